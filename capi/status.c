@@ -1,4 +1,4 @@
-// Whether an operation was cancelled (MPI-5.0 3.8.4 and 13.3). Counts are in datatype/count.c.
+// MPI_Test_cancelled and MPI_Status_set_cancelled (MPI-5.0 3.8.4 and 13.3). Counts are in datatype/count.c.
 #include "base/status.h"
 
 #include "base/verdict.h"

@@ -40,7 +40,7 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_and_total(p, v) atomic_fetch_and_explicit(p, v, memory_order_seq_cst)
 #define gompi_swap_total(p, v) atomic_exchange_explicit(p, v, memory_order_seq_cst)
 
-// Whether *p was *old and is v now; otherwise *old is what is there. It may fail without a reason.
+// Returns true if *p was *old and is v now; otherwise *old is what is there. It may fail without a reason.
 #define gompi_change(p, old, v) \
 	atomic_compare_exchange_weak_explicit(p, old, v, memory_order_relaxed, memory_order_relaxed)
 #define gompi_change_acq_rel(p, old, v) \
@@ -52,8 +52,8 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_change_once(p, old, v) \
 	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
 
-// Whether *p, a word of the size of an address, is v. Acquire: what was stored before v was is seen. On x86 one
-// instruction, which compilers do not make of a load and what is done with it.
+// Returns true if *p, a word of the size of an address, is v. Acquire: what was stored before v was is seen. On x86
+// one instruction, which compilers do not make of a load and what is done with it.
 static inline bool gompi_is(_Atomic uintptr_t *p, uintptr_t v) {
 #if defined(__x86_64__)
 	bool equal;

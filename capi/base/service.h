@@ -24,7 +24,7 @@ struct gompi_service {
 // Makes s part of every wait from now on. Before the first wait; the service stays where it is.
 void gompi_service_add(const struct gompi_service *s);
 
-// Serves once what is ready; whether there was anything.
+// Serves once what is ready. Returns true if there was anything.
 bool gompi_serve(void);
 // The same for who goes to sleep: asks every service, since what a look sees is not all. A thread that only started
 // something may have taken out what somebody rang for, and left the rest of it to who comes for it.

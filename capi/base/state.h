@@ -1,4 +1,4 @@
-// Whether MPI can be called. Go says when that changes (capi/env.go).
+// The word that says if MPI can be called. Go says when that changes (capi/env.go).
 #ifndef GOMPI_STATE_H
 #define GOMPI_STATE_H
 

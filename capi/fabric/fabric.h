@@ -110,7 +110,7 @@ struct gompi_transfer {
 // the whole connection over one wrong address. Nothing is promised about the order of transfers and records.
 void gompi_fabric_transfer(struct gompi_transfer *t);
 
-// Whether the network has a device that reaches memory by itself. Else processors move the data, with the system's
+// True if the network has a device that reaches memory by itself. Else processors move the data, with the system's
 // calls, the peer's as well.
 extern bool gompi_fabric_device;
 

@@ -48,7 +48,7 @@ struct gompi_peer {
 	gompi_a32 unreachable; // why it is
 	gompi_a32 announced;   // that it is, to all nodes
 
-	// Whether it lives (health.c): the progress thread's, but for alive and out.
+	// Its life (health.c): the progress thread's, but for alive and out.
 	gompi_a32 alive;                       // something has come from it since the last look
 	gompi_a32 out;                         // frames to it that the provider has not finished
 	bool owes_answer;                      // it has asked; under the lock
@@ -81,7 +81,7 @@ enum gompi_asked {
 	GOMPI_REFUSED, // the provider has no connection
 };
 enum gompi_asked gompi_peer_ask(struct gompi_peer *p);
-// Returns true if there is something that it has not taken, or not done; whether there is any such peer.
+// Returns true if there is something that it has not taken, or not done; gompi_peers_busy: if there is such a peer.
 bool gompi_peer_busy(struct gompi_peer *p);
 bool gompi_peers_busy(void);
 // The list of all.
@@ -97,7 +97,7 @@ struct gompi_peer *gompi_peers_take_retries(void);
 extern gompi_a32 gompi_peers_news;
 // Returns true if one does, or has something that only lies there.
 bool gompi_peers_wait(void);
-// Tries again for all that wait; whether there is one less.
+// Tries again for all that wait. Returns true if there is one less.
 bool gompi_peers_retry(void);
 
 // Starts what can be started of p's transfers, under its lock.

@@ -32,8 +32,8 @@ int gompi_update(struct gompi_update *u, char *to, const void *origin, void *res
 // Gives back what begin and the updates have taken, also after an error.
 void gompi_update_end(struct gompi_update *u);
 
-// Whether elements that do not lie together are better updated in an array of up to GOMPI_GATHER bytes, copied there
-// and back: the memory is locked, and stays so until the end, and they have no gaps, which must not be written.
+// Returns true if elements that do not lie together are better updated in an array of up to GOMPI_GATHER bytes, copied
+// there and back: the memory is locked, and stays so until the end, and they have no gaps, which must not be written.
 enum { GOMPI_GATHER = 4096 };
 static inline bool gompi_update_gathers(const struct gompi_update *u) {
 	return u->holds == HOLD_LOCK && u->most == UINT64_MAX && gompi_simple(u->element) != 0;

@@ -14,8 +14,8 @@ static inline int gompi_access_number(uint32_t access) {
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;
 }
 
-// Whether call is possible in the epochs that are open, for calls that look at other arguments before they come to the
-// gate: an epoch that does not fit is told before those. 0 or the verdict's class; nothing changes.
+// Returns 0 if call is possible in the epochs that are open, or the verdict's class; nothing changes. For calls that
+// look at other arguments before they come to the gate: an epoch that does not fit is told before those.
 int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v);
 
 // The gate for calls of which a few instructions do not tell that they are possible.
@@ -27,7 +27,7 @@ static inline bool gompi_epoch_in(uint32_t access, enum gompi_epoch_call call) {
 	return (access & ACCESS_MASK) != 0 ? (access & row->in) != 0 : row->in_none;
 }
 
-// Moves the access epoch as the row of a call says, if the call is possible; whether it is. With EPOCH_UNLOCK the epoch
+// Moves the access epoch as the row of a call says. Returns true if the call is possible. With EPOCH_UNLOCK the epoch
 // stays while locks are left.
 static inline __attribute__((always_inline)) bool gompi_epoch_move(struct gompi_win *w, enum gompi_epoch_call call) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];

@@ -48,7 +48,7 @@ int gompi_win_lowest_remote(uintptr_t handle, int below);
 // MPI_COMM_WORLD, this process is number me of them. Returns true if there was memory.
 bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders);
 void gompi_win_close(uintptr_t handle);
-// Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
+// Returns 0 if MPI_Win_free is possible now; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
 // What transport/ does when the slot is no window's any more, and before what it had is freed. NULL: nothing.
 extern void (*gompi_win_closing)(struct gompi_win *w);

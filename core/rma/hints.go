@@ -30,7 +30,7 @@ type Hints struct {
 	Shared string
 }
 
-// Whether MPI_Win_create makes ordinary memory shared memory where it lies.
+// What MPI_Win_create does with ordinary memory: it may make it shared memory where it lies.
 const (
 	InPlaceOff = iota
 	InPlaceOn

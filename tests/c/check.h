@@ -70,7 +70,7 @@ static inline void check_is_class(const char *file, int line, const char *call, 
 /* The call must return an error of this class (its communicator or window has MPI_ERRORS_RETURN). */
 #define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
-/* Whether word is one of a list's, which a blank divides. */
+/* Returns true if word is one of a list's, which a blank divides. */
 static inline int check_word(const char *list, const char *word) {
 	size_t n = strlen(word);
 	for (const char *at = list; n > 0 && (at = strstr(at, word)) != NULL; at += n)

@@ -22,7 +22,7 @@ static void fill(int *b, int turn) {
 	}
 }
 
-/* Whether n words from one place on are those that a process has sent from another place on. */
+/* Checks that n words from one place on are those that a process has sent from another place on. */
 static void expect(const char *what, const int *at, int n, int rank, int turn, int from) {
 	for (int i = 0; i < n; i++)
 		if (at[i] != word(rank, turn, from + i)) {

@@ -111,7 +111,7 @@ static char text[MPI_MAX_INFO_KEY + 1];
 
 static FILE *shown; /* what goes to standard error */
 
-/* Whether a line of this thread's has been written since the last time. */
+/* Returns true if a line of this thread's has been written since the last time. */
 static int entered(void) {
 	char line[256], mine[64];
 	int found = 0;

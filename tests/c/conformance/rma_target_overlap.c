@@ -232,7 +232,7 @@ static char expected[MOST * LARGEST], origin[MOST * LARGEST], result[MOST * LARG
 
 static int fence(void) { return strstr(check_arg, "_fence") != NULL; }
 
-/* Whether a difference of found and wanted is more than the gaps of pairs and long doubles. */
+/* Returns true if a difference of found and wanted is more than the gaps of pairs and long doubles. */
 static int differs(int e, const char *found, const char *wanted, int n) {
 	int data = e == 5 ? 10 : e == 6 ? 12 : elements[e].size;
 	for (int i = 0; i < n; i++)

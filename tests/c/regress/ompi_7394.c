@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a path is a file that would stay if all processes were killed now. */
+/* Returns true if a path is a file that would stay if all processes were killed now. */
 static int stays(const char *path) {
 	struct stat s;
 	const char *tmp = getenv("TMPDIR");

@@ -142,7 +142,7 @@ static void network_start(void) {
 	}
 }
 
-/* Whether everything has been received but answers, for which nobody need have waited. */
+/* Returns true if everything has been received but answers, for which nobody need have waited. */
 static bool network_empty(void) {
 	for (int i = 0; i < NETWORK_MOST; i++)
 		for (int k = 0; k < NETWORK_MOST; k++)

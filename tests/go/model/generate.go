@@ -505,7 +505,7 @@ func (g *generator) collide() {
 }
 
 // rounds makes calls of r to targets in an epoch of passive target, with something between them that completes some.
-// Whether there are requests among them.
+// It returns true if there are requests among them.
 func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool) {
 	first := len(g.ph.Ranks[r])
 	for range 1 + g.IntN(3) {

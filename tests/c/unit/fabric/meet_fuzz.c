@@ -354,7 +354,7 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each) {
 	return all;
 }
 
-/* Whether what a member has got is right. */
+/* Returns true if what a member has got is right. */
 static bool is_right(int place, int kind, int root, uint64_t bytes, const char *out) {
 	int rank = rank_at[place];
 	bool gets = (kind != GOMPI_REDUCE && kind != GOMPI_GATHER) || rank == root;

@@ -42,7 +42,7 @@ static struct mr *live;
 static int registered, local_used, remote_used;
 static bool ep_open = true, domain_open = true;
 
-/* Whether all of it is memory. Its pages may come when the system holds them fast. */
+/* Returns true if all of it is memory. Its pages may come when the system holds them fast. */
 static bool is_there(char *at, size_t bytes) {
 	enum { PAGE = 4096 };
 	unsigned char there[MOST / PAGE + 2];

@@ -196,7 +196,7 @@ static void given_up(void) {
 	gompi_engine_forget(process[0], WORLD | 1, 1);
 }
 
-/* Whether a bell of this process has been rung since it was last asked. */
+/* Returns true if a bell of this process has been rung since it was last asked. */
 static bool was_rung(int i) {
 	struct gompi_cell *cell = gompi_messages_cell(process[0], i);
 	return gompi_swap_total(&cell->thread_sleeps, 1) == 0;

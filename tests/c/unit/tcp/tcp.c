@@ -426,7 +426,7 @@ static void read_all(int fd, void *to, size_t n) {
 	}
 }
 
-/* Whether this side has closed a socket, in the end. */
+/* Checks that this side has closed a socket, in the end. */
 static void is_closed(int fd) {
 	char rest[256];
 	for (;;) {

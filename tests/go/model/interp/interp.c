@@ -695,7 +695,7 @@ static MPI_Group members(struct window *w) {
 	return some;
 }
 
-/* Whether verb was one of synchronization, which is then done. */
+/* Returns true if verb was one of synchronization, which is then done. */
 static int synchronize(struct window *w, const char *verb) {
 	MPI_Win win = w->win;
 	int rank, assert, flag = 0;
