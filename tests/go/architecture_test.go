@@ -10,21 +10,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Everything in code spans of docs/ARCHITECTURE.md exists: files and folders where it says, functions and types in the
-// sources. The document is short: a map, not a manual.
-func TestArchitectureDocument(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(top, "docs/ARCHITECTURE.md"))
-	require.NoError(t, err)
-	document := string(b)
-	require.LessOrEqual(t, strings.Count(document, "\n"), 200)
+// documents are the maps of the sources, and the most lines that each may have.
+var documents = map[string]int{"ARCHITECTURE.md": 200, "THREADS.md": 150}
 
+func readDocument(t *testing.T, name string) string {
+	b, err := os.ReadFile(filepath.Join(top, "docs", name))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// lock finds the declarations of locks.
+var lock = regexp.MustCompile(`(?m)^\s*(?:static |var )?(?:_Alignas\(\w+\) )?` +
+	`(?:(?:struct gompi_mutex|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|(\w+) +sync\.(?:RW)?Mutex)`)
+
+// Everything in code spans of the documents exists: files and folders where they say, functions, types and locks in the
+// sources. They are short: maps, not manuals.
+func TestArchitectureDocument(t *testing.T) {
 	defined := map[string]bool{}
 	definitions := []*regexp.Regexp{
 		regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)[\[(]`), // Go
 		regexp.MustCompile(`(?m)^type (\w+) `),
 		regexp.MustCompile(`(?m)^(?:[\w ]+? \*?)?\b(\w+)\(`), // C
-		regexp.MustCompile(`(?m)^static .*\)\) [\w ]+ \*?(\w+)\(`),
+		regexp.MustCompile(`(?m)^(?:static|__attribute__).*\)\) [\w ]+ \*?(\w+)\(`),
 		regexp.MustCompile(`(?m)^(?:static )?(?:const )?struct (\w+) `),
+		regexp.MustCompile(`(?m)^_Thread_local \w+ (\w+) `),
 		regexp.MustCompile(`(?m)\benum \{ (\w+) =`),
 		regexp.MustCompile(`(?m)^(?:extern |static |const )*struct \w+ (\w+)(?: =|;|\[)`),
 	}
@@ -37,10 +46,21 @@ func TestArchitectureDocument(t *testing.T) {
 				defined[m[1]] = true
 			}
 		}
+		for _, m := range lock.FindAllStringSubmatch(content, -1) {
+			defined[m[1]+m[2]] = true
+		}
 	})
 
+	for name, most := range documents {
+		document := readDocument(t, name)
+		require.LessOrEqual(t, strings.Count(document, "\n"), most, name)
+		require.Greater(t, strings.Count(document, "`"), 200, name)
+		checkNames(t, document, defined)
+	}
+}
+
+func checkNames(t *testing.T, document string, defined map[string]bool) {
 	span := regexp.MustCompile("`([^`]+)`")
-	require.Greater(t, len(span.FindAllString(document, -1)), 100)
 	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // of a room, whose files come without it
 	room := ""
 	for _, line := range strings.Split(document, "\n") {
@@ -68,4 +88,23 @@ func TestArchitectureDocument(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Every lock of a process is in docs/THREADS.md, as `name` (`file`).
+func TestThreadsDocument(t *testing.T) {
+	document := strings.Join(strings.Fields(readDocument(t, "THREADS.md")), " ")
+	found := 0
+	texts(t, func(path, content string) {
+		if folder, _, _ := strings.Cut(path, "/"); folder != "core" && folder != "capi" ||
+			strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		for _, m := range lock.FindAllStringSubmatch(content, -1) {
+			if !strings.Contains(m[0], "gompi_a32") {
+				require.Contains(t, document, "`"+m[1]+m[2]+"` (`"+path+"`)")
+				found++
+			}
+		}
+	})
+	require.Greater(t, found, 60)
 }
