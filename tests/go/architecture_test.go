@@ -108,3 +108,22 @@ func TestThreadsDocument(t *testing.T) {
 	})
 	require.Greater(t, found, 60)
 }
+
+// The index of docs/RATIONALE.md has every entry and nothing else, by rooms that exist.
+func TestRationaleIndex(t *testing.T) {
+	document := readDocument(t, "RATIONALE.md")
+	entries := regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(document, -1)
+	require.NotEmpty(t, entries)
+	index, _, _ := strings.Cut(document, "\n## ")
+	punctuation := regexp.MustCompile(`[^\w\- ]`)
+	linked := 0
+	for _, e := range entries {
+		anchor := strings.ReplaceAll(punctuation.ReplaceAllString(strings.ToLower(e[1]), ""), " ", "-")
+		require.Contains(t, index, "["+e[1]+"](#"+anchor+")")
+		linked += strings.Count(index, "](#"+anchor+")")
+	}
+	require.Equal(t, strings.Count(index, "](#"), linked, "links that lead nowhere")
+	for _, m := range regexp.MustCompile("`([^`]+)/`").FindAllStringSubmatch(index, -1) {
+		require.DirExists(t, filepath.Join(top, m[1]))
+	}
+}
