@@ -11,7 +11,7 @@ import (
 )
 
 // documents are the maps of the sources, and the most lines that each may have.
-var documents = map[string]int{"ARCHITECTURE.md": 200, "THREADS.md": 150}
+var documents = map[string]int{"CALLS.md": 300, "ARCHITECTURE.md": 200, "THREADS.md": 150}
 
 func readDocument(t *testing.T, name string) string {
 	b, err := os.ReadFile(filepath.Join(top, "docs", name))
