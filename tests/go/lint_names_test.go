@@ -163,7 +163,7 @@ func (k *tree) declare(t *testing.T, name, content string) {
 }
 
 var (
-	elsewhere = regexp.MustCompile(`https?://\S+|<[\w./]+>`) // an address, a header of the system
+	elsewhere = regexp.MustCompile(`https?://\S+|<[\w./]+>|\]\(#[^)]*\)`) // an address, a header of the system, a link inside
 	fileName  = regexp.MustCompile(`[\w./*-]*[\w*]\.(?:c|h|go|S|sh|cc|F90|f90|inc|txt|md)\b`)
 	ofPackage = regexp.MustCompile(`\b([a-z]\w*)\.(?:\(\*(\w+)\)\.)?([A-Z]\w*)`)
 	inner     = regexp.MustCompile(`^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]`) // nodeOf, DataPath
