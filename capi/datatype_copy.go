@@ -12,8 +12,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// The copying of datatype/cursor.c as Go's tests call it, which cannot have C of their own. The types are committed;
-// the addresses are those of buffers.
+// The copying of datatype/copy.c and pack.c as Go's tests call it, which cannot have C of their own. The types are
+// committed; the addresses are those of buffers.
 
 func copyTyped(dst unsafe.Pointer, dcount int64, dt *datatype.Type, src unsafe.Pointer, scount int64,
 	st *datatype.Type) int64 {

@@ -1,5 +1,5 @@
 // How large a datatype is and how far it reaches (MPI-5.0 5.1.5, 5.1.7 and 5.1.8). The types need not be committed.
-// Nothing blocks, communicates or calls Go.
+// Nothing blocks, communicates or calls Go. And of committed types, if their entries overlap.
 #include "datatype/facts.h"
 
 #include "base/verdict.h"
@@ -73,4 +73,19 @@ int gompi_type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count
 
 int gompi_type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
 	return extent("MPI_Type_get_true_extent_x", true, datatype, lb, length);
+}
+
+bool gompi_type_overlaps(const struct gompi_type *t, int64_t count) {
+	if (t->flags & GOMPI_TYPE_OVERLAP)
+		return true;
+	uint64_t copies = t->extent < 0 ? -(uint64_t)t->extent : (uint64_t)t->extent;
+	if (count <= 1 || copies >= (uint64_t)(t->true_ub - t->true_lb))
+		return false;
+	if (!(t->flags & GOMPI_TYPE_STRIDED))
+		return true;
+	// Copies lie in each other's gaps, as the columns of a matrix do: blocks at two distances, of which the larger
+	// must hold all at the smaller one.
+	uint64_t blocks = t->stride < 0 ? -(uint64_t)t->stride : (uint64_t)t->stride, block = (uint64_t)t->block;
+	return copies < blocks ? copies < block || blocks - block < (uint64_t)(count - 1) * copies
+			       : blocks < block || copies - block < (uint64_t)(t->repeat - 1) * blocks;
 }

@@ -1,0 +1,129 @@
+// Copies between two layouts.
+#include "datatype/block_copy.h"
+#include "datatype/datatype.h"
+
+void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,
+		       int64_t n) {
+	if (n == 1) // mostly long
+		copy_one(d, s, block);
+	else
+		copy_blocks(d, dstride, s, sstride, block, n);
+}
+
+// One side of a copy: the blocks at hand, those behind them if one had to be split, and where more come from.
+struct side {
+	struct gompi_run r, rest;
+	struct gompi_cursor *more; // NULL: nowhere
+};
+
+static inline bool refill(struct side *s) {
+	if (!s->r.n) {
+		if (s->rest.n) {
+			s->r = s->rest;
+			s->rest.n = 0;
+		} else if (s->more) {
+			s->r = gompi_cursor_run(s->more, INT64_MAX);
+		}
+	}
+	return s->r.n;
+}
+
+// leave moves a side on by n blocks of its own size, or by bytes that are less than one block.
+static inline void leave(struct side *s, int64_t n, int64_t bytes) {
+	struct gompi_run *r = &s->r;
+	if (!bytes) {
+		r->offset += n * r->stride;
+		r->n -= n;
+		return;
+	}
+	if (r->n > 1) {
+		s->rest = (struct gompi_run){r->offset + r->stride, r->block, r->n - 1, r->stride};
+		r->n = 1;
+	}
+	r->offset += bytes;
+	r->block -= bytes;
+	if (!r->block)
+		r->n = 0;
+}
+
+// copy_sides copies at most limit bytes between two sides of any shape.
+static int64_t copy_sides(char *dst, struct side *d, const char *src, struct side *s, int64_t limit) {
+	int64_t done = 0;
+	while (done < limit && refill(d) && refill(s)) {
+		if (d->r.block == s->r.block) { // as many blocks at once as both have
+			int64_t block = d->r.block, n = d->r.n < s->r.n ? d->r.n : s->r.n;
+			if (n * block > limit - done)
+				n = (limit - done) / block;
+			if (n) {
+				copy_blocks(dst + d->r.offset, d->r.stride, src + s->r.offset, s->r.stride, block, n);
+				done += n * block;
+				leave(d, n, 0);
+				leave(s, n, 0);
+				continue;
+			}
+		}
+		// The smaller blocks, as many as the larger one holds.
+		int64_t block = d->r.block < s->r.block ? d->r.block : s->r.block;
+		if (block > limit - done)
+			block = limit - done;
+		bool dwhole = d->r.block == block, swhole = s->r.block == block;
+		int64_t n = dwhole ? d->r.n : d->r.block / block, m = swhole ? s->r.n : s->r.block / block;
+		if (m < n)
+			n = m;
+		if (n > (limit - done) / block)
+			n = (limit - done) / block;
+		copy_blocks(dst + d->r.offset, dwhole ? d->r.stride : block, src + s->r.offset,
+			    swhole ? s->r.stride : block, block, n);
+		done += n * block;
+		leave(d, n, dwhole ? 0 : n * block);
+		leave(s, n, swhole ? 0 : n * block);
+	}
+	return done;
+}
+
+// single gives all blocks of count copies as one run, if they are one.
+static inline bool single(struct gompi_run *r, const struct gompi_type *t, int64_t count) {
+	if (t->flags & GOMPI_TYPE_CONTIGUOUS)
+		*r = (struct gompi_run){t->origin, count * t->size, count && t->size, 0};
+	else if (!(t->flags & GOMPI_TYPE_STRIDED))
+		return false;
+	else if (t->repeat == 1)
+		*r = (struct gompi_run){t->origin, t->block, count, t->extent};
+	else if (count == 1)
+		*r = (struct gompi_run){t->origin, t->block, t->repeat, t->stride};
+	else if (t->extent == t->repeat * t->stride)
+		*r = (struct gompi_run){t->origin, t->block, t->repeat * count, t->stride};
+	else
+		return false;
+	return true;
+}
+
+int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt, const void *src, int64_t scount,
+			 const struct gompi_type *st) {
+	struct side d = {.more = NULL}, s = {.more = NULL};
+	bool dsingle = single(&d.r, dt, dcount), ssingle = single(&s.r, st, scount);
+	int64_t limit = dcount * dt->size, sbytes = scount * st->size;
+	if (sbytes < limit)
+		limit = sbytes;
+	if (dsingle && ssingle) {
+		if (d.r.n == 1 && s.r.n == 1) {
+			memcpy((char *)dst + d.r.offset, (const char *)src + s.r.offset, (size_t)limit);
+			return limit;
+		}
+		return copy_sides(dst, &d, src, &s, limit);
+	}
+	struct gompi_cursor dc, sc;
+	if (!ssingle) {
+		gompi_cursor_init(&sc, st, scount, GOMPI_BYTES);
+		if (dsingle && d.r.n == 1)
+			return gompi_cursor_pack((char *)dst + d.r.offset, src, &sc, limit);
+		s.more = &sc;
+	}
+	if (!dsingle) {
+		gompi_cursor_init(&dc, dt, dcount, GOMPI_BYTES);
+		if (ssingle && s.r.n == 1)
+			return gompi_cursor_unpack(dst, &dc, (const char *)src + s.r.offset, limit);
+		d.more = &dc;
+	}
+	return copy_sides(dst, &d, src, &s, limit);
+}

@@ -1,0 +1,127 @@
+// Packing and unpacking: between a layout and bytes that lie together.
+#include "datatype/block_copy.h"
+#include "datatype/datatype.h"
+#include "datatype/program.h"
+
+// Entries of a list of blocks of one size (prefix NULL) or of several.
+struct entries {
+	const int64_t *disp, *prefix;
+	int64_t base, block, n, bytes;
+};
+
+// take_entries takes the blocks that are left in the list the cursor is in, as many as fit in limit bytes. n 0: it is
+// not in one, or not at the beginning of a block, or there are few.
+static inline struct entries take_entries(struct gompi_cursor *c, int64_t limit) {
+	struct entries e = {.n = 0};
+	if (!c->depth || c->skip)
+		return e;
+	struct gompi_cursor_frame *f = &c->stack[c->depth - 1];
+	const int64_t *q = c->prog + f->node, n = q[NODE_N];
+	if (q[0] == NODE_LIST && c->prog[q[LIST_CHILD]] == NODE_BLOCK) {
+		e.disp = q + LIST_DISP + f->i;
+		e.block = c->prog[q[LIST_CHILD] + NODE_SIZE];
+		e.n = limit / e.block;
+		if (e.n > n - f->i)
+			e.n = n - f->i;
+		e.bytes = e.n * e.block;
+	} else if (q[0] == NODE_BLOCKS) {
+		const int64_t *prefix = q + NODE_DISP + n + f->i;
+		e.disp = q + NODE_DISP + f->i;
+		e.prefix = prefix;
+		e.n = n - f->i;
+		while (prefix[e.n] - prefix[0] > limit)
+			e.n /= 2;
+		e.bytes = prefix[e.n] - prefix[0];
+	}
+	if (!e.n)
+		return e;
+	e.base = f->base;
+	f->i += e.n - 1;
+	gompi_cursor_advance(c);
+	return e;
+}
+
+// gather copies the blocks of a list to where they lie together, scatter goes the other way.
+static inline void gather(char *restrict d, const char *restrict s, struct entries e) {
+	s += e.base;
+#define EACH(copy, size)                  \
+	for (int64_t i = 0; i < e.n; i++) \
+	copy(d + i * (size), s + e.disp[i], size)
+	if (e.prefix)
+		for (int64_t i = 0; i < e.n; i++)
+			copy_one(d + (e.prefix[i] - e.prefix[0]), s + e.disp[i], e.prefix[i + 1] - e.prefix[i]);
+	else
+		COPY_SIZES(e.block, EACH)
+#undef EACH
+}
+
+static inline void scatter(char *restrict d, const char *restrict s, struct entries e) {
+	d += e.base;
+#define EACH(copy, size)                  \
+	for (int64_t i = 0; i < e.n; i++) \
+	copy(d + e.disp[i], s + i * (size), size)
+	if (e.prefix)
+		for (int64_t i = 0; i < e.n; i++)
+			copy_one(d + e.disp[i], s + (e.prefix[i] - e.prefix[0]), e.prefix[i + 1] - e.prefix[i]);
+	else
+		COPY_SIZES(e.block, EACH)
+#undef EACH
+}
+
+int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit) {
+	int64_t done = 0;
+	while (done < limit && c->run.n) {
+		struct entries e = take_entries(c, limit - done);
+		if (e.n) {
+			gather(dst + done, src, e);
+			done += e.bytes;
+			continue;
+		}
+		struct gompi_run r = gompi_cursor_run(c, limit - done);
+		if (!r.n) {
+			r.block = gompi_cursor_next(c, limit - done, &r.offset);
+			r.n = 1;
+		}
+		copy_blocks(dst + done, r.block, src + r.offset, r.stride, r.block, r.n);
+		done += r.n * r.block;
+	}
+	return done;
+}
+
+int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit) {
+	int64_t done = 0;
+	while (done < limit && c->run.n) {
+		struct entries e = take_entries(c, limit - done);
+		if (e.n) {
+			scatter(dst, src + done, e);
+			done += e.bytes;
+			continue;
+		}
+		struct gompi_run r = gompi_cursor_run(c, limit - done);
+		if (!r.n) {
+			r.block = gompi_cursor_next(c, limit - done, &r.offset);
+			r.n = 1;
+		}
+		copy_blocks(dst + r.offset, r.stride, src + done, r.block, r.block, r.n);
+		done += r.n * r.block;
+	}
+	return done;
+}
+
+int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t count, const struct gompi_type *t,
+			 int64_t position) {
+	struct gompi_cursor c;
+	gompi_cursor_init(&c, t, count, GOMPI_BYTES);
+	if (position)
+		gompi_cursor_seek(&c, position);
+	return gompi_cursor_pack(out, buf, &c, limit);
+}
+
+int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in,
+			   int64_t limit) {
+	struct gompi_cursor c;
+	gompi_cursor_init(&c, t, count, GOMPI_BYTES);
+	if (position)
+		gompi_cursor_seek(&c, position);
+	return gompi_cursor_unpack(buf, &c, in, limit);
+}
