@@ -1,0 +1,151 @@
+package rma
+
+import (
+	"encoding/binary"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+)
+
+// agree turns the members' verdicts on their own arguments into one for all, compares what must be the same, and gives
+// the window's hints the values in force.
+func (w *Window) agree(own error, members records) error {
+	if own != nil {
+		return own
+	}
+	for i := range members.n() {
+		if m := members.at(i); m.class != abi.MPI_SUCCESS {
+			return mpierr.New(m.class, "the arguments of rank %d are wrong", i)
+		}
+	}
+	first := members.at(0)
+	w.sameSize, w.sameUnit = true, true
+	for i := range members.n() {
+		m := members.at(i)
+		if m.flavor != first.flavor {
+			return mpierr.New(abi.MPI_ERR_WIN,
+				"rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor,
+				first.flavor)
+		}
+		w.sameSize = w.sameSize && m.size == first.size
+		w.sameUnit = w.sameUnit && m.unit == first.unit
+	}
+	if w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.spans() {
+		return mpierr.New(abi.MPI_ERR_RMA_SHARED, "%d of the %d members are on this node: those of several "+
+			"nodes share no memory (MPI_Comm_split_type makes a communicator of each node)",
+			len(w.near.ranks), members.n())
+	}
+	w.hints.combine(members.hints)
+	w.hints.keepTrue(w.sameSize, w.sameUnit)
+	return nil
+}
+
+// agreed returns whether the members have agreed on all with their records: there is nothing to reserve, and all have
+// proposed the same handle, which this window then has.
+func (w *Window) agreed(members records, place uint64) bool {
+	if w.allocates() || w.spans() || w.block == 0 {
+		return false
+	}
+	for i := range members.n() {
+		if members.at(i).proposal != place {
+			return false
+		}
+	}
+	w.Handle = handle.Make(handle.Win, numberAt(place))
+	return true
+}
+
+// agreeOnHandle finds a place whose index is free at all members, and distributes the leaders' reservations with it,
+// and the name of the messages between nodes.
+func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *error) (place uint64, fatal error) {
+	const size = 40
+	place = mine
+	var highest, channel uint64
+	for i := range members.n() {
+		highest = max(highest, members.at(i).proposal)
+	}
+	if w.Rank == 0 && w.spans() {
+		channel = c.NewChannel()
+	}
+	for {
+		if place != highest {
+			windows.withdraw(place)
+			var ok bool
+			if place, ok = windows.propose(highest); !ok && *err == nil {
+				*err = tooMany()
+			}
+		}
+		b := make([]byte, size)
+		le := binary.LittleEndian
+		le.PutUint32(b[0:], uint32(mpierr.ClassOf(*err)))
+		if place == highest {
+			b[4] = 1
+		}
+		le.PutUint64(b[8:], place)
+		le.PutUint64(b[16:], uint64(w.controlOff))
+		le.PutUint64(b[24:], uint64(w.segmentOff))
+		le.PutUint64(b[32:], channel)
+		all, xerr := w.host.Allgather(c, b)
+		if xerr != nil {
+			return place, xerr
+		}
+		done := true
+		for i := range members.n() {
+			m := all[size*i:]
+			if class := int32(le.Uint32(m)); class != 0 && *err == nil {
+				*err = mpierr.New(class, "rank %d could not reserve the memory", i)
+			}
+			done = done && m[4] == 1
+			highest = max(highest, le.Uint64(m[8:]))
+		}
+		if *err != nil {
+			return place, nil
+		}
+		if done {
+			w.Handle = handle.Make(handle.Win, numberAt(place))
+			// What the leader reserved, as far as the others need it: offsets are followed by the sizes
+			// that everybody can compute.
+			its := all[size*w.near.leader():]
+			w.controlOff = int64(le.Uint64(its[16:]))
+			w.segmentOff = int64(le.Uint64(its[24:]))
+			if w.spans() {
+				w.between = c.Channel(le.Uint64(all[32:]))
+			}
+			return place, nil
+		}
+	}
+}
+
+// allFine is the last exchange of creation: a window exists at all members or at none. Members on other nodes learn
+// which memory they may read and write. Whoever comes out of it may send operations to this member, so its slot is
+// there.
+func (w *Window) allFine(c *comm.Comm, err *error) error {
+	size := 4
+	if w.spans() {
+		size += 16
+	}
+	le, b := binary.LittleEndian, make([]byte, size)
+	le.PutUint32(b, uint32(mpierr.ClassOf(*err)))
+	if w.spans() {
+		le.PutUint64(b[4:], w.region.Key)
+		le.PutUint64(b[12:], w.region.Address)
+	}
+	all, xerr := w.host.Allgather(c, b)
+	if xerr != nil {
+		return xerr
+	}
+	for i := 0; i < c.Size() && *err == nil; i++ {
+		if class := int32(le.Uint32(all[size*i:])); class != 0 {
+			*err = mpierr.New(class, "rank %d could not make the window", i)
+		}
+	}
+	if w.spans() && *err == nil {
+		w.host.Data.SetRegions(w.Handle, func(rank int) Region {
+			m := all[size*rank+4:]
+			return Region{Key: le.Uint64(m), Address: le.Uint64(m[8:])}
+		}, c.Size())
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package rma
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// Spec is what a member asks for when it creates a window.
+type Spec struct {
+	Flavor   int32
+	Base     uintptr // MPI_Win_create only
+	Size     int64   // bytes
+	DispUnit int32
+	Info     func(key string) (string, bool) // look-up of info keys; nil: no info
+	// what is wrong with the member's arguments already; the others learn that creation fails
+	Err error
+}
+
+// Create makes a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
+// 12.2.1 to 12.2.3).
+//
+// It costs a member two exchanges of 80 bytes or less, three for memory that is made with the window and for members on
+// several nodes, and 32 bytes of memory a member, 64 if they are on several
+// nodes, besides the control memory that those of a node share. If a member's arguments are wrong or there is not
+// enough memory, all members return an error, the one that found it with its class, the others with the class of the
+// first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the
+// members cannot share memory, for MPI_Win_allocate_shared since they are on several nodes.
+func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
+	hints, err := DefaultHints(), spec.Err
+	if err == nil {
+		hints, err = check(&spec)
+	}
+	if c.IsInter() {
+		return nil, mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator")
+	}
+	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size,
+		DispUnit: spec.DispUnit, hints: hints}
+	w.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
+	w.near = h.nearOf(c.Size(), w.Rank, w.Group.World)
+
+	place, ok := windows.propose(0)
+	if !ok {
+		err = tooMany()
+	}
+	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1,
+		address: uint64(spec.Base), proposal: place,
+		alignment: hints.alignment(spec.Size), hints: hints}
+	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
+		if r, ok := shared.find(spec.Base, spec.Size); ok {
+			mine.heap = r.off + int64(spec.Base-r.addr)
+			w.hugePages = r.huge
+			if hints.InPlace != InPlaceOff {
+				w.hints.Shared = "true"
+			}
+		} else {
+			mine.heap, mine.inPlace, err = w.enterInPlace()
+		}
+		mine.class = mpierr.ClassOf(err)
+	}
+	if spec.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && err == nil {
+		if w.own, err = h.takeAttached(); err == nil {
+			mine.heap = w.own.off
+		}
+		mine.class = mpierr.ClassOf(err)
+	}
+	var controlErr error
+	if w.near.leads() && w.near.dense() && err == nil {
+		w.control, w.block, controlErr = h.Node.TakeBlock(w.near.size())
+		mine.control = w.block
+	}
+	all, xerr := h.Allgather(c, mine.encode())
+	if xerr != nil {
+		w.close(neverMade)
+		windows.withdraw(place)
+		return nil, xerr
+	}
+	members := records(all)
+	if err := w.agree(err, members); err != nil {
+		w.close(neverMade)
+		windows.withdraw(place)
+		return nil, err
+	}
+
+	// The lowest member of each node reserves; the reservations and the window's handle are agreed on together.
+	w.block = members.at(w.near.leader()).control
+	if !w.agreed(members, place) {
+		if err = controlErr; err == nil {
+			err = w.reserve(members)
+		}
+		place, xerr = w.agreeOnHandle(c, members, place, &err)
+	}
+	if xerr == nil && err == nil {
+		err = w.open(members)
+	}
+	if xerr == nil {
+		xerr = w.allFine(c, &err)
+	}
+	if xerr != nil || err != nil {
+		w.close(neverMade)
+		windows.withdraw(place) // last: from here on another thread may make a window with this handle
+		if xerr != nil {
+			return nil, xerr
+		}
+		return nil, err
+	}
+	windows.enter(w, place)
+	return w, nil
+}
+
+// check looks at one member's arguments and returns its hints.
+func check(spec *Spec) (Hints, error) {
+	switch {
+	case spec.Size < 0:
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", spec.Size)
+	case spec.DispUnit <= 0:
+		return Hints{}, mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d is not positive", spec.DispUnit)
+	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base == 0 && spec.Size > 0:
+		return Hints{}, mpierr.New(abi.MPI_ERR_BASE, "base is NULL for a window of %d bytes", spec.Size)
+	case spec.Flavor != abi.MPI_WIN_FLAVOR_CREATE && spec.Size > shm.HeapStride:
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size,
+			int64(shm.HeapStride))
+	}
+	return NewHints(spec.Info)
+}
+
+func tooMany() error {
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "%d windows exist already", handle.MaxWindows)
+}

@@ -1,0 +1,161 @@
+package rma
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/limit"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// reserve takes, at the leader of a node, the address space of the control memory and of an allocated window's memory
+// there.
+func (w *Window) reserve(members records) error {
+	if !w.near.leads() {
+		return nil
+	}
+	if w.block == 0 {
+		x, err := w.take(w.near.size(), shm.PageSize)
+		if err != nil {
+			return err
+		}
+		w.controlOff = x.off
+		for _, u := range w.near.used() {
+			if err := w.host.Node.Commit(x.off+u.off, u.size); err != nil {
+				return err
+			}
+		}
+	}
+	if w.allocates() {
+		_, total, alignment := w.layout(members)
+		// In vain if the machine has not that much. What the members' control groups allow each finds out for
+		// itself.
+		room := limit.MachineMemory("/")
+		if total > room.Usable() && w.host.Node.AwaitGiven() {
+			room = limit.MachineMemory("/")
+		}
+		if total > room.Usable() {
+			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s",
+				total, room.Usable(), room.By)
+		}
+		x, err := w.take(total, alignment)
+		w.segmentOff = x.off
+		return err
+	}
+	return nil
+}
+
+// take reserves address space that is given back when the window ends.
+func (w *Window) take(size, alignment int64) (x extent, err error) {
+	if x.off, err = w.host.Node.Reserve(size, alignment); err == nil {
+		x.size = size
+		w.reserved = append(w.reserved, x)
+	}
+	return x, err
+}
+
+// layout returns where the part of each member on this node begins in the segment of an allocated window, and the size
+// and alignment of all. Parts of MPI_Win_allocate begin on pages, so that each member's memory comes from its own NUMA
+// node; those of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
+func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
+	offsets = make([]int64, len(w.near.ranks))
+	alignment = shm.PageSize
+	contiguous := w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && !w.hints.NonContiguous
+	for i, r := range w.near.ranks {
+		m := members.at(int(r))
+		alignment = max(alignment, m.alignment)
+		if !contiguous {
+			to := max(m.alignment, shm.PageSize)
+			total = (total + to - 1) / to * to
+		}
+		offsets[i] = total
+		total += m.size
+	}
+	return offsets, total, alignment
+}
+
+// open maps what the window needs and makes its slot.
+func (w *Window) open(members records) (err error) {
+	nd := w.host.Node
+	switch {
+	case w.control != nil:
+	case w.block != 0:
+		w.control, err = nd.OpenBlock(w.block, w.near.size())
+	default:
+		w.control, err = nd.Map(w.controlOff, pages(w.near.size()))
+	}
+	if err != nil {
+		return err
+	}
+	var offsets []int64
+	if w.allocates() {
+		var total, alignment int64
+		offsets, total, alignment = w.layout(members)
+		if total > 0 {
+			if w.segment, err = nd.MapAligned(w.segmentOff, pages(total), alignment); err != nil {
+				return err
+			}
+			w.Base = address(w.segment) + uintptr(offsets[w.near.me])
+		}
+		if w.Size > 0 {
+			// Whole pages, each by the member whose memory begins in it or covers it; a page that two
+			// members share is committed by both.
+			from, to := offsets[w.near.me]/shm.PageSize*shm.PageSize, pages(offsets[w.near.me]+w.Size)
+			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,
+				w.hints.pages()); err != nil {
+				return err
+			}
+		}
+		if w.segment != nil {
+			shared.add(region{addr: address(w.segment), bytes: w.segment, off: w.segmentOff,
+				huge: w.hugePages})
+		}
+		if w.Size == 0 {
+			w.Base = 0
+		}
+	}
+	w.targets = make([]Target, len(w.near.ranks))
+	for i, r := range w.near.ranks {
+		m := members.at(int(r))
+		t := Target{Rank: r, Size: m.size, DispUnit: m.unit, Peer: w.Group.World(int(r)),
+			Address: uintptr(m.address)}
+		switch {
+		case w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC:
+			w.tables = append(w.tables, m.heap)
+		case i == w.near.me:
+			t.Base, t.Direct, t.Address = w.Base, true, w.Base
+		case w.segment != nil:
+			t.Base, t.Direct = address(w.segment)+uintptr(offsets[i]), true
+		case m.size == 0:
+			t.Direct = true
+		case m.inPlace != 0:
+			if err := w.mapInPlace(&t, &m); err != nil {
+				return err
+			}
+		case m.heap >= 0:
+			skip := m.heap % shm.PageSize
+			b, err := nd.Map(m.heap-skip, pages(m.size+skip))
+			if err != nil {
+				return err
+			}
+			w.mapped = append(w.mapped, b)
+			t.Base, t.Direct = address(b)+uintptr(skip), true
+		}
+		w.targets[i] = t
+	}
+	p := Plan{Handle: w.Handle, Flavor: w.Flavor, Rank: w.Rank, Members: members.n(), Near: w.targets,
+		Shared: address(w.control), Granularity: w.hints.Granularity}
+	if w.spans() {
+		p.All = make([]Member, members.n())
+		for i := range p.All {
+			m := members.at(i)
+			p.All[i] = Member{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(i)}
+		}
+		if w.near.leads() {
+			p.Leaders, p.Node = w.leaders()
+		}
+		if w.Size > 0 && w.Flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
+			w.region = w.host.Data.Register(w.Base, w.Size)
+		}
+	}
+	return w.host.Data.Install(&p)
+}

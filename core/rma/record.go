@@ -1,0 +1,71 @@
+package rma
+
+import (
+	"encoding/binary"
+
+	"gompirma/core/shm"
+)
+
+// record is what members tell each other first.
+type record struct {
+	class     int32
+	flavor    int32
+	unit      int32
+	size      int64
+	heap      int64 // offset of the memory in the memfd, -1: ordinary memory
+	address   uint64
+	proposal  uint64 // place of a handle, see handles.go
+	alignment int64
+	// the control memory of a leader's node, as a block of shared memory, 0: it is reserved later
+	control shm.BlockRef
+	// what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would
+	// begin
+	inPlace uint8
+	hints   Hints // Hints.common, as this member asks for them
+}
+
+const (
+	recordHints = 64 // where its hints begin
+	recordSize  = recordHints + commonSize
+)
+
+func (r *record) encode() []byte {
+	b := make([]byte, recordSize)
+	le := binary.LittleEndian
+	le.PutUint32(b[0:], uint32(r.class))
+	le.PutUint32(b[4:], uint32(r.flavor))
+	le.PutUint32(b[8:], uint32(r.unit))
+	le.PutUint32(b[12:], uint32(r.proposal))
+	le.PutUint64(b[16:], uint64(r.size))
+	le.PutUint64(b[24:], uint64(r.heap))
+	le.PutUint64(b[32:], r.address)
+	le.PutUint64(b[40:], uint64(r.alignment))
+	le.PutUint32(b[48:], uint32(r.proposal>>32))
+	b[52] = r.inPlace
+	le.PutUint64(b[56:], uint64(r.control))
+	r.hints.putCommon(b[recordHints:])
+	return b
+}
+
+func decode(b []byte) record {
+	le := binary.LittleEndian
+	return record{
+		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
+		proposal: uint64(le.Uint32(b[48:]))<<32 | uint64(le.Uint32(b[12:])), size: int64(le.Uint64(b[16:])),
+		heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
+		alignment: int64(le.Uint64(b[40:])), inPlace: b[52], control: shm.BlockRef(le.Uint64(b[56:])),
+		hints: commonOf(b[recordHints:]),
+	}
+}
+
+// records is what all members have told, by rank.
+type records []byte
+
+func (r records) n() int          { return len(r) / recordSize }
+func (r records) at(i int) record { return decode(r[i*recordSize:]) }
+
+// hints returns what the members ask for.
+func (r records) hints(yield func(Hints) bool) {
+	for i := 0; i < r.n() && yield(r.at(i).hints); i++ {
+	}
+}
