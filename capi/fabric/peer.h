@@ -40,7 +40,7 @@ struct gompi_peer {
 	struct gompi_transfer *waits, *waits_last; // not all of these has been started
 	gompi_a64 flying;                          // bytes under way
 
-	// Links of two lists (peers.c), and whether the peer is on them.
+	// Links of two lists (records.c, peers.c), and whether the peer is on them.
 	struct gompi_peer *next_pending, *next_retry;
 	gompi_a32 pending, again;
 
@@ -64,10 +64,16 @@ bool gompi_peers_open(void);
 // The peer of a rank, made at the first use; NULL: *class says why.
 struct gompi_peer *gompi_peer_of(int rank, int *class);
 // The same if it exists.
-struct gompi_peer *gompi_peer_known(int rank);
+extern struct gompi_peer *_Atomic *gompi_peers; // by rank
+static inline struct gompi_peer *gompi_peer_known(int rank) {
+	// pairs with the release in gompi_peer_of
+	return (uint32_t)rank < (uint32_t)gompi_net.size ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
+}
 
 // Sends what can leave, under the lock of the peer.
 void gompi_peer_send(struct gompi_peer *p);
+// Makes a new frame the open one if that may be, under the lock: 0, MPI_ERR_PENDING: not now, MPI_ERR_NO_MEM.
+int gompi_peer_open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait);
 
 // A frame of p says that the peer has taken so many of ours.
 void gompi_peer_credit(struct gompi_peer *p, uint32_t taken);

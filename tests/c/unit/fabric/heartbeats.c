@@ -1,7 +1,7 @@
 /* Proves, with the processes of a whole job in this one, a network and a clock that this test pretends: how many
  * questions and answers the heartbeats of fabric/health.c cost each process and the job, how soon all nodes know of a
- * node that is silent or a process that is killed, and that nobody is lost who is only slow. health.c and peers.c are
- * the real ones: what they keep of a process is put in its place before it runs.
+ * node that is silent or a process that is killed, and that nobody is lost who is only slow. health.c, peers.c
+ * and what sends are the real ones: what they keep of a process is put in its place before it runs.
  *
  * heartbeats NODES EACH: only so large a job, and its figures are printed; docs/SCALING.md has them.
  *
@@ -13,9 +13,11 @@
 #include <rdma/fi_errno.h>
 #include <sys/wait.h>
 
+#include "fabric/frames_out.c"
 #include "fabric/health.c"
 #include "fabric/peers.c"
 #include "fabric/progress.h"
+#include "fabric/records.c"
 
 #define MS 1000000LL
 #define SECONDS 1000000000LL
@@ -51,7 +53,7 @@ static void become(int rank) {
 	if (self >= 0) {
 		struct process *p = &job[self];
 		p->health = health;
-		p->peers = peers;
+		p->peers = gompi_peers;
 		p->newest = gompi_load(&newest), p->soon = gompi_load(&pending_list),
 		p->again = gompi_load(&retry_list);
 	}
@@ -64,7 +66,7 @@ static void become(int rank) {
 		}
 	struct process *p = &job[rank];
 	health = p->health;
-	peers = p->peers;
+	gompi_peers = p->peers;
 	gompi_store(&newest, p->newest), gompi_store(&pending_list, p->soon), gompi_store(&retry_list, p->again);
 	gompi_node.control = control[node_of[rank]];
 	gompi_node.me = rank % each;
@@ -215,7 +217,7 @@ static void happen(const struct event *e) {
 	if (e->length == 0 && e->at < p->due && p->due != 0)
 		return; /* it has been awake meanwhile, and sleeps for longer */
 	become(e->to);
-	if (peers == NULL && (e->length > 0 || place_here() == 0)) /* the others talk to nobody */
+	if (gompi_peers == NULL && (e->length > 0 || place_here() == 0)) /* the others talk to nobody */
 		CHECK(gompi_peers_open(), "no memory");
 	if (e->length > 0) {
 		struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
@@ -379,7 +381,7 @@ static void many_see_it(void) {
 	run_until(now + SECONDS / 3);
 	for (int i = each; i<ranks; i += each> 1 && nodes > 100 ? each / 2 : 1) {
 		become(i);
-		if (peers == NULL)
+		if (gompi_peers == NULL)
 			gompi_peers_open();
 		gompi_peer_of(rank, &class);
 	}
@@ -432,7 +434,7 @@ static void scene(int i, int n, int p) {
 		steady(n * p > 10000 ? 15 : 60);
 		SAY("each: %zu bytes for what a process keeps of its own, %zu for each peer, %zu for each process of "
 		    "the job\n",
-		    sizeof health, sizeof(struct gompi_peer), sizeof *node_of + sizeof *peers);
+		    sizeof health, sizeof(struct gompi_peer), sizeof *node_of + sizeof *gompi_peers);
 		break;
 	case 1:
 	case 2:

@@ -1,0 +1,207 @@
+// Frames leave: in order, and for credits.
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "base/abi.h"
+#include "base/wait.h"
+#include "fabric/peer.h"
+#include "tcp/tcp.h"
+
+// Gives the provider a place that it keeps until it is done.
+static ssize_t give_place(struct gompi_peer *p, struct gompi_frame *f) {
+	f->op.kind = GOMPI_OP_SEND;
+	f->peer = p->rank;
+	gompi_net_take();
+	ssize_t rc = fi_send(gompi_net.ep, f->bytes, f->used, f->descriptor, p->address, &f->op.context);
+	if (rc == 0)
+		gompi_add(&p->out, 1);
+	gompi_net_give();
+	return rc;
+}
+
+// Gives a frame to the provider: 0, or an error of libfabric. What it has taken is no longer ours.
+static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
+	struct gompi_frame_head *h = gompi_head(f);
+	*h = (struct gompi_frame_head){.source = (uint32_t)gompi_net.rank,
+				       .destination = (uint32_t)p->rank,
+				       .length = f->used,
+				       .kind = GOMPI_FRAME_RECORDS,
+				       .number = p->sent,
+				       .taken = gompi_load(&p->taken)};
+	h->tag = gompi_frame_tag(h);
+	const uint32_t taken = h->taken;
+	ssize_t rc;
+	if (f->used <= gompi_net.inject) {
+		gompi_net_take();
+		rc = fi_inject(gompi_net.ep, f->bytes, f->used, p->address);
+		gompi_net_give();
+		if (rc == 0)
+			gompi_frame_put(f);
+	} else {
+		rc = give_place(p, f);
+	}
+	if (rc == 0) {
+		gompi_store(&p->told, taken);
+		gompi_add(&gompi_net_counts.frames_sent, 1);
+	}
+	return (int)rc;
+}
+
+// There is room again for those who wait.
+static void tell_room(struct gompi_peer *p) {
+	gompi_store(&p->blocked, 0);
+	gompi_full_fence(); // before the looks at who sleeps and at who has found no room
+	gompi_wake_if_asleep(&p->room);
+	if (gompi_load(&p->no_room) != 0)
+		gompi_peer_retry(p); // for the handlers, which the serving thread calls
+}
+
+// Nothing leaves for a dead peer.
+static void drop_frames(struct gompi_peer *p) {
+	struct gompi_frame *f;
+	while ((f = p->first) != NULL) {
+		p->first = f->next;
+		gompi_frame_put(f);
+	}
+	p->last = NULL;
+	if (p->open != NULL)
+		gompi_frame_put(p->open);
+	p->open = NULL;
+	tell_room(p);
+}
+
+// What is in the open frame is the last that waits.
+static void close_frame(struct gompi_peer *p) {
+	struct gompi_frame *f = p->open;
+	p->open = NULL;
+	f->next = NULL;
+	if (p->first == NULL)
+		p->first = f;
+	else
+		p->last->next = f;
+	p->last = f;
+}
+
+void gompi_peer_send(struct gompi_peer *p) {
+	if (gompi_load(&p->gone) != 0) {
+		drop_frames(p);
+		return;
+	}
+	for (;;) {
+		if (p->first == NULL) {
+			bool hurry = p->hurry;
+			p->hurry = false;
+			if (!hurry || p->open == NULL)
+				break;
+			close_frame(p);
+		}
+		if (p->sent - p->credited >= GOMPI_WINDOW)
+			break;
+		struct gompi_frame *f = p->first, *next = f->next;
+		int rc = give_frame(p, f);
+		if (rc == -FI_EAGAIN) {
+			gompi_peer_retry(p);
+			break;
+		}
+		if (rc != 0) {
+			gompi_peer_is_gone(p);
+			drop_frames(p);
+			return;
+		}
+		p->sent++;
+		p->first = next;
+	}
+	if (p->first != NULL)
+		gompi_store(&p->blocked, 1);
+	else if (gompi_load(&p->blocked) != 0)
+		tell_room(p);
+}
+
+void gompi_peer_credit(struct gompi_peer *p, uint32_t taken) {
+	gompi_mutex_take(&p->lock);
+	const uint32_t more = taken - p->credited;
+	// A frame that has been overtaken tells what is known: it seems to tell of more than there was.
+	if (more != 0 && more <= p->sent - p->credited) {
+		p->credited = taken;
+		gompi_peer_send(p);
+	}
+	gompi_mutex_give(&p->lock);
+}
+
+// Sends a frame without records under the lock of p: 0, or an error of libfabric.
+static int give_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
+	const uint32_t taken = gompi_load(&p->taken);
+	struct gompi_frame_head h = {.source = (uint32_t)gompi_net.rank,
+				     .destination = (uint32_t)p->rank,
+				     .length = sizeof h,
+				     .kind = kind,
+				     .taken = taken};
+	h.tag = gompi_frame_tag(&h);
+	ssize_t rc = -FI_EAGAIN;
+	if (sizeof h <= gompi_net.inject) {
+		gompi_net_take();
+		rc = fi_inject(gompi_net.ep, &h, sizeof h, p->address);
+		gompi_net_give();
+	} else {
+		struct gompi_frame *f = gompi_frame_get();
+		if (f != NULL) {
+			*gompi_head(f) = h;
+			f->used = sizeof h;
+			rc = give_place(p, f);
+			if (rc != 0)
+				gompi_frame_put(f);
+		}
+	}
+	if (rc == 0)
+		gompi_store(&p->told, taken);
+	return (int)rc;
+}
+
+void gompi_peer_tell(struct gompi_peer *p, bool asked) {
+	if (!asked && gompi_load(&p->taken) - gompi_load(&p->told) < GOMPI_OWED)
+		return;
+	gompi_mutex_take(&p->lock);
+	int rc = gompi_load(&p->gone) != 0 ? 0 : give_head(p, GOMPI_FRAME_CREDITS);
+	p->owes_answer = asked && rc == -FI_EAGAIN;
+	gompi_mutex_give(&p->lock);
+	if (rc == 0)
+		gompi_add(&gompi_net_counts.credits_sent, 1);
+	else if (rc == -FI_EAGAIN)
+		gompi_peer_retry(p);
+	else
+		gompi_peer_is_gone(p);
+}
+
+enum gompi_asked gompi_peer_ask(struct gompi_peer *p) {
+	gompi_mutex_take(&p->lock);
+	int rc = give_head(p, GOMPI_FRAME_ASK);
+	bool under_way = gompi_load(&p->out) > 0 || gompi_load(&p->flying) > 0;
+	gompi_mutex_give(&p->lock);
+	if (gompi_net.own && rc == 0) { // which takes what it may never be able to send
+		gompi_net_take();
+		bool refused = gompi_tcp_refused(p->rank);
+		gompi_net_give();
+		return refused ? GOMPI_REFUSED : GOMPI_ASKED;
+	}
+	if (rc != 0 && rc != -FI_EAGAIN)
+		gompi_peer_is_gone(p);
+	return rc == 0 ? GOMPI_ASKED : under_way ? GOMPI_BUSY : GOMPI_REFUSED;
+}
+
+int gompi_peer_open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait) {
+	if (p->open != NULL) {
+		if (p->first != NULL && wait != FABRIC_ANSWER)
+			return MPI_ERR_PENDING;
+		close_frame(p);
+		gompi_peer_send(p);
+	}
+	if (p->first != NULL && wait != FABRIC_ANSWER)
+		return MPI_ERR_PENDING;
+	struct gompi_frame *f = gompi_frame_get();
+	if (f == NULL)
+		return MPI_ERR_NO_MEM;
+	f->used = sizeof(struct gompi_frame_head);
+	p->open = f;
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,162 @@
+// Records gather in the open frame of a peer.
+#include <sched.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "base/call.h"
+#include "base/must_have.h"
+#include "base/wait.h"
+#include "fabric/bell.h"
+#include "fabric/peer.h"
+
+// A wait for room.
+static bool has_room(void *arg) {
+	struct gompi_peer *p = arg;
+	return gompi_load_total(&p->blocked) == 0 || gompi_load(&p->gone) != 0;
+}
+
+static int wait_for_room(struct gompi_peer *p) {
+	const char *call = gompi_current_call();
+	const struct gompi_waiting what = {.call = call != NULL ? call : "", .peer = p->rank, .object = 0};
+	return gompi_await(&p->room, has_room, p, &what);
+}
+
+static inline size_t record_bytes(size_t length) { return sizeof(struct gompi_record_head) + GOMPI_ALIGN8(length); }
+
+// Returns true if the open frame has no room for so many bytes, under the lock.
+static inline bool lacks_room(struct gompi_peer *p, size_t need) {
+	return p->open == NULL || p->open->used + need > GOMPI_FRAME_BYTES || gompi_load(&p->gone) != 0;
+}
+
+// Begins a record in the open frame, which has room for it: where its data goes.
+static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, size_t length) {
+	struct gompi_frame *f = p->open;
+	p->reserved = f->used;
+	char *record = f->bytes + f->used;
+	if (length % 8 != 0)
+		memset(record + record_bytes(length) - 8, 0, 8); // nothing of what was here before leaves
+	*(struct gompi_record_head *)(void *)record = (struct gompi_record_head){.port = (uint16_t)port};
+	return record + sizeof(struct gompi_record_head);
+}
+
+// gompi_fabric_reserve, where something is to be made or waited for.
+static char *reserve_closer(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+	struct gompi_peer *p = gompi_peer_of(peer, class);
+	if (p == NULL)
+		return NULL;
+	gompi_mutex_take(&p->lock);
+	while (lacks_room(p, record_bytes(length))) {
+		int rc = MPI_ERR_PROC_ABORTED;
+		if (gompi_load(&p->gone) == 0)
+			rc = gompi_peer_open_frame(p, wait);
+		if (rc == MPI_SUCCESS)
+			continue;
+		if (rc == MPI_ERR_PENDING && wait == FABRIC_TRY)
+			gompi_or_total(&p->no_room, 1u << port);
+		gompi_mutex_give(&p->lock);
+		if (rc == MPI_ERR_PENDING && wait == FABRIC_WAIT)
+			rc = wait_for_room(p);
+		if (rc != MPI_SUCCESS) {
+			*class = rc;
+			return NULL;
+		}
+		gompi_mutex_take(&p->lock);
+	}
+	return begin_record(p, port, length);
+}
+
+// Whoever has asked for an answer would wait for ever without it. So want of memory, which a provider may have for a
+// moment, is no reason to leave it out: without it the process cannot go on.
+static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port port, size_t length,
+						    enum gompi_fabric_wait wait, int *class) {
+	enum { TRIES = 1000 };
+	for (int i = 0;; i++) {
+		char *at = reserve_closer(peer, port, length, wait, class);
+		if (__builtin_expect(at != NULL || wait != FABRIC_ANSWER || *class != MPI_ERR_NO_MEM, 1))
+			return at;
+		if (i == TRIES)
+			gompi_no_memory(sizeof(struct gompi_frame));
+		sched_yield();
+	}
+}
+
+char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+	struct gompi_peer *p = gompi_peer_known(peer);
+	if (__builtin_expect(p == NULL || !gompi_mutex_try(&p->lock), 0))
+		return reserve_slow(peer, port, length, wait, class);
+	if (__builtin_expect(!lacks_room(p, record_bytes(length)), 1))
+		return begin_record(p, port, length);
+	gompi_mutex_give(&p->lock);
+	return reserve_slow(peer, port, length, wait, class);
+}
+
+// --- They leave
+
+// Peers for whom something lies there. Whoever takes out takes all.
+static struct gompi_peer *_Atomic pending_list;
+
+// The caller holds the lock of p, or does so before it looks for what it puts p on the list for.
+static void put_on_pending(struct gompi_peer *p) {
+	if (gompi_load_acquire(&p->pending) != 0) // pairs with the store of who takes it from the list
+		return;
+	gompi_store(&p->pending, 1);
+	struct gompi_peer *first = gompi_load(&pending_list);
+	do
+		p->next_pending = first;
+	while (!gompi_change_total(&pending_list, &first, p));
+	gompi_progress_stir();
+}
+
+bool gompi_peers_wait(void) { return gompi_load_total(&pending_list) != NULL || gompi_peers_have_retries(); }
+
+// Answers lie there that are to leave after this round.
+static gompi_a32 answers_lie;
+
+void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
+	struct gompi_peer *p = gompi_peer_known(peer);
+	struct gompi_frame *f = p->open;
+	struct gompi_record_head *r = (struct gompi_record_head *)(void *)(f->bytes + p->reserved);
+	r->length = (uint32_t)length;
+	f->used = (uint32_t)(p->reserved + sizeof *r + GOMPI_ALIGN8(length));
+	if (urgency == FABRIC_NOW) {
+		p->hurry = true;
+		gompi_peer_send(p);
+	} else {
+		put_on_pending(p);
+		if (urgency == FABRIC_DONE)
+			gompi_store(&answers_lie, 1);
+	}
+	gompi_mutex_give(&p->lock);
+}
+
+void gompi_fabric_push_done(void) {
+	if (gompi_load(&answers_lie) == 0)
+		return;
+	gompi_store_total(&answers_lie, 0);
+	gompi_fabric_push(-1);
+}
+
+static void push_peer(struct gompi_peer *p) {
+	gompi_mutex_take(&p->lock);
+	p->hurry = true;
+	gompi_peer_send(p);
+	gompi_mutex_give(&p->lock);
+}
+
+void gompi_fabric_push(int peer) {
+	if (peer >= 0) {
+		struct gompi_peer *p = gompi_peer_known(peer);
+		if (p != NULL)
+			push_peer(p);
+		return;
+	}
+	if (gompi_load(&pending_list) == NULL)
+		return;
+	struct gompi_peer *p = gompi_swap_total(&pending_list, NULL);
+	while (p != NULL) {
+		struct gompi_peer *next = p->next_pending;
+		gompi_store_total(&p->pending, 0); // before the look: see put_on_pending
+		push_peer(p);
+		p = next;
+	}
+}
