@@ -68,12 +68,16 @@ static inline void scatter(char *restrict d, const char *restrict s, struct entr
 #undef EACH
 }
 
-int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit) {
+// move_next copies the next bytes of a cursor over whole to packed, or the other way: limit bytes, or all that are
+// left.
+static inline __attribute__((always_inline)) int64_t move_next(bool packs, char *whole, struct gompi_cursor *c,
+							       char *packed, int64_t limit) {
 	int64_t done = 0;
 	while (done < limit && c->run.n) {
 		struct entries e = take_entries(c, limit - done);
+		char *at = packed + done;
 		if (e.n) {
-			gather(dst + done, src, e);
+			packs ? gather(at, whole, e) : scatter(whole, at, e);
 			done += e.bytes;
 			continue;
 		}
@@ -82,30 +86,21 @@ int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, in
 			r.block = gompi_cursor_next(c, limit - done, &r.offset);
 			r.n = 1;
 		}
-		copy_blocks(dst + done, r.block, src + r.offset, r.stride, r.block, r.n);
+		if (packs)
+			copy_blocks(at, r.block, whole + r.offset, r.stride, r.block, r.n);
+		else
+			copy_blocks(whole + r.offset, r.stride, at, r.block, r.block, r.n);
 		done += r.n * r.block;
 	}
 	return done;
 }
 
+int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit) {
+	return move_next(true, (char *)src, c, dst, limit);
+}
+
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit) {
-	int64_t done = 0;
-	while (done < limit && c->run.n) {
-		struct entries e = take_entries(c, limit - done);
-		if (e.n) {
-			scatter(dst, src + done, e);
-			done += e.bytes;
-			continue;
-		}
-		struct gompi_run r = gompi_cursor_run(c, limit - done);
-		if (!r.n) {
-			r.block = gompi_cursor_next(c, limit - done, &r.offset);
-			r.n = 1;
-		}
-		copy_blocks(dst + r.offset, r.stride, src + done, r.block, r.block, r.n);
-		done += r.n * r.block;
-	}
-	return done;
+	return move_next(false, dst, c, (char *)src, limit);
 }
 
 int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t count, const struct gompi_type *t,
