@@ -18,31 +18,29 @@ import (
 	"os"
 	"unsafe"
 
+	"gompirma/capi/engine"
 	"gompirma/core"
 	"gompirma/core/boot"
 	"gompirma/core/mpierr"
+	"gompirma/core/proc"
 	"gompirma/core/shm"
 )
 
 // openNode tells C where the shared memory of the node is, and who is on it; called once, before any window can exist.
-func openNode(nd *shm.Node, job core.Job) {
+func openNode(nd *shm.Node, all proc.Table) {
 	control := unsafe.Pointer(unsafe.SliceData(nd.Control()))
 	at := func(offset int64) *C.char { return (*C.char)(unsafe.Add(control, offset)) }
 	n := nd.N
 	place := C.struct_gompi_node{
-		control: at(0), n: C.int(n), me: C.int(nd.Me), size: C.int(job.Size), rank: C.int(job.Rank),
-		policy: C.gompi_policy_for(C.bool(nd.Oversubscribed)), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
+		control: at(0), n: C.int(n), me: C.int(nd.Me),
+		processes:     (*C.struct_gompi_processes)(all.(*engine.Processes).InC()),
+		policy:        C.gompi_policy_for(C.bool(nd.Oversubscribed)),
+		cma:           C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
 		cell_stride:   C.size_t(shm.CellSize(n)),
 		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
 		operation_rings: at(shm.OperationRing(n, 0)), operation_stride: shm.OperationRingSize,
 	}
-	var places *C.int32_t
-	for rank, index := range job.Places {
-		if int32(rank) != index {
-			places = (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(job.Places)))
-		}
-	}
-	C.gompi_node_open(&place, places)
+	C.gompi_node_open(&place)
 	C.gompi_ring_open()
 	C.gompi_stream_open()
 	C.gompi_ongoing_open()

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
@@ -179,7 +178,12 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	for r := range n {
 		places[r], nodeOf[r] = int32(j.index(r)), int32(j.nodeOf(r))
 	}
-	dataPath{}.Open(j.members[0].nd, core.Job{Rank: j.members[0].rank, Size: n, Places: places, NodeOf: nodeOf})
+	all, err := dataPath{}.NewProcesses()
+	require.NoError(t, err)
+	_, err = all.Add(0, nodeOf, places)
+	require.NoError(t, err)
+	all.SetSelf(int32(j.members[0].rank))
+	dataPath{}.Open(j.members[0].nd, all)
 	require.NoError(t, j.all(func(m *bigMember) error { return m.c.AttachBlock() }))
 	return j
 }

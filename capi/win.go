@@ -23,6 +23,7 @@ import (
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
+	"gompirma/core/proc"
 	"gompirma/core/rma"
 	"gompirma/core/shm"
 )
@@ -32,9 +33,12 @@ import (
 // dataPath is C's part of the process.
 type dataPath struct{ progressPath }
 
-func (dataPath) Open(nd *shm.Node, job core.Job) {
+// NewProcesses implements core.DataPath.
+func (dataPath) NewProcesses() (proc.Table, error) { return engine.NewProcesses() }
+
+func (dataPath) Open(nd *shm.Node, all proc.Table) {
 	openTypes()
-	openNode(nd, job)
+	openNode(nd, all)
 }
 
 func (dataPath) Permitted() boot.Where       { return permitted() }

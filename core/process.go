@@ -16,6 +16,7 @@ import (
 	"gompirma/core/fabric"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
+	"gompirma/core/proc"
 	"gompirma/core/rma"
 	"gompirma/core/shm"
 )
@@ -23,8 +24,10 @@ import (
 // DataPath is the part of the process that is written in C. capi provides it before MPI_Init.
 type DataPath interface {
 	rma.DataPath
-	// Open tells it where the node's memory is, and who is on the node.
-	Open(nd *shm.Node, job Job)
+	// NewProcesses makes the table of all that this process knows. MPI_ERR_NO_MEM.
+	NewProcesses() (proc.Table, error)
+	// Open tells it where the node's memory is; all are the processes.
+	Open(nd *shm.Node, all proc.Table)
 	// Permitted is what others may connect to on this host; may be called before Open.
 	Permitted() boot.Where
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
@@ -41,17 +44,11 @@ type DataPath interface {
 	Stop()
 }
 
-// Job is the processes of MPI_COMM_WORLD as one of them sees them.
-type Job struct {
-	Rank, Size int
-	Places     []int32 // by rank: index on this process' node, -1: on another
-	NodeOf     []int32 // by rank: number of the node
-}
-
 // Process is this MPI process between MPI_Init and MPI_Finalize.
 type Process struct {
 	Rank, Size int // in MPI_COMM_WORLD
 	Boot       boot.Client
+	Processes  proc.Table
 	Places     *boot.Places
 	Node       *shm.Node
 	Messages   *p2p.Engine
@@ -115,11 +112,17 @@ func Start(data DataPath) error {
 	if p.Node, p.Places, err = openNode(b, data.Permitted, silent); err != nil {
 		return err
 	}
-	job := Job{Rank: p.Rank, Size: p.Size, Places: p.Places.IndexOf(), NodeOf: p.Places.NodeOf}
+	if p.Processes, err = data.NewProcesses(); err != nil {
+		return err
+	}
+	if _, err = p.Processes.Add(0, p.Places.NodeOf, p.Places.IndexOf()); err != nil {
+		return err
+	}
+	p.Processes.SetSelf(int32(p.Rank))
 	if err = p.Node.Commit(shm.OperationRing(p.Node.N, p.Node.Me), shm.OperationRingSize); err != nil {
 		return mpierr.Wrap(err, "ring of process %d", p.Node.Me)
 	}
-	data.Open(p.Node, job)
+	data.Open(p.Node, p.Processes)
 	p.Node.Waiter = data
 	if p.Places.Count > 1 {
 		if wrong != nil {
@@ -129,8 +132,8 @@ func Start(data DataPath) error {
 			return err
 		}
 	}
-	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: job.Places,
-		NodeOf: job.NodeOf, Open: data.OpenMessages}); err != nil {
+	if p.Messages, err = p2p.New(p.Node, p2p.Config{Size: p.Size, Processes: p.Processes,
+		Open: data.OpenMessages}); err != nil {
 		return err
 	}
 	p.Messages.Enter()
@@ -138,8 +141,8 @@ func Start(data DataPath) error {
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
 		Node: p.Node, Nodes: p.Places.Count, Data: data,
-		NodeOf:    func(w int32) int32 { return p.Places.NodeOf[w] },
-		NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) },
+		NodeOf:    func(w int32) int32 { return p.Processes.At(w).Node },
+		NodeIndex: func(w int32) int { return int(p.Processes.At(w).Index) },
 		Allgather: p.Coll.Allgather,
 		InPieces:  p.Node.InPieces,
 	}

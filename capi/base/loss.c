@@ -14,14 +14,18 @@
 #include "base/up.h"
 #include "base/verdict.h"
 
-static bool dead_here(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_DEAD; }
+// Returns true if two processes are on one node.
+static bool share_node(int a, int b) {
+	const struct gompi_processes *t = gompi_node.processes;
+	return gompi_process(t, a)->node == gompi_process(t, b)->node;
+}
 
-const int32_t *gompi_node_of;
+static bool dead_here(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_DEAD; }
 
 // Returns true if an entry tells of a process: of itself, or of its whole node.
 static bool tells_of(struct gompi_loss *l, uint32_t lost, int rank) {
-	return lost == (uint32_t)rank + 1 || (gompi_load(&l->why) == GOMPI_LOST_SILENT_NODE && gompi_node_of != NULL &&
-					      rank < gompi_node.size && gompi_node_of[lost - 1] == gompi_node_of[rank]);
+	return lost == (uint32_t)rank + 1 ||
+	       (gompi_load(&l->why) == GOMPI_LOST_SILENT_NODE && share_node((int)lost - 1, rank));
 }
 
 // The entry of a process of another node; NULL: it has none. *free: the first that nobody has.
@@ -50,7 +54,7 @@ int gompi_first_lost(void) {
 	struct gompi_header *h = gompi_header();
 	if (h == NULL)
 		return GOMPI_SOMEBODY;
-	for (int rank = 0; rank < gompi_node.size; rank++) {
+	for (int rank = 0; rank < gompi_processes_n(gompi_node.processes); rank++) {
 		int process = gompi_on_node(rank);
 		if (process >= 0 && dead_here(process))
 			return rank;
@@ -106,8 +110,8 @@ int gompi_loss_found(const struct gompi_waiting *what, struct gompi_stuck *place
 		return what->lost(what->of, place);
 	if (gompi_load(&gompi_header()->losses_more) != 0)
 		return gompi_first_lost();
-	if (is_gone(gompi_node.rank, place))
-		return gompi_node.rank;
+	if (is_gone(gompi_node.self, place))
+		return gompi_node.self;
 	if (what->peer >= 0 && !what->all)
 		return is_gone(what->peer, place) ? what->peer : GOMPI_NOBODY;
 	int rank, i = 0;
@@ -139,11 +143,11 @@ static const char *reason(uint32_t why) {
 
 const char *gompi_lost_text(void) {
 	static _Thread_local char text[240];
-	const int rank = noted != GOMPI_NOBODY ? noted : gompi_first_lost();
+	const int lost = noted != GOMPI_NOBODY ? noted : gompi_first_lost();
 	noted = GOMPI_NOBODY;
-	if (rank == GOMPI_NOBODY || rank == GOMPI_SOMEBODY)
+	if (lost == GOMPI_NOBODY || lost == GOMPI_SOMEBODY)
 		return "a process of the job ended without calling MPI_Finalize while this one waited for it";
-	const int process = gompi_on_node(rank);
+	const int process = gompi_on_node(lost), rank = gompi_process(gompi_node.processes, lost)->rank;
 	if (process >= 0) {
 		int pid = (int)gompi_load(&gompi_cell(process)->pid);
 		snprintf(text, sizeof text,
@@ -154,10 +158,10 @@ const char *gompi_lost_text(void) {
 			 rank, pid);
 		return text;
 	}
-	struct gompi_loss *free, *l = entry_of(rank, &free);
+	struct gompi_loss *free, *l = entry_of(lost, &free);
 	char host[80] = "?";
 	if (gompi_up.host_of != NULL)
-		gompi_up.host_of(rank, host, sizeof host);
+		gompi_up.host_of(lost, host, sizeof host);
 	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host,
 		 reason(l == NULL ? 0 : gompi_load(&l->why)));
 	return text;

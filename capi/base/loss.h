@@ -9,10 +9,6 @@ enum {
 	GOMPI_SOMEBODY = INT32_MAX, // one is, and it is not known which
 };
 
-// The node of each process of the job, by its rank in MPI_COMM_WORLD; NULL: it is not known, since there is no network.
-// Set once, before anybody is lost.
-extern const int32_t *gompi_node_of;
-
 // Returns true if a process of this node or another, by its rank in MPI_COMM_WORLD, is known to be lost.
 bool gompi_is_lost(int rank);
 

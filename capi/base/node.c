@@ -3,8 +3,6 @@
 #include "base/node.h"
 
 #include <linux/membarrier.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,15 +21,9 @@ struct gompi_policy gompi_policy_for(bool oversubscribed) {
 				     .oversubscribed = oversubscribed};
 }
 
-void gompi_node_open(const struct gompi_node *place, const int32_t *places) {
+void gompi_node_open(const struct gompi_node *place) {
 	gompi_node = *place;
-	if (places != NULL) {
-		size_t bytes = sizeof *places * (size_t)place->size;
-		int32_t *copy = malloc(bytes);
-		if (copy == NULL)
-			abort(); // the process has just started
-		gompi_node.places = memcpy(copy, places, bytes);
-	}
+	gompi_node.self = place->processes->self;
 	gompi_node.membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 	gompi_no_membarrier = &gompi_header()->no_membarrier;
 	if (!gompi_node.membarrier)

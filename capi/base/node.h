@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/order.h"
+#include "base/process.h"
 
 #define GOMPI_LINE 64
 #define GOMPI_MARK_SLOTS 16
@@ -97,13 +97,13 @@ struct gompi_policy gompi_policy_for(bool oversubscribed);
 
 // This process' place on the node; written once by gompi_node_open, before any call can use it.
 struct gompi_node {
-	char *control;  // the control segment
-	int n, me;      // processes on the node, index of this one
-	int size, rank; // MPI_COMM_WORLD: number of processes, rank of this one
+	char *control;                           // the control segment
+	int n, me;                               // processes on the node, index of this one
+	int self;                                // number of this process
+	const struct gompi_processes *processes; // all that are known
 	struct gompi_policy policy;
-	const int32_t *places; // [size], see gompi_on_node; NULL: all are on this node, in the order of their ranks
-	bool cma;              // process_vm_readv and writev work between the processes of the job
-	bool membarrier;       // membarrier(2) is there: small accumulates need no fence, nor do those who wake others
+	bool cma;        // process_vm_readv and writev work between the processes of the job
+	bool membarrier; // membarrier(2) is there: small accumulates need no fence, nor do those who wake others
 	size_t cell_stride;
 	char *message_rings; // [n] of message_stride bytes: only looked at, Go serves them
 	size_t message_stride;
@@ -123,16 +123,12 @@ static inline struct gompi_cell *gompi_cell(int i) {
 
 static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_node.me); }
 
-// The index on this node of the process with a rank in MPI_COMM_WORLD; -1: it is on another, or there is none. The one
-// place that tells who is on this node.
-static inline int gompi_on_node(int peer) {
-	if (gompi_node.places == NULL)
-		return (uint32_t)peer < (uint32_t)gompi_node.n ? peer : -1;
-	return (uint32_t)peer < (uint32_t)gompi_node.size ? gompi_node.places[peer] : -1;
-}
+// The index on this node of the process with a number; -1: it is on another, or there is none. The one place that tells
+// who is on this node.
+static inline int gompi_on_node(int peer) { return gompi_process_index(gompi_node.processes, peer); }
 
-// Makes place the node; membarrier is found out. places, of place->size processes or NULL, is copied.
-void gompi_node_open(const struct gompi_node *place, const int32_t *places);
+// Makes place the node; membarrier and self are found out.
+void gompi_node_open(const struct gompi_node *place);
 
 // A full barrier in every running process of the node that has membarrier, and in this one.
 void gompi_node_barrier(void);

@@ -24,7 +24,6 @@ import (
 // Messages is the messages of a process: p2p.Carrier, which says what the methods do. Safe for concurrent use.
 type Messages struct {
 	c       *C.struct_gompi_messages
-	places  []C.int32_t // in C's memory
 	stepped *uint32
 }
 
@@ -35,19 +34,9 @@ func Open(p *p2p.Place) p2p.Carrier {
 		control: (*C.char)(unsafe.Pointer(unsafe.SliceData(p.Control))), rings: (*C.char)(
 			unsafe.Pointer(&p.Control[p.Rings])),
 		cell_stride: C.size_t(p.CellStride), ring_stride: C.size_t(p.RingBytes),
-		n: C.int(p.N), me: C.int(p.Me), size: C.int(p.Size), rank: C.int(p.Rank),
+		n: C.int(p.N), me: C.int(p.Me),
+		processes:      (*C.struct_gompi_processes)(p.Processes.(*Processes).InC()),
 		oversubscribed: C.bool(p.Oversubscribed), no_cma: C.bool(p.NoCMA),
-	}
-	if p.Places != nil {
-		at := (*C.int32_t)(C.malloc(C.size_t(4 * len(p.Places))))
-		if at == nil {
-			return nil
-		}
-		m.places = unsafe.Slice(at, len(p.Places))
-		for i, x := range p.Places {
-			m.places[i] = C.int32_t(x)
-		}
-		place.places = at
 	}
 	if m.c = C.gompi_engine_open(&place); m.c == nil {
 		return nil
@@ -60,7 +49,6 @@ func Open(p *p2p.Place) p2p.Carrier {
 func (m *Messages) Close() {
 	C.gompi_engine_close(m.c)
 	m.c = nil
-	C.free(unsafe.Pointer(unsafe.SliceData(m.places)))
 }
 
 // Enter and the others implement p2p.Carrier.

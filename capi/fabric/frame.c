@@ -83,7 +83,7 @@ const char *gompi_frame_error(const char *bytes, size_t length) {
 		return "tag";
 	if (h.length != length)
 		return "length of the frame";
-	if (h.destination != (uint32_t)gompi_net.rank)
+	if (h.destination != (uint32_t)gompi_node.self)
 		return "destination";
 	if (h.source >= (uint32_t)gompi_net.size || gompi_on_node((int)h.source) >= 0)
 		return "source";

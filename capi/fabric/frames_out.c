@@ -23,7 +23,7 @@ static ssize_t give_place(struct gompi_peer *p, struct gompi_frame *f) {
 // Gives a frame to the provider: 0, or an error of libfabric. What it has taken is no longer ours.
 static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
 	struct gompi_frame_head *h = gompi_head(f);
-	*h = (struct gompi_frame_head){.source = (uint32_t)gompi_net.rank,
+	*h = (struct gompi_frame_head){.source = (uint32_t)gompi_node.self,
 				       .destination = (uint32_t)p->rank,
 				       .length = f->used,
 				       .kind = GOMPI_FRAME_RECORDS,
@@ -132,7 +132,7 @@ void gompi_peer_credit(struct gompi_peer *p, uint32_t taken) {
 // Sends a frame without records under the lock of p: 0, or an error of libfabric.
 static int give_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
 	const uint32_t taken = gompi_load(&p->taken);
-	struct gompi_frame_head h = {.source = (uint32_t)gompi_net.rank,
+	struct gompi_frame_head h = {.source = (uint32_t)gompi_node.self,
 				     .destination = (uint32_t)p->rank,
 				     .length = sizeof h,
 				     .kind = kind,

@@ -25,9 +25,8 @@ enum {
 };
 
 static struct {
-	int32_t *node_of; // by rank
-	int32_t *first;   // by node: its lowest rank
-	int nodes, node;  // number of them, this one
+	int32_t *first;  // by node: its lowest rank
+	int nodes, node; // number of them, this one
 	int64_t timeout, interval;
 	int64_t due, last; // the next tick, and the one before
 	int64_t since;     // silence counts from here: before this process itself was away
@@ -45,22 +44,18 @@ struct death {
 
 static void take_death(int peer, const char *data, size_t length);
 
-bool gompi_health_open(const int32_t *node_of, int64_t timeout) {
+static int node_of(int rank) { return gompi_process(gompi_node.processes, rank)->node; }
+
+bool gompi_health_open(int64_t timeout) {
 	static const struct gompi_port_handler handler = {take_death, NULL};
-	const size_t size = (size_t)gompi_net.size;
-	for (size_t i = 0; i < size; i++)
-		if (node_of[i] >= health.nodes)
-			health.nodes = node_of[i] + 1;
-	health.node_of = malloc(size * sizeof *node_of);
+	health.nodes = gompi_node.processes->nodes;
 	health.first = malloc((size_t)health.nodes * sizeof *health.first);
 	health.told = calloc((size_t)gompi_node.n, sizeof *health.told);
-	if (health.node_of == NULL || health.first == NULL || health.told == NULL)
+	if (health.first == NULL || health.told == NULL)
 		return false;
-	memcpy(health.node_of, node_of, size * sizeof *node_of);
-	for (size_t i = size; i-- > 0;)
-		health.first[node_of[i]] = (int32_t)i;
-	gompi_node_of = health.node_of;
-	health.node = node_of[gompi_net.rank];
+	for (int i = gompi_net.size; i-- > 0;)
+		health.first[node_of(i)] = (int32_t)i;
+	health.node = node_of(gompi_node.self);
 	health.timeout = timeout;
 	health.interval = timeout > 0 && timeout / 8 < ASK_NS ? timeout / 8 : ASK_NS;
 	gompi_fabric_listen(FABRIC_OWN, &handler);
@@ -96,8 +91,7 @@ bool gompi_fabric_gone(int peer) {
 // What is under way with it ends, and nothing more is said of it.
 static void mark_gone(int rank, int why) {
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
-		if (p->rank == rank ||
-		    (why == GOMPI_LOST_SILENT_NODE && health.node_of[p->rank] == health.node_of[rank])) {
+		if (p->rank == rank || (why == GOMPI_LOST_SILENT_NODE && node_of(p->rank) == node_of(rank))) {
 			gompi_store_total(&p->announced, 1);
 			gompi_store_total(&p->gone, 1);
 			gompi_peer_retry(p);
@@ -107,7 +101,7 @@ static void mark_gone(int rank, int why) {
 // The next living process of the node of rank, -1: there is none.
 static int living_after(int rank) {
 	for (int next = rank + 1; next < gompi_net.size; next++)
-		if (health.node_of[next] == health.node_of[rank] && !gompi_fabric_gone(next))
+		if (node_of(next) == node_of(rank) && !gompi_fabric_gone(next))
 			return next;
 	return -1;
 }
@@ -133,7 +127,7 @@ static void tell(int to, struct death d) {
 static void tell_death(int rank, int why) {
 	for (int64_t ahead = 1; ahead < health.nodes; ahead *= 2) {
 		const int node = (int)((health.node + ahead) % health.nodes);
-		int more = why == GOMPI_LOST_SILENT && node == health.node_of[rank] ? WITNESSES : 0;
+		int more = why == GOMPI_LOST_SILENT && node == node_of(rank) ? WITNESSES : 0;
 		for (int to = lowest_of(node); to >= 0; to = more-- > 0 ? living_after(to) : -1)
 			tell(to, (struct death){rank, why});
 	}
@@ -317,7 +311,7 @@ static void look_gone(void) {
 }
 
 int64_t gompi_health_tick(int64_t now) {
-	if (gompi_load(&health.ended) != 0 || health.node_of == NULL)
+	if (gompi_load(&health.ended) != 0 || health.first == NULL)
 		return INT64_MAX;
 	look_gone();
 	if (now < health.due) {

@@ -13,9 +13,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// node_of: the node of each process of the job, by rank, copied. timeout: nanoseconds of silence after which a peer is
-// lost; 0: none is for that reason. false: there is no memory.
-bool gompi_health_open(const int32_t *node_of, int64_t timeout);
+// timeout: nanoseconds of silence after which a peer is lost; 0: none is for that reason. false: there is no memory.
+bool gompi_health_open(int64_t timeout);
 
 // Nobody is lost from now on: all end.
 void gompi_health_end(void);

@@ -31,7 +31,7 @@ struct gompi_net {
 	uint64_t secret[2];   // of the job
 	char *addresses;      // of all processes, by rank
 	size_t address_bytes; // of each
-	int size, rank;
+	int size;             // so many processes it reaches
 
 	_Alignas(64) struct gompi_mutex lock;
 	gompi_a32 wanted; // so many threads want the lock to send something

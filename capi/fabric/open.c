@@ -359,9 +359,8 @@ bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT
 	struct gompi_net *n = &gompi_net;
 	const size_t bytes = job->address_bytes * (size_t)job->size;
 	n->size = job->size;
-	n->rank = job->rank;
 	memcpy(n->secret, job->secret, sizeof n->secret);
-	bool fine = gompi_peers_open() && gompi_health_open(job->node_of, job->timeout);
+	bool fine = gompi_peers_open() && gompi_health_open(job->timeout);
 	if (n->own) {
 		fine = fine && begin_own(job);
 		gompi_call_open();

@@ -21,7 +21,7 @@ bool gompi_group_put(uintptr_t handle, struct gompi_ranks ranks) {
 		return false;
 	bool done = gompi_ranks_copy(&g->ranks, &ranks);
 	if (done) {
-		int rank = gompi_ranks_find(&g->ranks, gompi_node.rank);
+		int rank = gompi_ranks_find(&g->ranks, gompi_node.self);
 		g->rank = rank < 0 ? MPI_UNDEFINED : rank;
 		done = gompi_table_put(&gompi_group_table, handle, g);
 	}

@@ -207,7 +207,7 @@ static void ask_flow_of(struct gompi_lane *l, struct gompi_link *p, enum gompi_f
 	p->told = flow == FLOW_KEEP;
 	gompi_post(l, p,
 		   &(struct gompi_pending){.record = {.word = gompi_record_word(RECORD_FLOW, 0, 0),
-						      .from = l->home->node.rank,
+						      .from = l->home->node.self,
 						      .size = flow}});
 }
 
@@ -250,14 +250,15 @@ void gompi_away_answer_last(struct gompi_lane *l) {
 
 void gompi_away_arrived(struct gompi_messages *m, int peer, const char *data, size_t length) {
 	struct gompi_record h;
-	if (length < sizeof h || length > RECORD_LINE + AWAY_MOST_DATA || (uint32_t)peer >= (uint32_t)m->node.size ||
+	const uint32_t n = (uint32_t)gompi_processes_n(m->node.processes);
+	if (length < sizeof h || length > RECORD_LINE + AWAY_MOST_DATA || (uint32_t)peer >= n ||
 	    gompi_messages_process(m, peer) >= 0)
 		return;
 	memcpy(&h, data, sizeof h);
 	h.from = peer;
 	enum gompi_record_kind kind = gompi_record_kind(h.word);
 	if (gompi_record_length(h.word) != (int64_t)length || h.seal >= GOMPI_LANES ||
-	    ((kind == RECORD_EAGER || kind == RECORD_RTS) && (uint32_t)h.source >= (uint32_t)m->node.size))
+	    ((kind == RECORD_EAGER || kind == RECORD_RTS) && (uint32_t)h.source >= n))
 		return;
 	struct gompi_lane *l = &m->lane[h.seal];
 	gompi_lane_take(l);
@@ -301,8 +302,8 @@ static void hear_room(int peer) {
 
 void gompi_away_open(struct gompi_messages *m) {
 	static const struct gompi_port_handler port = {hear_record, hear_room};
-	for (int i = 0; m->node.places != NULL && i < m->node.size; i++)
-		if (m->node.places[i] < 0) {
+	for (int i = m->node.processes->in_order; i < gompi_processes_n(m->node.processes); i++)
+		if (gompi_process_index(m->node.processes, i) < 0) {
 			gompi_or(&m->hooks, HOOK_NETWORK);
 			gompi_fabric_listen(FABRIC_MESSAGES, &port);
 			return;

@@ -120,7 +120,7 @@ int gompi_request_await_with(struct gompi_request *r, const char *call,
 // Sends s, which is not over at once, and waits for it. 0 or the class of what is wrong, which v tells.
 int gompi_send_class(const struct gompi_request *s, const char *call, struct gompi_verdict *v) {
 	struct gompi_lane *l = s->lane;
-	if (s->world == l->home->node.rank && gompi_give_self(l, s))
+	if (s->world == l->home->node.self && gompi_give_self(l, s))
 		return MPI_SUCCESS;
 	gompi_lane_take(l);
 	struct gompi_request *r = gompi_request_take(l);
@@ -225,7 +225,7 @@ void gompi_request_restart(struct gompi_request *r) {
 	r->done = r->want = 0;
 	r->to = NULL;
 	r->cancel = r->gone = r->looked = false;
-	if (!r->receive && r->world != l->home->node.rank && gompi_eager_anywhere(gompi_link_to(l, r->world), r)) {
+	if (!r->receive && r->world != l->home->node.self && gompi_eager_anywhere(gompi_link_to(l, r->world), r)) {
 		gompi_store_release(&r->state, REQUEST_COMPLETE);
 		return;
 	}

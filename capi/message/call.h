@@ -42,7 +42,7 @@ static inline struct gompi_link *gompi_call_quick(struct gompi_request *r, const
 	    !gompi_buffer_simple(&r->buf, at, count, type))
 		return NULL;
 	int world = gompi_ranks_at(&c->peers, dest);
-	if (world == m->node.rank)
+	if (world == m->node.self)
 		return NULL;
 	r->context = c->id;
 	r->source = c->rank;

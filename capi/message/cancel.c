@@ -62,7 +62,7 @@ static void cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned 
 				   .context = r->context,
 				   .source = r->source,
 				   .tag = r->tag,
-				   .from = l->home->node.rank,
+				   .from = l->home->node.self,
 				   .id = r->id},
 			.notice = NOTICE_CALL,
 		};
@@ -89,7 +89,7 @@ static void drop(struct gompi_lane *l, struct gompi_message *m) {
 	} else if (m->id != 0) {
 		struct gompi_pending w = {
 			.record = {.word = gompi_record_word(RECORD_GONE, 0, 0),
-				   .from = l->home->node.rank,
+				   .from = l->home->node.self,
 				   .id = m->id},
 			.notice = NOTICE_CALL,
 		};
@@ -235,7 +235,7 @@ static void remind(struct gompi_lane *l) {
 					   .context = r->context,
 					   .source = r->source,
 					   .tag = r->tag,
-					   .from = l->home->node.rank,
+					   .from = l->home->node.self,
 					   .id = r->id},
 				.notice = NOTICE_CALL,
 			};

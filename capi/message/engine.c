@@ -8,10 +8,9 @@ struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
 		.control = p->control,
 		.n = p->n,
 		.me = p->me,
-		.size = p->size,
-		.rank = p->rank,
+		.self = p->processes->self,
 		.policy = {.oversubscribed = p->oversubscribed},
-		.places = p->places,
+		.processes = p->processes,
 		.cell_stride = p->cell_stride,
 		.message_rings = p->rings,
 		.message_stride = p->ring_stride,
@@ -66,7 +65,7 @@ static void describe(struct gompi_messages *m, const struct gompi_engine_operati
 }
 
 static bool at_once(struct gompi_messages *m, const struct gompi_request *s) {
-	return s->world == m->node.rank ? gompi_give_self(s->lane, s)
+	return s->world == m->node.self ? gompi_give_self(s->lane, s)
 					: gompi_eager_anywhere(gompi_link_to(s->lane, s->world), s);
 }
 

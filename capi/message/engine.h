@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct gompi_messages;
+struct gompi_processes;
 struct gompi_request;
 struct gompi_message;
 
@@ -17,8 +18,8 @@ struct gompi_message;
 struct gompi_engine_place {
 	char *control, *rings;
 	size_t cell_stride, ring_stride;
-	int n, me, size, rank;
-	const int32_t *places; // [size], stays where it is; NULL: all are on this node, in order
+	int n, me;
+	const struct gompi_processes *processes; // stays where it is
 	bool oversubscribed, no_cma;
 };
 struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *place);

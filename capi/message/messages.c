@@ -135,7 +135,7 @@ void gompi_lane_tell_room(struct gompi_lane *l) {
 		gompi_a64 head = gompi_load(&theirs->head);
 		struct gompi_room room = gompi_inbox_reserve(theirs, &head, RECORD_SIZE);
 		if (room.record != NULL) {
-			room.record->from = m->node.rank;
+			room.record->from = m->node.self;
 			gompi_inbox_publish(room, gompi_record_word(RECORD_ROOM, 0, RECORD_SIZE));
 		}
 		gompi_wake(&gompi_messages_cell(m, i)->wait);

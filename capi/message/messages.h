@@ -188,9 +188,7 @@ static inline struct gompi_cell *gompi_messages_cell(struct gompi_messages *m, i
 
 // The index on this node of a process, -1: it is on another, or there is none.
 static inline int gompi_messages_process(const struct gompi_messages *m, int world) {
-	if ((uint32_t)world >= (uint32_t)m->node.size)
-		return -1;
-	return m->node.places == NULL ? world : m->node.places[world];
+	return gompi_process_index(m->node.processes, world);
 }
 
 // The link to a process other than this one.

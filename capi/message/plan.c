@@ -121,7 +121,7 @@ static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uint
 				  .mode = MODE_STANDARD,
 				  .receive = s->kind == STEP_RECV,
 				  .buf = {.at = (char *)at, .size = bytes}};
-	if (!q.receive && q.world == p->home->node.rank) {
+	if (!q.receive && q.world == p->home->node.self) {
 		if (gompi_give_self(l, &q))
 			return true;
 	} else if (!q.receive) {

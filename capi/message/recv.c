@@ -229,7 +229,7 @@ void gompi_deliver(struct gompi_lane *l, struct gompi_request *r, struct gompi_m
 void gompi_acknowledge(struct gompi_lane *l, int32_t to, uint64_t id, bool call, int class) {
 	struct gompi_pending w = {
 		.record = {.word = gompi_record_word(RECORD_ACK, 0, 0),
-			   .from = l->home->node.rank,
+			   .from = l->home->node.self,
 			   .id = id,
 			   .class = class},
 		.notice = call ? NOTICE_CALL : NOTICE_QUIET,

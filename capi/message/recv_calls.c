@@ -148,7 +148,7 @@ static int exchange(const struct gompi_envelope *out, const struct gompi_envelop
 		gompi_lane_give(l);
 	}
 	if (!is_nobody(&s) &&
-	    (s.world == l->home->node.rank || !gompi_eager_anywhere(gompi_link_to(s.lane, s.world), &s)))
+	    (s.world == l->home->node.self || !gompi_eager_anywhere(gompi_link_to(s.lane, s.world), &s)))
 		rc = gompi_send_class(&s, out->call, &v);
 	if (!is_nobody(&r))
 		class = gompi_receive_posted(&r, in->call);

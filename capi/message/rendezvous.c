@@ -49,7 +49,7 @@ void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_pending w = {
 		.record = {.word = gompi_record_word(RECORD_CTS, 0, 0),
 			   .context = r->id,
-			   .from = l->home->node.rank,
+			   .from = l->home->node.self,
 			   .size = (uint64_t)r->want,
 			   .id = r->matched->id},
 		.notice = NOTICE_CALL,
@@ -220,7 +220,7 @@ bool gompi_send_pieces(struct gompi_lane *l, struct gompi_link *p) {
 		h->context = (uint64_t)r->done;
 		h->source = h->tag = h->class = 0;
 		h->size = 0;
-		h->from = l->home->node.rank;
+		h->from = l->home->node.self;
 		h->id = r->full;
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
 		uint64_t word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n));

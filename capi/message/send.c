@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) void write_eager(struct gompi_recor
 	room->context = r->context;
 	room->source = r->source;
 	room->tag = r->tag;
-	room->from = r->lane->home->node.rank;
+	room->from = r->lane->home->node.self;
 	room->class = 0;
 	room->size = (uint64_t)r->buf.size;
 	room->id = id;
@@ -174,7 +174,7 @@ static bool put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_
 
 void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_messages *m = l->home;
-	if (r->world == m->node.rank) {
+	if (r->world == m->node.self) {
 		gompi_send_self(l, r);
 		return;
 	}
@@ -188,7 +188,7 @@ void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r) {
 			   .context = r->context,
 			   .source = r->source,
 			   .tag = r->tag,
-			   .from = m->node.rank,
+			   .from = m->node.self,
 			   .size = (uint64_t)r->buf.size,
 			   .id = r->id},
 		.send = r,
@@ -346,7 +346,7 @@ static bool give(struct gompi_lane *l, struct gompi_queue *q, const struct gompi
 	struct gompi_message *m = gompi_message_take(l);
 	m->entry.source = s->source;
 	m->entry.tag = s->tag;
-	m->from = l->home->node.rank;
+	m->from = l->home->node.self;
 	m->size = s->buf.size;
 	gompi_message_room(m, s->buf.size);
 	gompi_buffer_pack(&s->buf, m->data, 0, s->buf.size);
@@ -373,7 +373,7 @@ void gompi_send_self(struct gompi_lane *l, struct gompi_request *s) {
 	struct gompi_message *m = gompi_message_take(l);
 	m->entry.source = s->source;
 	m->entry.tag = s->tag;
-	m->from = l->home->node.rank;
+	m->from = l->home->node.self;
 	m->size = s->buf.size;
 	m->waits = s->blocking;
 	m->local = s;

@@ -13,7 +13,7 @@ static __attribute__((noinline)) int send_closer(const struct gompi_envelope *e,
 		return MPI_SUCCESS;
 	r.mode = (uint8_t)mode;
 	r.blocking = true;
-	if (r.world != r.lane->home->node.rank && gompi_eager_anywhere(gompi_link_to(r.lane, r.world), &r))
+	if (r.world != r.lane->home->node.self && gompi_eager_anywhere(gompi_link_to(r.lane, r.world), &r))
 		return MPI_SUCCESS;
 	return gompi_send_blocking(&r, e->call);
 }
@@ -82,7 +82,7 @@ static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e
 		r.persistent = true;
 		gompi_store(&r.state, REQUEST_INACTIVE);
 		over = false;
-	} else if (!over && r.world == r.lane->home->node.rank) {
+	} else if (!over && r.world == r.lane->home->node.self) {
 		over = gompi_give_self(r.lane, &r);
 	} else if (!over) {
 		struct gompi_link *p = gompi_link_to(r.lane, r.world);

@@ -48,7 +48,7 @@ void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struc
 		data += o->bytes;
 	}
 	m->window = (uint32_t)w->handle;
-	m->origin = gompi_node.rank;
+	m->origin = gompi_node.self;
 	m->kind = (uint8_t)(o->kind | (o->pieces != NULL ? PACKET_LAYOUT : 0) | (o->in_order ? PACKET_IN_ORDER : 0));
 	m->wants_reply = o->reply;
 	m->op = (uint16_t)(uintptr_t)o->operation->op;

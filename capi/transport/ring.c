@@ -222,7 +222,7 @@ bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int 
 	if (cell == NULL)
 		return true;
 	cell->packet =
-		(struct gompi_packet){.window = (uint32_t)w->handle, .origin = gompi_node.rank, .kind = RING_COMPLETE};
+		(struct gompi_packet){.window = (uint32_t)w->handle, .origin = gompi_node.self, .kind = RING_COMPLETE};
 	note_sent(&numbers[target], pos + 1); // the window is not freed before
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
 	// The target serves its ring when it waits for this. Only if it sleeps already its progress thread has to;

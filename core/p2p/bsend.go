@@ -155,7 +155,7 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 	}
 	m := e.operation(c, x, b, dest, tag)
 	m.Urgent = mode&Urgent != 0
-	if int(m.World) != e.world && e.m.AtOnce(m) {
+	if m.World != e.processes.Self() && e.m.AtOnce(m) {
 		return nil
 	}
 	k := &chunk{in: a, n: b.size, seq: a.seq + 1}

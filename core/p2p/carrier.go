@@ -1,5 +1,7 @@
 package p2p
 
+import "gompirma/core/proc"
+
 // Carrier is what carries the messages of a process: matching, the protocols, requests, and plans of several messages.
 // That is in C (capi/message), which capi/engine has for this package. Safe for concurrent use.
 type Carrier interface {
@@ -50,10 +52,7 @@ type Place struct {
 	Rings                 int64  // where the rings of messages begin in it
 	CellStride, RingBytes int64
 	N, Me                 int // processes on this node, index of this one
-	Size, Rank            int // processes of the job, rank of this one
-	// Places holds, for each rank, the index on this node, -1 for a process on another one; nil if all are on this
-	// node and index equals rank.
-	Places                []int32
+	Processes             proc.Table
 	Oversubscribed, NoCMA bool
 }
 

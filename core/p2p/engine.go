@@ -8,6 +8,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
+	"gompirma/core/proc"
 	"gompirma/core/shm"
 )
 
@@ -16,11 +17,9 @@ const TagUB = 1<<31 - 1
 
 // Engine is the messages of one process. Safe for concurrent use.
 type Engine struct {
-	nd     *shm.Node
-	world  int     // world rank of this process
-	nodes  []int32 // index on this node of each process, -1: on another node; nil: all are here, in order
-	nodeOf []int32 // number of the node of each process, nil: all are on one
-	m      Carrier
+	nd        *shm.Node
+	processes proc.Table
+	m         Carrier
 
 	// Collectives are for making communicators (comm.Host), set before the first is made; nil: by messages.
 	Collectives interface {
@@ -44,13 +43,9 @@ type Engine struct {
 
 // Config says where the processes of the job are.
 type Config struct {
-	Rank int // world rank of this process
 	Size int // number of processes of the job
-	// Nodes holds, for each world rank, the index on this node, -1 for a process on another one; nil if all are on
-	// this node and index equals world rank.
-	Nodes []int32
-	// NodeOf holds, for each world rank, the number of its node; nil if all are on one.
-	NodeOf []int32
+	// Processes are all that this one knows, the job's first.
+	Processes proc.Table
 	// Open makes what carries the messages of this process, whose ring is there. nil: there is no memory.
 	Open func(p *Place) Carrier
 }
@@ -59,25 +54,22 @@ type Config struct {
 // can be sent as soon as all processes of the node have called it. The control block of COMM_WORLD is made by
 // World.AttachBlock, collectively. MPI_ERR_NO_MEM: no memory for the message ring.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
-	if cfg.Nodes == nil && cfg.Size != nd.N {
-		return nil, mpierr.New(abi.MPI_ERR_INTERN,
-			"%d processes in the job, %d on this node, and no map of them", cfg.Size, nd.N)
-	}
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
 	}
-	e := &Engine{nd: nd, world: cfg.Rank, nodes: cfg.Nodes, nodeOf: cfg.NodeOf}
+	rank := int(cfg.Processes.Self())
+	e := &Engine{nd: nd, processes: cfg.Processes}
 	e.m = cfg.Open(&Place{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,
-		N: nd.N, Me: nd.Me, Size: cfg.Size, Rank: cfg.Rank, Places: cfg.Nodes,
+		N: nd.N, Me: nd.Me, Processes: cfg.Processes,
 		Oversubscribed: nd.Oversubscribed, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	})
 	if e.m == nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the messages of %d processes", cfg.Size)
 	}
-	e.World = comm.NewWorld(host{e}, cfg.Rank, cfg.Size)
-	e.Self = comm.NewSelf(host{e}, cfg.Rank)
+	e.World = comm.NewWorld(host{e}, rank, cfg.Size)
+	e.Self = comm.NewSelf(host{e}, rank)
 	return e, nil
 }
 
@@ -90,10 +82,7 @@ func (e *Engine) Shared() *shm.Node { return e.nd }
 
 // NodeIndex returns the index on this node of the process with world rank w, -1 if it is on another node.
 func (e *Engine) NodeIndex(w int32) int {
-	if e.nodes == nil {
-		return int(w)
-	}
-	return int(e.nodes[w])
+	return int(e.processes.At(w).Index)
 }
 
 // Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and runs the

@@ -31,14 +31,11 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 }
 
 // NewID implements comm.Host: 2^24 processes, 2^36 communicators made by each.
-func (h host) NewID() uint64 { return uint64(h.world+1)<<40 | h.ids.Add(1)<<4 }
+func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.
 func (h host) Node(w int32) int {
-	if h.nodeOf == nil {
-		return 0
-	}
-	return int(h.nodeOf[w])
+	return int(h.processes.At(w).Node)
 }
 
 // TakeBlock implements comm.Host.

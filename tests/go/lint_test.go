@@ -21,7 +21,7 @@ import (
 // fails the test, so that whoever adds it says where it belongs.
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/trim"},
-	{"core/handle", "core/mpierr"},
+	{"core/handle", "core/mpierr", "core/proc"},
 	{"core/comm", "core/group", "core/datatype", "core/op", "core/info", "core/request", "core/attr",
 		"core/errhandler"},
 	{"core/shm", "core/boot", "core/boot/pmi1"},

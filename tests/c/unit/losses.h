@@ -46,7 +46,7 @@ static void goes_on(struct gompi_waiting what, const char *of) {
 static void dies_in(int i, void (*what)(void)) {
 	pid_t child = fork();
 	if (child == 0) {
-		gompi_node.me = gompi_node.rank = i;
+		gompi_node.me = gompi_node.self = i;
 		what();
 		raise(SIGKILL);
 	}

@@ -93,18 +93,27 @@ static char *unit_memory(size_t bytes) {
 	return m + page;
 }
 
+/* A table of n processes, of which this is number 0, with their nodes and indices; NULL: all are on this node. */
+static struct gompi_processes *unit_processes(int n, const int32_t *node_of, const int32_t *index) {
+	static struct gompi_processes *kept[1024]; /* so that none is lost */
+	static int number;
+	struct gompi_processes *t = kept[number++] = gompi_processes_new();
+	if (t == NULL || gompi_processes_add(t, 0, n, node_of, index) != 0)
+		abort();
+	return t;
+}
+
 /* A node of n processes of which this is number 0, fresh at each call. */
 static void unit_node(int n) {
 	size_t cell = 4096, ring = 196 << 10, cells = 4096 + (size_t)n * cell;
 	char *control = unit_memory(cells + (size_t)n * ring);
 	gompi_node_open(&(struct gompi_node){.control = control,
 					     .n = n,
-					     .size = n,
+					     .processes = unit_processes(n, NULL, NULL),
 					     .policy = gompi_policy_for(false),
 					     .cell_stride = cell,
 					     .operation_rings = control + cells,
-					     .operation_stride = ring},
-			NULL);
+					     .operation_stride = ring});
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
 	gompi_up = (struct gompi_up){.raise = unit_raise,

@@ -54,7 +54,10 @@ func nodes(t testing.TB, n int) []*shm.Node {
 func job(t testing.TB, n int) []*Engine {
 	es := make([]*Engine, n)
 	for i, nd := range nodes(t, n) {
-		msg, err := p2p.New(nd, p2p.Config{Rank: i, Size: n, Open: engine.Open})
+		all, err := engine.OnOneNode(n, int32(i))
+		require.NoError(t, err)
+		t.Cleanup(all.Free)
+		msg, err := p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: engine.Open})
 		require.NoError(t, err)
 		nd.Waiter = plain.Waiter{Node: nd, Serve: msg.Progress, Lasts: msg.Lasts}
 		es[i] = &Engine{coll.New(msg), msg}

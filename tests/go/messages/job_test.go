@@ -72,7 +72,10 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		nd, err := shm.Open(fd, i)
 		require.NoError(t, err)
 		e := &Engine{nd: nd, world: i}
-		e.Engine, err = p2p.New(nd, p2p.Config{Rank: i, Size: n, Open: func(p *p2p.Place) p2p.Carrier {
+		all, err := engine.OnOneNode(n, int32(i))
+		require.NoError(t, err)
+		t.Cleanup(all.Free)
+		e.Engine, err = p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: func(p *p2p.Place) p2p.Carrier {
 			carrier := engine.Open(p)
 			e.m = carrier.(*engine.Messages)
 			return carrier

@@ -73,9 +73,9 @@ static void takes_a_cell(void) {
 }
 
 static void serve_as(int i) {
-	gompi_node.me = gompi_node.rank = i;
+	gompi_node.me = gompi_node.self = i;
 	gompi_ring_serve();
-	gompi_node.me = gompi_node.rank = 0;
+	gompi_node.me = gompi_node.self = 0;
 }
 
 static void ring_cell(void) {
@@ -119,26 +119,26 @@ static void ring_answer(void) {
 /* --- Processes of other nodes */
 
 static void others(void) {
-	static const int32_t places[6] = {0, 1, 2, 3, -1, -1};
+	enum { ALL = 1100 };
+	static int32_t index[ALL] = {0, 1, 2, 3}, node_of[ALL] = {0, 0, 0, 0, 1, 1};
+	for (int i = 4; i < ALL; i++)
+		index[i] = -1, node_of[i] = i < 6 ? 1 : i;
 	struct gompi_node node = gompi_node;
-	node.size = 6;
-	gompi_node_open(&node, places);
+	node.processes = unit_processes(ALL, node_of, index);
+	gompi_node_open(&node);
 	CHECK(!gompi_is_lost(4) && gompi_lose(4, GOMPI_LOST_SILENT) && gompi_is_lost(4) && !gompi_is_lost(5), "4");
 	gompi_add_total(&gompi_header()->broken, 1);
 	CHECK(!gompi_lose(4, GOMPI_LOST_ENDED) && gompi_lose(4, GOMPI_LOST_SILENT_NODE), "why 4 is lost");
 	CHECK(!gompi_lose(4, GOMPI_LOST_SILENT) && !gompi_lose(4, GOMPI_LOST_SILENT_NODE), "why, again");
-	goes_on((struct gompi_waiting){.peer = 5, .object = 99}, "a wait for another process");
+	goes_on((struct gompi_waiting){.peer = 6, .object = 99}, "a wait for another node's process");
 	ends((struct gompi_waiting){.peer = 4, .object = 99}, "a wait for it", "and its whole node");
-	static const int32_t node_of[6] = {0, 0, 0, 0, 1, 1};
-	gompi_node_of = node_of;
 	ends((struct gompi_waiting){.peer = 5, .object = 99}, "a wait for another process of its node",
 	     "and its whole node");
 	CHECK(!gompi_lose(5, GOMPI_LOST_ENDED), "that one is lost, too");
-	gompi_node_of = NULL;
 	for (int i = 0; i < GOMPI_LOSSES - 1; i++)
 		CHECK(gompi_lose(1000 + i, GOMPI_LOST_ENDED), "entry %d", i);
-	goes_on((struct gompi_waiting){.peer = 5, .object = 99}, "one while all losses are known");
-	CHECK(gompi_lose(5000, GOMPI_LOST_ENDED) && !gompi_lose(5001, GOMPI_LOST_ENDED), "one more than can be listed");
+	goes_on((struct gompi_waiting){.peer = 6, .object = 99}, "one while all losses are known");
+	CHECK(gompi_lose(1050, GOMPI_LOST_ENDED) && !gompi_lose(1051, GOMPI_LOST_ENDED), "one more than can be listed");
 	ends((struct gompi_waiting){.peer = 5, .object = 99}, "one once they are not", "rank 4 ");
 }
 

@@ -156,8 +156,8 @@ static void provider(void) {
 	static uint64_t addresses[RANKS] = {0, 1, 2, 3};
 	unit_node(1);
 	struct gompi_node n = gompi_node;
-	n.size = RANKS;
-	gompi_node_open(&n, (int32_t[]){0, -1, -1, -1});
+	n.processes = unit_processes(RANKS, (int32_t[]){0, 1, 2, 3}, (int32_t[]){0, -1, -1, -1});
+	gompi_node_open(&n);
 	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
 	gompi_net.inject = 64;
 	gompi_net.secret[0] = 0x0123456789abcdef, gompi_net.secret[1] = 42;

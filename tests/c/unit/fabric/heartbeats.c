@@ -25,7 +25,7 @@
 /* --- The job: ranks follow each other on each node */
 
 static int nodes, each, ranks;
-static int32_t *node_of;
+static int32_t *node_on;
 
 struct process {
 	__typeof__(health) health;
@@ -57,20 +57,20 @@ static void become(int rank) {
 		p->newest = gompi_load(&newest), p->soon = gompi_load(&pending_list),
 		p->again = gompi_load(&retry_list);
 	}
-	int32_t *places = (int32_t *)gompi_node.places;
-	if (self < 0 || node_of[self] != node_of[rank])
+	const struct gompi_processes *all = gompi_node.processes;
+	if (self < 0 || node_on[self] != node_on[rank])
 		for (int i = 0; i < each; i++) {
 			if (self >= 0)
-				places[node_of[self] * each + i] = -1;
-			places[node_of[rank] * each + i] = i;
+				gompi_process(all, node_on[self] * each + i)->index = -1;
+			gompi_process(all, node_on[rank] * each + i)->index = i;
 		}
 	struct process *p = &job[rank];
 	health = p->health;
 	gompi_peers = p->peers;
 	gompi_store(&newest, p->newest), gompi_store(&pending_list, p->soon), gompi_store(&retry_list, p->again);
-	gompi_node.control = control[node_of[rank]];
+	gompi_node.control = control[node_on[rank]];
 	gompi_node.me = rank % each;
-	gompi_node.rank = gompi_net.rank = rank;
+	gompi_node.self = rank;
 	self = rank;
 }
 
@@ -81,7 +81,7 @@ static uint64_t looks;
 static void find_dead(void) {
 	looks++;
 	for (int i = 0; i < each; i++)
-		if (job[node_of[self] * each + i].killed && gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_DEAD) {
+		if (job[node_on[self] * each + i].killed && gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_DEAD) {
 			gompi_store(&gompi_cell(i)->state, GOMPI_STATE_DEAD);
 			gompi_add(&gompi_header()->broken, 1);
 		}
@@ -249,27 +249,27 @@ static void begin(int n, int p, int64_t timeout) {
 	unit_node(1);
 	gompi_up.find_dead = find_dead;
 	struct gompi_node node = gompi_node;
-	node.size = ranks, node.n = each, node.cell_stride = sizeof(struct gompi_cell);
+	node.n = each, node.cell_stride = sizeof(struct gompi_cell);
 	const size_t bytes = 4096 + (size_t)each * node.cell_stride;
-	node_of = malloc((size_t)ranks * sizeof *node_of);
+	node_on = malloc((size_t)ranks * sizeof *node_on);
 	int32_t *places = malloc((size_t)ranks * sizeof *places), *addresses = malloc((size_t)ranks * 4);
 	job = calloc((size_t)ranks, sizeof *job);
 	control = malloc((size_t)nodes * sizeof *control);
 	for (int i = 0; i < nodes; i++)
 		control[i] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < ranks; i++)
-		node_of[i] = i / each, places[i] = -1, addresses[i] = i;
-	gompi_node_open(&node, places);
+		node_on[i] = i / each, places[i] = -1, addresses[i] = i;
+	node.processes = unit_processes(ranks, node_on, places);
+	gompi_node_open(&node);
 	free(places);
 	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av, gompi_net.fd = -1;
 	gompi_net.inject = 64, gompi_net.size = ranks;
 	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 4;
-	gompi_net.rank = 0;
-	CHECK(gompi_health_open(node_of, timeout) && gompi_net_receive() == 0, "opening");
+	CHECK(gompi_health_open(timeout) && gompi_net_receive() == 0, "opening");
 	gompi_fabric_open = true;
 	for (int i = 0; i < ranks; i++) {
 		job[i].health = health;
-		job[i].health.node = node_of[i];
+		job[i].health.node = node_on[i];
 		job[i].health.told = calloc((size_t)each, sizeof(bool));
 		add_event(now + (int64_t)draw(SECONDS), i, NULL, 0);
 	}
@@ -434,7 +434,7 @@ static void scene(int i, int n, int p) {
 		steady(n * p > 10000 ? 15 : 60);
 		SAY("each: %zu bytes for what a process keeps of its own, %zu for each peer, %zu for each process of "
 		    "the job\n",
-		    sizeof health, sizeof(struct gompi_peer), sizeof *node_of + sizeof *gompi_peers);
+		    sizeof health, sizeof(struct gompi_peer), sizeof *node_on + sizeof *gompi_peers);
 		break;
 	case 1:
 	case 2:

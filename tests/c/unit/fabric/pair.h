@@ -50,9 +50,10 @@ static void *pair_run_progress(void *arg) {
 static void pair_node(void) {
 	unit_node(1);
 	struct gompi_node n = gompi_node;
-	n.size = 2;
-	n.rank = pair_rank;
-	gompi_node_open(&n, (int32_t[]){pair_rank == 0 ? 0 : -1, pair_rank == 1 ? 0 : -1});
+	struct gompi_processes *all = unit_processes(2, (int32_t[]){0, 1}, (int32_t[]){-pair_rank, pair_rank - 1});
+	all->self = pair_rank;
+	n.processes = all;
+	gompi_node_open(&n);
 }
 
 struct pair_said {

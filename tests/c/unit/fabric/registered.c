@@ -256,8 +256,8 @@ static void provider(size_t key_bytes) {
 	static uint64_t addresses[RANKS];
 	unit_node(1);
 	struct gompi_node n = gompi_node;
-	n.size = RANKS;
-	gompi_node_open(&n, (int32_t[]){0, -1});
+	n.processes = unit_processes(RANKS, (int32_t[]){0, 1}, (int32_t[]){0, -1});
+	gompi_node_open(&n);
 	domain_attr.mr_mode = mode;
 	domain_attr.mr_key_size = key_bytes;
 	gompi_net.info = &info, gompi_net.domain = &domain, gompi_net.fabric = &fabric;

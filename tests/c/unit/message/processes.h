@@ -34,21 +34,21 @@ static void set_state(int i, uint32_t state) {
 }
 
 static void open_apart(int n) {
-	static int32_t places[MOST_PROCESSES][MOST_PROCESSES];
 	size_t rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
 	processes = n;
 	for (int i = 0; i < n; i++) {
 		char *control = unit_memory(2 * 4096 + rings);
+		int32_t node_of[MOST_PROCESSES], index[MOST_PROCESSES];
 		for (int k = 0; k < n; k++)
-			places[i][k] = k == i ? 0 : -1;
+			node_of[k] = k, index[k] = k == i ? 0 : -1;
+		struct gompi_processes *all = unit_processes(n, node_of, index);
+		all->self = i;
 		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
 									    .rings = control + 2 * 4096,
 									    .cell_stride = 4096,
 									    .ring_stride = rings,
 									    .n = 1,
-									    .size = n,
-									    .rank = i,
-									    .places = places[i]});
+									    .processes = all});
 		if (process[i] == NULL)
 			abort();
 		set_state(i, 1);
@@ -56,7 +56,7 @@ static void open_apart(int n) {
 }
 
 /* The first n of a job of so many, which share a node. */
-static void open_here(int n, int size, const int32_t *places, bool no_cma) {
+static void open_here(int n, int size, const int32_t *index, bool no_cma) {
 	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
 	char *control = unit_memory(cells + (size_t)n * rings);
 	processes = n;
@@ -64,15 +64,15 @@ static void open_here(int n, int size, const int32_t *places, bool no_cma) {
 		struct gompi_cell *cell = (struct gompi_cell *)(void *)(control + 4096 + i * 4096);
 		gompi_store(&cell->pid, (int32_t)getpid());
 		gompi_store(&cell->state, 1);
+		struct gompi_processes *all = unit_processes(size, NULL, index);
+		all->self = i;
 		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
 									    .rings = control + cells,
 									    .cell_stride = 4096,
 									    .ring_stride = rings,
 									    .n = n,
 									    .me = i,
-									    .size = size,
-									    .rank = i,
-									    .places = places,
+									    .processes = all,
 									    .no_cma = no_cma});
 		if (process[i] == NULL)
 			abort();

@@ -18,7 +18,7 @@ static void open_one(void) {
 							   .cell_stride = 4096,
 							   .ring_stride = rings,
 							   .n = 1,
-							   .size = 1});
+							   .processes = unit_processes(1, NULL, NULL)});
 	if (m == NULL)
 		abort();
 	gompi_store_release(&gompi_messages_here, m);

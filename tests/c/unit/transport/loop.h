@@ -171,13 +171,11 @@ static MPI_Win win;
 static char *memory;
 
 static void fresh(bool registered, bool oversubscribed) {
-	static const int32_t places[] = {0, -1};
 	static const struct gompi_service service = {.ready = always, .serve = gompi_fabric_progress};
 	static uintptr_t handle = 0x5001;
 	unit_node(1);
 	gompi_up.host_of = some_host;
-	gompi_node.size = 2;
-	gompi_node.places = places;
+	gompi_node.processes = unit_processes(2, (int32_t[]){0, 1}, (int32_t[]){0, -1});
 	gompi_node.policy.oversubscribed = oversubscribed;
 	gompi_service_add(&service);
 	gompi_stream_open();

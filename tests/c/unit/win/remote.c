@@ -52,8 +52,7 @@ int main(void) {
 		places[i] = -1;
 	for (int i = 0; i < HERE; i++)
 		places[peer_of(here[i])] = i;
-	gompi_node.places = places;
-	gompi_node.size = MEMBERS;
+	gompi_node.processes = unit_processes(MEMBERS, NULL, places);
 
 	/* Whoever writes behind the end or before the beginning dies: its last byte is the last of a page. */
 	size_t bytes = unit_control(here[HERE - 1] - here[0] + 1, HERE), gap = (4096 - bytes % 4096) % 4096;

@@ -1,0 +1,56 @@
+#include "base/process.h"
+
+#include <stdlib.h>
+
+_Static_assert(sizeof(struct gompi_process) == 16, "16 bytes for each process that is known");
+_Static_assert(GOMPI_FIRST_PROCESSES == 1 << (31 - 25), "gompi_process");
+
+struct gompi_processes *gompi_processes_new(void) {
+	return calloc(1, sizeof(struct gompi_processes));
+}
+
+void gompi_processes_free(struct gompi_processes *t) {
+	for (int i = 0; t != NULL && i < GOMPI_PROCESS_CHUNKS; i++)
+		free(gompi_load(&t->chunk[i]));
+	free(t);
+}
+
+// Makes the chunks for all numbers below n. Returns true if there is memory.
+static bool make_chunks(struct gompi_processes *t, int64_t n) {
+	int64_t room = 0;
+	for (int i = 0; room < n; i++) {
+		if (i == GOMPI_PROCESS_CHUNKS)
+			return false;
+		const size_t entries = (size_t)GOMPI_FIRST_PROCESSES << i;
+		room += (int64_t)entries;
+		if (gompi_load(&t->chunk[i]) != NULL)
+			continue;
+		struct gompi_process *chunk =
+			calloc(entries, sizeof *chunk); // pages that nobody needs stay the system's
+		if (chunk == NULL)
+			return false;
+		gompi_store(&t->chunk[i], chunk); // the store of n releases it
+	}
+	return true;
+}
+
+int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const int32_t *node_of, const int32_t *index) {
+	const int first = gompi_processes_n(t);
+	if (!make_chunks(t, (int64_t)first + n))
+		return -1;
+	bool in_order = t->in_order == first;
+	for (int rank = 0; rank < n; rank++) {
+		struct gompi_process p = {.job = job,
+					  .rank = rank,
+					  .node = node_of != NULL ? node_of[rank] : 0,
+					  .index = index != NULL ? index[rank] : rank};
+		in_order = in_order && p.index == first + rank;
+		if (p.node >= t->nodes)
+			t->nodes = p.node + 1;
+		*gompi_process(t, first + rank) = p;
+	}
+	if (first == 0 && in_order) // of this process' own job alone: in_order is read without any order
+		t->in_order = n;
+	gompi_store_release(&t->n, first + n); // pairs with gompi_processes_n
+	return first;
+}

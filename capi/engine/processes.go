@@ -1,0 +1,81 @@
+package engine
+
+/*
+#include "base/process.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	_ "gompirma/capi/base"
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+	"gompirma/core/proc"
+)
+
+// Processes is the table of processes, in C's memory: proc.Table.
+type Processes struct{ c *C.struct_gompi_processes }
+
+// NewProcesses makes an empty table. MPI_ERR_NO_MEM.
+func NewProcesses() (*Processes, error) {
+	t := &Processes{C.gompi_processes_new()}
+	if t.c == nil {
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a table of processes")
+	}
+	return t, nil
+}
+
+// OnOneNode makes a table of n processes that are all on this node, of which self is this one. MPI_ERR_NO_MEM.
+func OnOneNode(n int, self int32) (*Processes, error) {
+	t, err := NewProcesses()
+	if err == nil {
+		_, err = t.Add(0, make([]int32, n), nil)
+		t.SetSelf(self)
+	}
+	return t, err
+}
+
+// InC is the table's address, for C.
+func (t *Processes) InC() unsafe.Pointer { return unsafe.Pointer(t.c) }
+
+// Free gives the memory back.
+func (t *Processes) Free() { C.gompi_processes_free(t.c) }
+
+// Add implements proc.Table.
+func (t *Processes) Add(job uint32, nodeOf, index []int32) (first int32, err error) {
+	first = int32(C.gompi_processes_add(t.c, C.uint32_t(job), C.int(len(nodeOf)),
+		(*C.int32_t)(unsafe.SliceData(nodeOf)), (*C.int32_t)(unsafe.SliceData(index))))
+	if first < 0 {
+		return -1, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for %d processes beside the %d that are known",
+			len(nodeOf), t.Count())
+	}
+	return first, nil
+}
+
+// SetSelf implements proc.Table.
+func (t *Processes) SetSelf(number int32) { t.c.self = C.int32_t(number) }
+
+// Self implements proc.Table.
+func (t *Processes) Self() int32 { return int32(t.c.self) }
+
+// Count implements proc.Table.
+func (t *Processes) Count() int { return int(t.c.n) }
+
+// Nodes implements proc.Table.
+func (t *Processes) Nodes() int { return int(t.c.nodes) }
+
+// At implements proc.Table.
+func (t *Processes) At(number int32) proc.Process {
+	const first = C.GOMPI_FIRST_PROCESSES
+	i, size, at := 0, int32(first), number
+	for ; at >= size; size *= 2 {
+		at -= size
+		i++
+	}
+	chunk := *(**C.struct_gompi_process)(unsafe.Pointer(&t.c.chunk[i]))
+	return *(*proc.Process)(unsafe.Add(unsafe.Pointer(chunk), uintptr(at)*unsafe.Sizeof(*chunk)))
+}
+
+// proc.Process is struct gompi_process.
+var _ = [1]struct{}{}[unsafe.Sizeof(proc.Process{})-C.sizeof_struct_gompi_process]
