@@ -1,7 +1,7 @@
 #include "message/call.h"
 
 #include "base/loss.h"
-#include "message/away.h"
+#include "message/remote.h"
 #include "win/win.h"
 
 #include <stdarg.h>
@@ -51,11 +51,6 @@ int gompi_request_refuse(const struct gompi_request *r, const char *call) {
 	struct gompi_verdict v;
 	gompi_request_why(r, &v);
 	return gompi_request_raise(&v, call, r->comm);
-}
-
-int gompi_request_lost(int class, struct gompi_verdict *v) {
-	return gompi_error(v, class, "%s",
-			   class == MPI_ERR_PROC_ABORTED ? gompi_lost_text() : "the inbox of messages is damaged");
 }
 
 int gompi_call_error(const char *call, int class, const char *text, ...) {
@@ -176,7 +171,7 @@ static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
 		gompi_message_give(l, r->matched);
 		return true;
 	}
-	if (gompi_away_abandon(l, r)) {
+	if (gompi_remote_abandon(l, r)) {
 		gompi_message_give(l, r->matched);
 		return true;
 	}

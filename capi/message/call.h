@@ -89,8 +89,6 @@ int gompi_request_await_with(struct gompi_request *r, const char *call,
 			     int (*lost)(const void *of, struct gompi_stuck *place), const void *of);
 // Whose loss keeps a request from ever being complete, as gompi_loss_to tells.
 int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place);
-// What that means.
-__attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
 
 // What a send does that is not over at once: r has been checked. Waits for it. What the call returns.
 int gompi_send_blocking(const struct gompi_request *r, const char *call);

@@ -4,164 +4,176 @@
 // ones stays where it is until the message is matched; then the receiver copies it straight from the sender's memory,
 // with process_vm_readv, or, where that is not possible or the data is in too many places, asks for it in pieces. Who
 // copies is any thread of the receiver inside a call, or its progress thread. Processes on other nodes get the same
-// records by the network (away.h), and the data of large messages is read through it.
+// records by the network (remote.h), and the data of large messages is read through it.
 //
-// Everything about a communicator's messages is in one lane, for good, and guarded by that lane's lock: never held
-// while memory of the application is copied in bulk, nor while anything is waited for. No thread has two of them.
+// Each part below calls those above it only. r and m are of l, whose lock is held unless something else is said.
 #ifndef GOMPI_MESSAGE_MESSAGES_H
 #define GOMPI_MESSAGE_MESSAGES_H
 
-#include "base/mutex.h"
-#include "base/wait.h"
-#include "message/inbox.h"
-#include "message/request.h"
-
-// Whether process_vm_readv reaches a process.
-enum gompi_reads { READS_UNKNOWN, READS_WORK, READS_REFUSED };
-
-// Another process, as a lane sends to it.
-struct gompi_link {
-	struct gompi_inbox *box; // NULL: it is on another node
-	gompi_a64 head;          // of the inbox, as last seen
-	gompi_a64 full_at;       // the inbox' head when a send has looked for room in vain
-	gompi_ai32 waiting;      // records and streams below: while there are any, nothing may overtake them
-	gompi_a32 reads;         // enum gompi_reads
-	int32_t world;           // rank in MPI_COMM_WORLD
-	int32_t process;         // on this node, -1: it is on another
-	struct gompi_cell *cell; // NULL: it is on another node
-	gompi_a32 keep;          // gompi_flow: what a process on another node asks for
-	// The rest is guarded by the lane's lock.
-	struct gompi_pending *first, *last;        // records that found no room, in order
-	struct gompi_request *stream, *stream_end; // sends whose data goes out in pieces
-	struct gompi_link *behind;                 // the next of those that something waits to be sent to
-	bool told;                                 // it is on another node and has been asked to keep its messages
-	struct gompi_link *told_next;              // the next such
-};
-
-static inline bool gompi_is_away(const struct gompi_link *p) { return p->box == NULL; }
-
-// How a peer learns of a record.
-enum gompi_notice {
-	NOTICE_CALL, // if no thread of the peer polls or waits for anything, its progress thread is called
-	// A thread of the peer that polls or waits sees it, and that is soon enough: who finds no room calls the
-	// progress thread.
-	NOTICE_QUIET,
-};
-
-struct gompi_pending {
-	struct gompi_pending *next;
-	struct gompi_record record; // word: its kind
-	struct gompi_request *send; // whose data or segments it carries; NULL: it has none
-	enum gompi_notice notice;
-};
-
-// A message that has come before its receive; also what MPI_Mprobe hands out.
-struct gompi_message {
-	struct gompi_entry entry;
-	struct gompi_entry_place *more; // queue.c
-	int32_t from;                   // rank of the sender in MPI_COMM_WORLD
-	bool call;                      // the sender's process is to look at it at once
-	bool waits;                     // the sender waits for the message to be taken
-	bool rts;                       // the data is still at the sender
-	bool readable;                  // on another node: region counts
-	int16_t segments;               // of that data, 0: unknown
-	int32_t failed;                 // error class: the data could not be fetched
-	int64_t size;                   // bytes of the whole message
-	char *data;                     // eager: its data, in memory that is kept for the next message
-	int64_t room;                   // bytes there
-	uint64_t id;                    // of the send that waits for an acknowledgement, 0: none
-	struct gompi_request *local;    // the send, if it is this process' own and its data has not been copied
-	struct iovec *where;            // where the data is at the sender
-	union {
-		struct iovec one;           // often there
-		struct gompi_region region; // where it is at a sender on another node
-	};
-	struct gompi_request *fetch;    // fetches the data for it; NULL: nobody does
-	struct gompi_request *receiver; // the receive that waits for that
-	struct gompi_lane *lane;
-	uintptr_t comm; // handle; of a message handed out by a probe
-	struct gompi_message *next;
-};
-
-// A sender's memory is described by at most so many segments; data in more of them goes in pieces, which costs a second
-// copy but no list.
-enum { GOMPI_SEGMENTS = 64 };
-
-struct gompi_lane {
-	_Alignas(GOMPI_LINE) struct gompi_mutex lock;
-	gompi_a32 missed; // a thread found the lock taken while it wanted to make progress
-	bool completed;   // something has completed since the lock was taken
-	bool must_flush;  // there may be room for what waits to be sent
-	bool due;         // now: the sender waits for one of work
-	gompi_a32 broken; // error class: the inbox is damaged
-	union {
-		struct {
-			gompi_a32 backlog; // links that something waits to be sent to
-			gompi_a32 working; // work is not empty
-		};
-		gompi_a64 busy; // one of the two
-	};
-	char *_Atomic next; // where the record at the announced head of the inbox begins
-	gompi_a64 expected; // and its seal
-	struct gompi_inbox *box;
-	uint64_t key;       // of the seals
-	char *at;           // where the next record begins
-	uint64_t head;      // the same as a position, ahead of the announced one while a batch is taken
-	uint64_t announced; // which is this
-	struct gompi_messages *home;
-	struct gompi_queues queues;
-	struct gompi_requests requests;
-	struct gompi_request *work, *work_end; // receives whose data is to be copied from a sender's memory
-	struct gompi_link *behind;             // those that something waits to be sent to
-	struct gompi_link *_Atomic *links;     // by index on this node; that of -1 is NULL, for gompi_link_slow
-	struct gompi_numbers sends;            // that wait for an acknowledgement or are sent in pieces
-	struct gompi_numbers receives;         // whose data comes in pieces
-	struct gompi_list picked;              // messages that matched probes have handed out
-	struct gompi_message *spare;
-	int spares;
-	int64_t spare_room; // bytes for data that they have
-	uint32_t flow;      // what has been asked of those who send
-	int64_t held;       // bytes in unexpected messages
-	uint64_t reminded;  // what sends.added was the last time that receivers were reminded
-	gompi_a64 arrived;  // unexpected messages so far, for probes
-	gompi_ai32 kept;    // of them that no receive has come for
-	struct gompi_pending *spare_pending;
-	int64_t live, most; // requests and messages, and the most there were since memory was given back
-	// Other nodes: reads to be started, those to be used again, who keeps its messages because it has been asked
-	// to, and questions of those who are in MPI_Finalize.
-	struct gompi_read *reads, *spare_read;
-	struct gompi_link *told;
-	struct gompi_pending *questions;
-};
-
-// The messages of a process. There is one for the application; tests have several.
-struct gompi_messages {
-	struct gompi_node node;
-	bool no_cma;       // nobody is to read another's memory
-	uint64_t *probe;   // what others read to find out whether they can: a page
-	gompi_a32 stepped; // something has completed that operations of several messages may go on with
-	gompi_a32 stalled; // a progress thread has left the next step of a plan to threads of the application
-	gompi_a32 hooks;   // HOOK times the number of those that Go has, and the flags below
-	struct gompi_lane lane[GOMPI_LANES];
-	struct gompi_mutex plans_lock; // of what follows, for a moment
-	struct gompi_plan *plans;      // those under way (plan.h)
-	struct gompi_mutex peers_lock; // to add to peers
-	uint32_t peers_number;
-	struct gompi_away_peers *_Atomic peers; // links to processes on other nodes
-};
-
-// The one word that says what else is to be done besides looking at the lanes.
-enum {
-	HOOK_NETWORK = 1, // the job spans nodes
-	HOOK_SERVED = 2,  // requests of another room are under way, which its service advances
-	HOOK_PLANS = 4,   // plans are under way
-	HOOK = 8,
-};
+#include "message/lane.h"
 
 #pragma GCC visibility push(hidden)
 
-// Where the messages of the application are; NULL: MPI is not running.
-extern struct gompi_messages *_Atomic gompi_messages_here;
+// Records on their way out (record.c). r describes the send; all but the lock's part is filled in.
+
+// Sends a small message without any lock or request, if nothing is in its way. Returns true if it has. gompi_eager:
+// to a process of this node.
+bool gompi_eager(struct gompi_link *p, const struct gompi_request *r);
+bool gompi_eager_remote(struct gompi_link *p, const struct gompi_request *r);
+static inline bool gompi_eager_anywhere(struct gompi_link *p, const struct gompi_request *r) {
+	return gompi_is_remote(p) ? gompi_eager_remote(p, r) : gompi_eager(p, r);
+}
+// Sends the record in room that has been reserved; all but its seal and its word has been written.
+void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice);
+// Sends a record, or ends the send that it is of because it never can be sent; false: there is no room.
+bool gompi_put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_pending *w);
+// Gives a send the number that its answers come to.
+static inline void gompi_send_number(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->id == 0)
+		r->id = gompi_number_add(&l->sends, r);
+}
+// Completes a send, whose number is used no longer.
+void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class);
+
+// What waits for room (backlog.c).
+
+// Sends a record, now or as soon as there is room, after all that waits for it already.
+void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *r);
+// Takes the record of a send out of those that wait. Returns true if it was there.
+bool gompi_unpost_record(struct gompi_lane *l, struct gompi_request *r);
+// Tells the receiver of a send something of it.
+void gompi_post_about(struct gompi_lane *l, const struct gompi_request *r, enum gompi_record_kind kind, unsigned flags);
+// Tells the sender of a message that it is matched, that its data has been taken or could not be, or that it is gone;
+// call says that its process is to look at once. Else who waits for an acknowledgement looks by itself.
+void gompi_answer(struct gompi_lane *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool call, int class);
+// Sends what waits for room, to all peers. Returns true if anything has left. It gives the lock away from time to
+// time.
+bool gompi_flush_behind(struct gompi_lane *l);
+// The same to one.
+void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p);
+// The receiver asks for the data, which goes out in pieces.
+void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
+
+// Messages that have come before their receive (unexpected.c).
+
+struct gompi_message *gompi_message_take(struct gompi_lane *l);
+void gompi_message_give(struct gompi_lane *l, struct gompi_message *m);
+// Makes room for n bytes of data.
+void gompi_message_widen(struct gompi_message *m, int64_t n);
+static inline void gompi_message_room(struct gompi_message *m, int64_t n) {
+	if (n > m->room)
+		gompi_message_widen(m, n);
+}
+void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
+void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
+// RECORD_FLOW: a peer on another node asks for its messages to be kept, or no longer.
+void gompi_flow_asked(struct gompi_lane *l, const struct gompi_record *h);
+// Asks a peer on another node for that, unless it has been asked.
+void gompi_flow_ask(struct gompi_lane *l, int32_t peer);
+// MPI_ERR_TRUNCATE for a message of size bytes that does not fit.
+static inline int gompi_truncated(const struct gompi_request *r, int64_t size) {
+	return __builtin_expect(size > r->buf.size, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+// Completes r with a message whose data is here.
+static inline void gompi_take_data(struct gompi_lane *l, struct gompi_request *r, int32_t source, int32_t tag,
+				   const char *data, int64_t size) {
+	int64_t n = size < r->buf.size ? size : r->buf.size;
+	gompi_buffer_unpack(&r->buf, 0, data, n);
+	r->full = (uint64_t)size;
+	r->result.source = source;
+	r->result.tag = tag;
+	r->result.cancelled = false;
+	r->result.bytes = n;
+	gompi_complete(l, r, gompi_truncated(r, size));
+}
+// The same with a message that is kept, which goes.
+void gompi_deliver_kept(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+
+// Large messages (rendezvous.c).
+
+// Begins to move the data of m to the receive r.
+void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+// Copies the data of a matched message. It gives the lock away meanwhile.
+void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r);
+// A part of the data that has been asked for.
+void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+
+// Receiving (recv.c).
+
+// Matches r with a message that is there, or posts it.
+void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r);
+void gompi_unpost(struct gompi_lane *l, struct gompi_request *r);
+void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+// Probing: the message that a receive of that pattern would take, NULL if there is none; take: it is taken out, and
+// will be received by gompi_receive_message only.
+struct gompi_message *gompi_probe_locked(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
+					 bool take);
+void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+// The sender of a message waits for it. If it is matched the caller copies it, even if it only starts something.
+void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
+// Returns true if a message is the one that a record of its sender is about.
+bool gompi_is_record_of(struct gompi_entry *e, const void *record);
+
+// Sending (send.c).
+
+// Starts a send: it is complete at once, or later.
+void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r);
+void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
+// Gives a message to this process itself without a request. Returns true if it was small, and need not wait for its
+// receive. It takes the lock.
+bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
+
+// Cancelling (cancel.c), and the end of a communicator's messages and of a process' (finish.c).
+
+void gompi_cancel_locked(struct gompi_lane *l, struct gompi_request *r);
+// The same of a send, with flags of the record that asks for it.
+void gompi_cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned flags);
+// Takes the message that a record is about out of the unexpected ones for its sender.
+void gompi_withdraw(struct gompi_lane *l, const struct gompi_record *h);
+// Tells the sender of a message that this process no longer has it, and drops it.
+void gompi_drop(struct gompi_lane *l, struct gompi_message *m);
+// The receiver of a send no longer has its message: because it was asked to, or because it has freed the communicator.
+void gompi_lost(struct gompi_lane *l, struct gompi_request *r);
+// The sender of a message does not want it to be received any longer.
+void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h);
+// Ends the queues of n contexts of one communicator, which is freed. Their messages are dropped, their receives stay.
+// It takes the lock.
+void gompi_messages_forget(struct gompi_messages *m, uint64_t context, int n);
+enum { FINISHING = 2 }; // core/shm.State
+// Returns true if nothing that this process has to send is left here. What nobody has received by the time that its
+// receiver is in MPI_Finalize too is taken back.
+bool gompi_messages_flushed(struct gompi_messages *m);
+
+// Progress (progress.c).
+
+// Takes what has arrived, sends what could not be sent before, copies data of matched messages. Returns true if there
+// was anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
+bool gompi_lane_progress(struct gompi_lane *l);
+bool gompi_messages_progress(struct gompi_messages *m);     // of the lanes that seem to have something to do
+bool gompi_messages_progress_all(struct gompi_messages *m); // of all: before a thread sleeps
+// The same of a lane whose lock the caller has. It gives that away while it copies, and between the pieces that it
+// sends.
+bool gompi_progress_locked(struct gompi_lane *l);
+// Takes what has arrived, under the lock. Returns true if there was anything.
+bool gompi_lane_drain(struct gompi_lane *l);
+
+// The same for a receive that has just been started: until it has its data.
+void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r);
+// Does what a record of another process of this node asks for, under the lock; gompi_do_record: of any, whose rank has
+// been checked.
+void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+// Starts the send or receive that r describes.
+static inline void gompi_start_locked(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->receive) {
+		gompi_receive_locked(l, r);
+		gompi_lane_receive(l, r);
+	} else {
+		gompi_send_locked(l, r);
+	}
+}
+
+// All messages of a process (messages.c), without any lock.
 
 // Makes the messages of the process that node describes. NULL: there is no memory.
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
@@ -176,195 +188,9 @@ void gompi_messages_watch(bool on);
 
 // Lets operations of several messages go on. Returns true if there was something to do.
 bool gompi_messages_step(struct gompi_messages *m);
-
-// The lane of a context.
-static inline struct gompi_lane *gompi_lane_of(struct gompi_messages *m, uint64_t context) {
-	return &m->lane[context >> 4 & (GOMPI_LANES - 1)];
-}
-
-static inline struct gompi_cell *gompi_messages_cell(struct gompi_messages *m, int process) {
-	return (struct gompi_cell *)(m->node.control + 4096 + (size_t)process * m->node.cell_stride);
-}
-
-// The index on this node of a process, -1: it is on another, or there is none.
-static inline int gompi_messages_process(const struct gompi_messages *m, int world) {
-	return gompi_process_index(m->node.processes, world);
-}
-
-// The link to a process other than this one.
-struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world);
-static inline struct gompi_link *gompi_link_to(struct gompi_lane *l, int world) {
-	int process = gompi_messages_process(l->home, world);
-	struct gompi_link *p = gompi_load_acquire(&l->links[process]);
-	return __builtin_expect(p != NULL, 1) ? p : gompi_link_slow(l, process, world);
-}
-
-// Takes what has arrived, sends what could not be sent before, copies data of matched messages. Returns true if there
-// was anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
-bool gompi_lane_progress(struct gompi_lane *l);
-bool gompi_messages_progress(struct gompi_messages *m);     // of the lanes that seem to have something to do
-bool gompi_messages_progress_all(struct gompi_messages *m); // of all: before a thread sleeps
-// Takes what has arrived, under the lock. Returns true if there was anything.
-bool gompi_lane_drain(struct gompi_lane *l);
-
-// The same for a receive that has just been started: until it has its data.
-void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r);
-// Does what a record of another process of this node asks for, under the lock; gompi_do_record: of any, whose rank has
-// been checked.
-void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
-void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
-
-// What ThreadSanitizer takes for a race: a look at memory where another thread may have gone on.
-#if defined(__SANITIZE_THREAD__)
-#define GOMPI_ONLY_A_LOOK __attribute__((no_sanitize("thread")))
-#else
-#define GOMPI_ONLY_A_LOOK
-#endif
-
-// Returns true if there seems to be something to do for gompi_lane_progress. While another thread takes what there is
-// this may miss something that it has not seen either: who goes to sleep asks gompi_messages_progress_all.
-GOMPI_ONLY_A_LOOK static inline bool gompi_lane_ready(struct gompi_lane *l) {
-	return gompi_load((gompi_a64 *)gompi_load(&l->next)) == gompi_load(&l->expected) || gompi_load(&l->busy) != 0;
-}
-
-static inline void gompi_lane_take(struct gompi_lane *l) { gompi_mutex_take(&l->lock); }
-// Gives the lock back for a while, wakes who waits for what has completed, and tells those who wait for room of it:
-// between announcing room and looking whether somebody waits there must be a full barrier, and giving the lock back is.
-void gompi_lane_tell_room(struct gompi_lane *l);
-static inline void gompi_lane_let_go(struct gompi_lane *l) {
-	struct gompi_messages *m = l->home;
-	bool completed = l->completed;
-	l->completed = false;
-	gompi_mutex_give(&l->lock);
-	if (completed)
-		gompi_wake_changed(&gompi_messages_cell(m, m->node.me)->wait);
-	gompi_full_fence_after_change();
-	if (__builtin_expect(gompi_load(&l->box->wanted) != 0, 0))
-		gompi_lane_tell_room(l);
-}
-// The same for good: it makes the progress that others wanted to make meanwhile.
-void gompi_lane_missed(struct gompi_lane *l);
-static inline void gompi_lane_give(struct gompi_lane *l) {
-	gompi_lane_let_go(l);
-	if (__builtin_expect(gompi_load(&l->missed) != 0, 0))
-		gompi_lane_missed(l);
-}
-// The same after doing what has been found to do under the lock.
-void gompi_lane_end(struct gompi_lane *l);
-// The same for calls that start something and return. They do not copy: what else the application is about to start
-// would have to wait, and those that wait for that. Who waits for the data copies it later, at the latest when its
-// sender waits too. If that is another thread of this process, which sleeps, it is woken.
-void gompi_lane_end_started(struct gompi_lane *l);
-
-// Sending. r describes the send; all but the lock's part is filled in.
-
-// Sends a small message without any lock or request, if nothing is in its way. Returns true if it has. gompi_eager:
-// to a process of this node.
-bool gompi_eager(struct gompi_link *p, const struct gompi_request *r);
-bool gompi_eager_away(struct gompi_link *p, const struct gompi_request *r);
-static inline bool gompi_eager_anywhere(struct gompi_link *p, const struct gompi_request *r) {
-	return gompi_is_away(p) ? gompi_eager_away(p, r) : gompi_eager(p, r);
-}
-// Starts a send, under the lock: it is complete at once, or later.
-void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r);
-// Sends a record, now or as soon as there is room, after all that waits for it already.
-void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *r);
-// Sends what waits for room, to all peers. Returns true if anything has left. It gives the lock away from time to
-// time.
-bool gompi_flush_behind(struct gompi_lane *l);
-// The same to one.
-void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p);
-void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by);
-void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class);
-void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
-bool gompi_send_pieces(struct gompi_lane *l, struct gompi_link *p);
-void gompi_send_self(struct gompi_lane *l, struct gompi_request *r);
-// Gives a message to this process itself without a request. Returns true if it was small, and need not wait for its
-// receive.
-bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
-// Sends the record in room that has been reserved; all but its seal and its word has been written.
-void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice);
-
-// A request or message of a lane has been made, or freed. When most of many have gone their memory becomes the
-// system's again.
-static inline void gompi_lane_made(struct gompi_lane *l) {
-	if (++l->live > l->most)
-		l->most = l->live;
-}
-void gompi_lane_freed(struct gompi_lane *l);
-
-// Receiving.
-
-// Matches r with a message that is there, or posts it, under the lock.
-void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r);
-void gompi_unpost(struct gompi_lane *l, struct gompi_request *r);
-void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
-void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
-void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
-void gompi_deliver(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
-void gompi_acknowledge(struct gompi_lane *l, int32_t to, uint64_t id, bool call, int class);
-struct gompi_message *gompi_message_take(struct gompi_lane *l);
-void gompi_message_give(struct gompi_lane *l, struct gompi_message *m);
-void gompi_message_room(struct gompi_message *m, int64_t n);
-// MPI_ERR_TRUNCATE for a message of size bytes that does not fit.
-static inline int gompi_truncated(const struct gompi_request *r, int64_t size) {
-	return __builtin_expect(size > r->buf.size, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-}
-
-// Publishes the result of a request; whoever waits for it is woken when the lock is given back.
-void gompi_fetched(struct gompi_lane *l, struct gompi_request *r, int class);
-void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r);
-static inline void gompi_complete(struct gompi_lane *l, struct gompi_request *r, int class) {
-	r->result.class = class;
-	if (__builtin_expect(r->fetches != NULL || r->freed || (r->context & 15) != 0, 0)) {
-		gompi_complete_slow(l, r);
-		return;
-	}
-	l->completed = true;
-	gompi_store_release(&r->state, REQUEST_COMPLETE); // pairs with the acquire of who waits
-}
-
-// Starts the send or receive that r describes, under the lock.
-static inline void gompi_start_locked(struct gompi_lane *l, struct gompi_request *r) {
-	if (r->receive) {
-		gompi_receive_locked(l, r);
-		gompi_lane_receive(l, r);
-	} else {
-		gompi_send_locked(l, r);
-	}
-}
-
-// Large messages.
-void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
-void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r);
-void gompi_end_pull(struct gompi_lane *l, struct gompi_request *r, int class);
-void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r);
-void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
-void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
-
-// Cancelling, and what else is rare.
-void gompi_cancel_locked(struct gompi_lane *l, struct gompi_request *r);
-void gompi_withdraw(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
-		    bool (*wanted)(struct gompi_entry *, const void *), const void *arg);
-bool gompi_is_record_of(struct gompi_entry *e, const void *record);
-void gompi_lost(struct gompi_lane *l, struct gompi_request *r);
-void gompi_message_fetch(struct gompi_lane *l, struct gompi_message *m);
-// Ends the queues of n contexts of one communicator, which is freed. Their messages are dropped, their receives stay.
-void gompi_messages_forget(struct gompi_messages *m, uint64_t context, int n);
 // Tells the receivers of all sends under way that this process waits for them: those whose threads compute have their
 // progress threads match and copy. To wake them with each message would have cost more than most messages.
 void gompi_messages_remind(struct gompi_messages *m);
-void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
-void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h);
-// Returns true if nothing that this process has to send is left here. What nobody has received by the time that its
-// receiver is in MPI_Finalize too is taken back.
-bool gompi_messages_flushed(struct gompi_messages *m);
-
-// Probing: the message that a receive of that pattern would take, NULL if there is none; take: it is taken out, and
-// will be received by gompi_receive_message only.
-struct gompi_message *gompi_probe_locked(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
-					 bool take);
-void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
 
 #pragma GCC visibility pop
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/call.h"
 #include "base/tuning.h"
-#include "message/away.h"
 #include "message/call.h"
 
 int (*gompi_plan_go)(uintptr_t go, int64_t what, char *text);
@@ -100,7 +99,7 @@ static bool reap(struct gompi_plan *p) {
 // Returns true if a message is to be seen at once by a process that computes: it is much, it is sent on behalf of
 // others, or one of them waits for what that process makes of it.
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
-	if (gompi_is_away(to))
+	if (gompi_is_remote(to))
 		return p->head.urgent;
 	const struct gompi_header *node = (const struct gompi_header *)(const void *)p->home->node.control;
 	return (p->head.urgent && bytes >= GOMPI_MUCH && node->cores > node->processes) || gompi_progress_thread ||

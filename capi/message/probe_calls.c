@@ -75,8 +75,7 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	if (p.found)
 		return MPI_SUCCESS;
 	struct gompi_verdict v;
-	gompi_error(&v, rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, "%s",
-		    rc != MPI_SUCCESS ? gompi_lost_text() : "the inbox of messages is damaged");
+	gompi_request_lost(rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, &v);
 	return gompi_call_refuse(&v, "MPI_Probe", comm);
 }
 

@@ -1,8 +1,9 @@
 // Records: what processes tell each other to move messages; on a node through inboxes (inbox.h), between nodes by the
-// network (away.h).
+// network (remote.h).
 #ifndef GOMPI_MESSAGE_RECORD_H
 #define GOMPI_MESSAGE_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum gompi_record_kind {
@@ -64,6 +65,10 @@ static inline uint64_t gompi_record_word(enum gompi_record_kind kind, unsigned f
 
 static inline enum gompi_record_kind gompi_record_kind(uint64_t word) {
 	return (enum gompi_record_kind)(word >> 32 & 0xff);
+}
+// Returns true if a record answers one that the peer has sent, so that there is always room on the network.
+static inline bool gompi_record_is_answer(enum gompi_record_kind kind) {
+	return kind == RECORD_ACK || kind == RECORD_CTS || kind == RECORD_GONE;
 }
 static inline unsigned gompi_record_flags(uint64_t word) { return word >> 40 & 0xff; }
 static inline int64_t gompi_record_length(uint64_t word) { return (int64_t)(uint32_t)word; }

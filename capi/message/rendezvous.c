@@ -3,13 +3,13 @@
 //
 //	sender in this process     the data is copied from buffer to buffer
 //	few segments, in reach     the receiver reads the sender's memory and sends RECORD_ACK
-//	a region, on another node  so it does through the network, where a device does that (away.c)
+//	a region, on another node  so it does through the network, where a device does that (remote.c)
 //	else                       the receiver sends RECORD_CTS, the sender RECORD_PIECE until all is there
 //
 // Reading is work that any thread of the receiver takes from the lane's list; it does so without the lock. Calls that
 // only start something leave it there, unless the sender waits.
 #define _GNU_SOURCE
-#include "message/away.h"
+#include "message/remote.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ static bool reaches(struct gompi_messages *m, struct gompi_link *p) {
 	uint32_t known = gompi_load(&p->reads);
 	if (known != READS_UNKNOWN)
 		return known == READS_WORK;
-	struct gompi_inbox *b =
-		(struct gompi_inbox *)(m->node.message_rings + (size_t)p->process * m->node.message_stride);
+	struct gompi_inbox *b = gompi_inbox_of(m, p->process, 0);
 	uint64_t token = 0;
 	struct iovec here = {&token, sizeof token}, there = {(void *)(uintptr_t)gompi_load(&b->probe), sizeof token};
 	ssize_t n = process_vm_readv(gompi_load(&p->cell->pid), &here, 1, &there, 1, 0);
@@ -30,20 +29,46 @@ static bool reaches(struct gompi_messages *m, struct gompi_link *p) {
 	return works;
 }
 
+// Gives a message its data, and the message to the receive that has come for it meanwhile.
+static __attribute__((noinline)) void fetched(struct gompi_lane *l, struct gompi_request *r, int class) {
+	struct gompi_message *m = r->fetches;
+	free(m->data);
+	m->data = r->buf.at;
+	m->room = m->size;
+	m->rts = false;
+	m->id = 0;
+	m->fetch = NULL;
+	m->failed = class;
+	gompi_request_give(r);
+	struct gompi_request *waits = m->receiver;
+	if (waits != NULL) {
+		m->receiver = NULL;
+		gompi_deliver_kept(l, waits, m);
+	}
+}
+
+// Completes a receive whose data has come: for the application, or for a message that a probe has found.
+static inline void received(struct gompi_lane *l, struct gompi_request *r, int class) {
+	if (__builtin_expect(r->fetches != NULL, 0))
+		fetched(l, r, class);
+	else
+		gompi_complete(l, r, class);
+}
+
 // Completes a receive whose data has been copied from where the sender left it, and the send.
-void gompi_end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
+static void end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
 	struct gompi_message *m = r->matched;
 	r->matched = NULL;
 	if (m->local != NULL)
 		gompi_send_finish(l, m->local, MPI_SUCCESS);
 	else
-		gompi_acknowledge(l, m->from, m->id, m->call, class);
+		gompi_answer(l, m->from, RECORD_ACK, m->id, m->call, class);
 	gompi_message_give(l, m);
-	gompi_complete(l, r, class != MPI_SUCCESS ? class : gompi_truncated(r, (int64_t)r->full));
+	received(l, r, class != MPI_SUCCESS ? class : gompi_truncated(r, (int64_t)r->full));
 }
 
 // Asks the sender for the data as pieces.
-void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
+static void ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	r->done = 0;
 	r->id = gompi_number_add(&l->receives, r);
 	struct gompi_pending w = {
@@ -57,7 +82,16 @@ void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	gompi_post(l, gompi_link_to(l, r->matched->from), &w);
 }
 
-// Begins to move the data of m to the receive r.
+static void read_done(struct gompi_transfer *t, int class) {
+	struct gompi_request *r = gompi_remote_read_over(t);
+	struct gompi_lane *l = r->lane;
+	if (class == MPI_SUCCESS || class == MPI_ERR_PROC_ABORTED)
+		end_pull(l, r, class);
+	else
+		ask_for_pieces(l, r);
+	gompi_lane_end_served(l);
+}
+
 void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {
 	r->matched = m;
 	r->id = 0;
@@ -65,7 +99,7 @@ void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gomp
 	r->want = m->size < r->buf.size ? m->size : r->buf.size;
 	r->result = (struct gompi_result){.source = m->entry.source, .tag = m->entry.tag, .bytes = r->want};
 	if (r->want == 0) {
-		gompi_end_pull(l, r, MPI_SUCCESS);
+		end_pull(l, r, MPI_SUCCESS);
 	} else if (m->local != NULL || (m->segments > 0 && !l->home->no_cma &&
 					gompi_load(&gompi_link_to(l, m->from)->reads) != READS_REFUSED)) {
 		r->next = NULL;
@@ -77,9 +111,9 @@ void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gomp
 		gompi_store_total(&l->working, 1);
 		l->due = l->due || (m->waits && !r->blocking);
 	} else if (m->readable && r->buf.type == NULL) {
-		gompi_away_read(l, r);
+		gompi_remote_read(l, r, read_done);
 	} else {
-		gompi_ask_for_pieces(l, r);
+		ask_for_pieces(l, r);
 	}
 }
 
@@ -161,14 +195,13 @@ static int read_data(struct gompi_messages *home, struct gompi_link *p, const st
 	return class;
 }
 
-// Copies the data of a matched message. It gives the lock away meanwhile.
 void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_message *m = r->matched;
 	if (m->local != NULL) {
 		gompi_lane_let_go(l);
 		gompi_buffer_copy(&r->buf, &m->local->buf, r->want);
 		gompi_lane_take(l);
-		gompi_end_pull(l, r, MPI_SUCCESS);
+		end_pull(l, r, MPI_SUCCESS);
 		return;
 	}
 	struct gompi_link *p = gompi_link_to(l, m->from);
@@ -176,77 +209,11 @@ void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	int class = read_data(l->home, p, m, r);
 	gompi_lane_take(l);
 	if (class == MPI_ERR_OTHER)
-		gompi_ask_for_pieces(l, r);
+		ask_for_pieces(l, r);
 	else
-		gompi_end_pull(l, r, class);
+		end_pull(l, r, class);
 }
 
-// The receiver asks for the data, which goes out in pieces.
-void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h) {
-	struct gompi_request *r = gompi_number_get(&l->sends, h->id);
-	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0 || r->behind ||
-	    (int64_t)h->size <= 0 || (int64_t)h->size > r->buf.size)
-		return;
-	struct gompi_link *p = r->to;
-	if (r->registered)
-		gompi_away_unregister(r);
-	r->want = (int64_t)h->size;
-	r->done = 0;
-	r->full = h->context;
-	r->next = NULL;
-	if (p->stream == NULL)
-		p->stream = r;
-	else
-		p->stream_end->next = r;
-	p->stream_end = r;
-	gompi_waits(l, p, 1);
-	l->must_flush = true;
-}
-
-// Sends the next piece of the first stream; false: there was no room for it.
-bool gompi_send_pieces(struct gompi_lane *l, struct gompi_link *p) {
-	struct gompi_request *r = p->stream;
-	if (r == NULL)
-		return false;
-	const int64_t most = gompi_is_away(p) ? AWAY_MOST_DATA : RECORD_MOST_DATA;
-	int64_t left = r->want - r->done, n = left < most ? left : most;
-	int class = MPI_ERR_PENDING;
-	struct gompi_room room = gompi_is_away(p) ? gompi_away_reserve(l, p, gompi_record_size(n), FABRIC_TRY, &class)
-						  : gompi_inbox_reserve(p->box, &p->head, gompi_record_size(n));
-	struct gompi_record *h = room.record;
-	if (h == NULL && class == MPI_ERR_PENDING)
-		return false;
-	if (h != NULL) {
-		h->context = (uint64_t)r->done;
-		h->source = h->tag = h->class = 0;
-		h->size = 0;
-		h->from = l->home->node.self;
-		h->id = r->full;
-		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
-		uint64_t word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n));
-		if (gompi_is_away(p))
-			gompi_away_send(p, room, word, left == n ? FABRIC_NOW : FABRIC_PENDING);
-		else
-			gompi_publish(p, room, word, NOTICE_CALL);
-		r->done += n;
-	}
-	p->stream = r->next;
-	if (h != NULL && r->done < r->want) { // to the end, so that all get on
-		r->next = NULL;
-		if (p->stream == NULL)
-			p->stream = r;
-		else
-			p->stream_end->next = r;
-		p->stream_end = r;
-		return true;
-	}
-	r->want = 0;
-	gompi_waits(l, p, -1);
-	gompi_send_finish(l, r, h != NULL ? MPI_SUCCESS : class);
-	return true;
-}
-
-// A part of the data that has been asked for.
 void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
 	struct gompi_request *r = gompi_number_get(&l->receives, h->id);
 	int64_t n = gompi_record_data_size(gompi_record_length(h->word));
@@ -261,5 +228,5 @@ void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char 
 	r->id = 0;
 	gompi_message_give(l, r->matched);
 	r->matched = NULL;
-	gompi_complete(l, r, gompi_truncated(r, (int64_t)r->full));
+	received(l, r, gompi_truncated(r, (int64_t)r->full));
 }

@@ -1,10 +1,8 @@
-#include "message/request.h"
+#include "message/lane.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-
-#include "message/messages.h"
 
 enum {
 	LEAST = 64,     // entries of a table
@@ -254,6 +252,23 @@ int gompi_request_forget(struct gompi_request *r, struct gompi_verdict *v) {
 	return class;
 }
 
+void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->freed) {
+		gompi_request_give(r);
+		return;
+	}
+	struct gompi_messages *m = l->home;
+	l->completed = true;
+	gompi_store_release(&r->state, REQUEST_COMPLETE);
+	if (gompi_load(&m->hooks) >= HOOK_PLANS)
+		gompi_store_total(&m->stepped, 1);
+}
+
+int gompi_request_lost(int class, struct gompi_verdict *v) {
+	return gompi_error(v, class, "%s",
+			   class == MPI_ERR_PROC_ABORTED ? gompi_lost_text() : "the inbox of messages is damaged");
+}
+
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
 	const struct gompi_result *s = &r->result;
 	if (r->kind != NULL) {
@@ -274,9 +289,8 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
 					   (long long)r->want, s->source, (void *)r->buf.at);
 		break;
 	case MPI_ERR_INTERN:
-		return gompi_error(v, s->class, "the inbox of messages is damaged");
 	case MPI_ERR_PROC_ABORTED:
-		return gompi_error(v, s->class, "%s", gompi_lost_text());
+		return gompi_request_lost(s->class, v);
 	}
 	if (!r->receive)
 		return gompi_error(v, s->class,

@@ -165,6 +165,8 @@ void gompi_requests_close(struct gompi_requests *s);
 
 // Writes what is wrong with a complete request to v; its class.
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
+// Writes why a request never will be complete: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+__attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
 
 // Makes an active request of another kind than messages, in the lane of a context of m, with a handle. NULL: m is NULL,
 // there is no memory, or too many are live.

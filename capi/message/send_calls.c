@@ -86,7 +86,7 @@ static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e
 		over = gompi_give_self(r.lane, &r);
 	} else if (!over) {
 		struct gompi_link *p = gompi_link_to(r.lane, r.world);
-		if (gompi_is_away(p) || r.mode == MODE_SYNCHRONOUS) {
+		if (gompi_is_remote(p) || r.mode == MODE_SYNCHRONOUS) {
 			r.stays = stays(p, &r, MOST_COPIED_TWICE);
 			over = !r.stays && gompi_eager_anywhere(p, &r);
 		} else {

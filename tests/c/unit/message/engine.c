@@ -10,8 +10,8 @@
 enum { THREADS = 2, ROUNDS = 60, TOGETHER = 8, LARGEST = 100000 };
 
 static int64_t size_of(uint32_t seed) {
-	enum { HERE = RECORD_MOST_DATA, AWAY = AWAY_MOST_DATA };
-	static const int64_t edges[] = {0, 1, 8, 16, 17, 64, 1000, HERE, HERE + 1, AWAY, AWAY + 1, LARGEST};
+	enum { HERE = RECORD_MOST_DATA, REMOTE = REMOTE_MOST_DATA };
+	static const int64_t edges[] = {0, 1, 8, 16, 17, 64, 1000, HERE, HERE + 1, REMOTE, REMOTE + 1, LARGEST};
 	uint32_t x = next(&seed);
 	return x % 3 == 0 ? edges[x / 3 % 12] : x % 3 == 1 ? (int64_t)(x / 3 % 300) : (int64_t)(x / 3 % 20000);
 }

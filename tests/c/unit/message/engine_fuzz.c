@@ -32,7 +32,7 @@ static struct operation {
 } operations[OPERATIONS];
 
 static int64_t random_size(void) {
-	static const int64_t some[] = {0,   1, 8, 9, 4000, RECORD_MOST_DATA + 1, AWAY_MOST_DATA, AWAY_MOST_DATA + 1,
+	static const int64_t some[] = {0,   1, 8, 9, 4000, RECORD_MOST_DATA + 1, REMOTE_MOST_DATA, REMOTE_MOST_DATA + 1,
 				       SIZE};
 	return draw(2) ? some[draw(sizeof some / sizeof *some)] : (int64_t)draw(300);
 }
@@ -201,8 +201,8 @@ static void forge(void) {
 	r->seal = draw(16) == 0 ? draw(1 << 24) : 1 + draw(2);
 	if (draw(16) == 0)
 		r->word += draw(100);
-	gompi_away_arrived(process[0], draw(50) == 0 ? (int)draw(5) - 1 : 1, copy,
-			   draw(50) == 0 ? (size_t)draw(size) : size);
+	gompi_remote_arrived(process[0], draw(50) == 0 ? (int)draw(5) - 1 : 1, copy,
+			     draw(50) == 0 ? (size_t)draw(size) : size);
 	free(copy);
 }
 
@@ -261,7 +261,7 @@ static void hand_over(int to, int from, const char *record, size_t length, bool 
 	}
 	fuzz_count[CHANGED]++;
 	fuzz_count[PIECES] += size >= sizeof *r && gompi_record_kind(r->word) == RECORD_PIECE;
-	gompi_away_arrived(process[to], from, copy, size);
+	gompi_remote_arrived(process[to], from, copy, size);
 	free(copy);
 }
 

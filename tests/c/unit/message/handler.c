@@ -30,7 +30,7 @@ static void from_afar(int tag) {
 	r.record.seal = (uint64_t)(gompi_lane_of(process[0], WORLD) - process[0]->lane);
 	memcpy(gompi_record_data(&r.record, sizeof text), text, sizeof text);
 	in_handler = true;
-	gompi_away_arrived(process[0], FAR, (const char *)&r, (size_t)gompi_record_size(sizeof text));
+	gompi_remote_arrived(process[0], FAR, (const char *)&r, (size_t)gompi_record_size(sizeof text));
 	in_handler = false;
 }
 

@@ -5,7 +5,7 @@
 
 #include "nodes.h"
 
-#include "message/away.h"
+#include "message/remote.h"
 #include "message/call.h"
 #include "message/engine.h"
 
@@ -21,11 +21,11 @@ static void network_deliver(int to, int from, const char *record, size_t length)
 	if (network_changes != NULL)
 		network_changes(to, from, record, length);
 	else
-		gompi_away_arrived(process[to], from, record, length);
+		gompi_remote_arrived(process[to], from, record, length);
 }
 static void network_room(int of, int peer) {
 	if (of < processes)
-		gompi_away_room(process[of], peer);
+		gompi_remote_room(process[of], peer);
 }
 
 static void set_state(int i, uint32_t state) {
