@@ -82,7 +82,7 @@ void gompi_flow_ask(struct gompi_lane *l, int32_t peer) {
 	ask_flow_of(l, p, FLOW_KEEP);
 }
 
-static void ask_flow(struct gompi_lane *l, enum gompi_flow f) {
+static __attribute__((noinline)) void ask_flow(struct gompi_lane *l, enum gompi_flow f) {
 	l->flow = f;
 	gompi_store_total(&l->box->flow, f);
 	if (f == FLOW_KEEP)
