@@ -53,6 +53,12 @@ int gompi_request_refuse(const struct gompi_request *r, const char *call) {
 	return gompi_request_raise(&v, call, r->comm);
 }
 
+int gompi_request_gone(const char *call, int class, uintptr_t on) {
+	struct gompi_verdict v;
+	gompi_request_lost(class, &v);
+	return gompi_request_raise(&v, call, on);
+}
+
 int gompi_call_error(const char *call, int class, const char *text, ...) {
 	struct gompi_verdict v;
 	va_list ap;
@@ -230,12 +236,6 @@ void gompi_request_restart(struct gompi_request *r) {
 	gompi_call_step(l->home);
 }
 
-static __attribute__((cold)) int no_request(const char *call, MPI_Comm comm) {
-	struct gompi_verdict v;
-	gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
-	return gompi_call_refuse(&v, call, comm);
-}
-
 int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
 	struct gompi_lane *l = s->lane;
 	gompi_lane_take(l);
@@ -250,11 +250,13 @@ int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Req
 	}
 	if (r == NULL) {
 		gompi_lane_give(l);
-		return no_request(call, (MPI_Comm)s->comm);
+		struct gompi_verdict v;
+		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+		return gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
 	}
 	gompi_buffer_hold(&r->buf);
 	*request = (MPI_Request)gompi_request_handle(r);
-	if (gompi_load(&r->state) == REQUEST_INACTIVE) {
+	if (gompi_load(&r->state) != REQUEST_ACTIVE) {
 		gompi_lane_give(l);
 		return MPI_SUCCESS;
 	}
@@ -262,27 +264,6 @@ int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Req
 	gompi_lane_end_started(l);
 	gompi_call_step(l->home);
 	return MPI_SUCCESS;
-}
-
-int gompi_complete_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
-	struct gompi_lane *l = s->lane;
-	gompi_lane_take(l);
-	struct gompi_request *r = gompi_request_take(l);
-	bool fine = r != NULL;
-	if (fine) {
-		r->receive = s->receive;
-		r->comm = s->comm;
-		r->peer = s->peer;
-		r->result = (struct gompi_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
-		gompi_store(&r->state, REQUEST_COMPLETE);
-		fine = gompi_request_add(r);
-		if (fine)
-			*request = (MPI_Request)gompi_request_handle(r);
-		else
-			gompi_request_give(r);
-	}
-	gompi_lane_give(l);
-	return fine ? MPI_SUCCESS : no_request(call, (MPI_Comm)s->comm);
 }
 
 void gompi_request_query(struct gompi_request *r) {

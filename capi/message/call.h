@@ -29,6 +29,8 @@ __attribute__((cold)) int gompi_call_refuse(const struct gompi_verdict *v, const
 __attribute__((cold)) int gompi_request_raise(const struct gompi_verdict *v, const char *call, uintptr_t on);
 // The same for what a request has ended with.
 __attribute__((cold)) int gompi_request_refuse(const struct gompi_request *r, const char *call);
+// The same for why one never will be complete (gompi_request_lost).
+__attribute__((cold)) int gompi_request_gone(const char *call, int class, uintptr_t on);
 // Raises an error on no object.
 __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
@@ -99,10 +101,9 @@ int gompi_send_class(const struct gompi_request *r, const char *call, struct gom
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // The same for one that has been matched or posted already.
 int gompi_receive_posted(struct gompi_request *r, const char *call);
-// Starts r, which has been checked, and stores a handle of it. What the call returns.
+// Starts r, which has been checked, unless it is inactive or complete, and stores a handle of it. What the call
+// returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
-// Stores a handle of a receive from MPI_PROC_NULL.
-int gompi_complete_request(const struct gompi_request *r, const char *call, MPI_Request *request);
 // Starts a persistent request.
 void gompi_request_restart(struct gompi_request *r);
 
@@ -126,13 +127,15 @@ static inline bool gompi_is_complete(const struct gompi_request *r) {
 	return gompi_load_acquire((gompi_a32 *)&r->state) == REQUEST_COMPLETE;
 }
 
+// Completes a receive from MPI_PROC_NULL.
+static inline void gompi_receive_nobody(struct gompi_request *r) {
+	r->result = (struct gompi_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+	gompi_store_release(&r->state, REQUEST_COMPLETE);
+}
+
 static inline void gompi_status_of(const struct gompi_request *r, MPI_Status *status) {
 	gompi_status_fill(status, r->result.source, r->result.tag, r->result.bytes, r->result.cancelled);
 }
-
-// Makes progress for a call that must not wait, and counts one that found nothing: it may be a wait.
-void gompi_message_progress(void);
-void gompi_message_polled(void);
 
 // Finds out what has become of a complete request, if its kind has to be asked, for a call that looks at it; settle:
 // for one that ends it.

@@ -1,8 +1,11 @@
-// What the calls on requests find behind handles.
+// What the calls on requests find behind handles, and how those end it that complete requests.
 #ifndef GOMPI_MESSAGE_HANDLES_H
 #define GOMPI_MESSAGE_HANDLES_H
 
+#include "base/loss.h"
 #include "message/call.h"
+
+static inline bool gompi_is_running(void) { return gompi_load(&gompi_messages_here) != NULL; }
 
 // What a handle stands for.
 enum gompi_what {
@@ -68,6 +71,81 @@ static inline void gompi_status_done(MPI_Status *status) {
 bool gompi_array_refused(const char *call, int count, const MPI_Request requests[], bool place, int *rc);
 // What a call on one request returns whose handle is none of a request.
 __attribute__((cold)) int gompi_no_request(const char *call, MPI_Request request);
+
+// Ends a complete request that has failed, and raises its error.
+__attribute__((cold)) int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *request);
+// Ends a complete request, and stores its status. What the call returns.
+static inline int gompi_end_one(const char *call, struct gompi_request *r, MPI_Request *request, MPI_Status *status) {
+	gompi_request_settle(r);
+	gompi_status_of(r, status);
+	if (__builtin_expect(r->result.class != MPI_SUCCESS, 0))
+		return gompi_end_failed(call, r, request);
+	gompi_request_end(r, request);
+	return MPI_SUCCESS;
+}
+
+static inline void gompi_end_done(MPI_Request *request, MPI_Status *status) {
+	*request = MPI_REQUEST_NULL;
+	gompi_status_done(status);
+}
+
+// What ends a call with MPI_ERR_IN_STATUS: the first request of several that has failed.
+struct gompi_failure {
+	int which; // -1: none
+	uintptr_t on;
+	struct gompi_verdict why;
+};
+
+// Raises MPI_ERR_IN_STATUS for a request of n on what that was made on.
+__attribute__((cold)) int gompi_in_status(const char *call, const struct gompi_failure *f, int n);
+
+// Finds out what has become of a request; if it has failed and is the first to, it is why the call fails.
+static inline void gompi_settle(MPI_Request h, int i, struct gompi_failure *f) {
+	struct gompi_request *r;
+	if (gompi_what_is(h, &r) != GOMPI_LIVE || !gompi_is_complete(r))
+		return;
+	gompi_request_settle(r);
+	if (__builtin_expect(r->result.class != MPI_SUCCESS, 0) && f->which < 0) {
+		f->which = i;
+		f->on = r->comm;
+		gompi_request_why(r, &f->why);
+	}
+}
+
+// Ends request i, which is complete and settled, or has nothing to complete, and stores its status. Its error class.
+static inline int gompi_end_at(MPI_Request *request, MPI_Status *status) {
+	struct gompi_request *r;
+	int class = MPI_SUCCESS;
+	switch (gompi_what_is(*request, &r)) {
+	case GOMPI_LIVE:
+		if (gompi_is_idle(r)) {
+			gompi_status_empty(status);
+			break;
+		}
+		class = r->result.class;
+		gompi_status_of(r, status);
+		gompi_request_end(r, request);
+		break;
+	case GOMPI_DONE:
+		gompi_end_done(request, status);
+		break;
+	default:
+		gompi_status_empty(status);
+	}
+	return class;
+}
+
+// A wait for several.
+struct gompi_several {
+	int count;
+	const MPI_Request *requests;
+	int active; // how many can complete
+};
+
+// Whose loss keeps one of several from ever being complete. *which: that one.
+int gompi_loss_to_one(const struct gompi_several *s, struct gompi_stuck *place, int *which);
+// The same as struct gompi_waiting has it.
+int gompi_loss_to_any(const void *of, struct gompi_stuck *place);
 
 #pragma GCC visibility pop
 #endif

@@ -101,6 +101,20 @@ bool gompi_messages_step(struct gompi_messages *m) {
 	return worked;
 }
 
+void gompi_message_progress(void) {
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	gompi_messages_progress(m);
+	uint32_t hooks = gompi_load(&m->hooks);
+	if (__builtin_expect(hooks != 0, 0)) {
+		if (hooks & HOOK_NETWORK)
+			gompi_fabric_progress();
+		if (hooks & HOOK_SERVED)
+			gompi_serve();
+		if (hooks >= HOOK_PLANS)
+			gompi_messages_step(m);
+	}
+}
+
 // The application's messages as a service of every wait.
 
 static bool arrived(void) {

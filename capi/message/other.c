@@ -1,19 +1,9 @@
 #include "message/other.h"
 
-#include <stdlib.h>
-
 #include "message/call.h"
 
-// What is wrong, for requests that fail without memory to say it in.
-static const char UNSAID[] = "the operation failed";
-
-static void forget_text(struct gompi_request *r) {
-	free(r->text);
-	r->text = NULL;
-}
-
 static int start_other(struct gompi_request *r, struct gompi_verdict *v) {
-	forget_text(r);
+	gompi_request_drop_text(r);
 	v->class = gompi_up.request(r->object, GOMPI_REQUEST_START, v->text);
 	return v->class;
 }
@@ -28,15 +18,14 @@ static void release_other(struct gompi_request *r) {
 	gompi_up.request(r->object, GOMPI_REQUEST_RELEASE, v.text);
 }
 
-static void say_other(const struct gompi_request *r, struct gompi_verdict *v) {
-	gompi_error(v, r->result.class, "%s", r->text != NULL ? r->text : UNSAID);
-}
-
-static const struct gompi_request_kind other_kind = {
-	.start = start_other, .cancel = cancel_other, .release = release_other, .why = say_other, .drop = forget_text};
+static const struct gompi_request_kind other_kind = {.start = start_other,
+						     .cancel = cancel_other,
+						     .release = release_other,
+						     .why = gompi_request_say_text,
+						     .drop = gompi_request_drop_text};
 
 // Requests of operations that were over when they got a handle: Go needs not know of them any longer.
-static const struct gompi_request_kind over_kind = {.why = say_other, .drop = forget_text};
+static const struct gompi_request_kind over_kind = {.why = gompi_request_say_text, .drop = gompi_request_drop_text};
 
 struct gompi_request *gompi_other_open(uintptr_t object, uintptr_t comm, uint64_t context, bool persistent,
 				       uintptr_t *handle) {

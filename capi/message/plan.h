@@ -132,7 +132,7 @@ bool gompi_plan_reuse(struct gompi_plan *p);
 void gompi_plan_leave_it(struct gompi_plan *p);
 // It is not kept any longer, and goes as soon as it is not under way.
 void gompi_plan_unkeep(struct gompi_plan *p);
-// Whether a plan may go on: with the end of a message, or because a progress thread has left that to others.
+// Returns true if a plan may go on: with the end of a message, or because a progress thread has left that to others.
 #define gompi_plans_ready(m) \
 	(gompi_load(&(m)->stepped) != 0 || (gompi_load(&(m)->stalled) != 0 && !gompi_progress_thread))
 // Goes on with all plans of a process that have been entered. Returns true if one was over.

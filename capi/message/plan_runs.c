@@ -209,7 +209,7 @@ static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) {
 	if (r->object != 0)
 		*v = plan_of(r)->why;
 	else
-		gompi_error(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
+		gompi_request_say_text(r, v);
 }
 
 static void release_plan(struct gompi_request *r) {
@@ -217,13 +217,11 @@ static void release_plan(struct gompi_request *r) {
 		detach(r, plan_of(r));
 }
 
-static void drop_text(struct gompi_request *r) {
-	free(r->text);
-	r->text = NULL;
-}
-
-static const struct gompi_request_kind plan_kind = {
-	.progress = progress_plan, .start = start_plan, .release = release_plan, .drop = drop_text, .why = say_plan};
+static const struct gompi_request_kind plan_kind = {.progress = progress_plan,
+						    .start = start_plan,
+						    .release = release_plan,
+						    .drop = gompi_request_drop_text,
+						    .why = say_plan};
 
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use) {
 	struct gompi_request *r = gompi_request_new(p->home, p->head.context[0], &plan_kind, (uintptr_t)p);

@@ -74,9 +74,7 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	gompi_call_step(m);
 	if (p.found)
 		return MPI_SUCCESS;
-	struct gompi_verdict v;
-	gompi_request_lost(rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, &v);
-	return gompi_call_refuse(&v, "MPI_Probe", comm);
+	return gompi_request_gone("MPI_Probe", rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, (uintptr_t)comm);
 }
 
 int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {

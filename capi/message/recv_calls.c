@@ -52,8 +52,8 @@ static __attribute__((noinline)) int irecv_closer(const struct gompi_envelope *e
 	r.persistent = persistent;
 	if (persistent)
 		gompi_store(&r.state, REQUEST_INACTIVE);
-	if (!persistent && is_nobody(&r))
-		return gompi_complete_request(&r, e->call, request);
+	else if (is_nobody(&r))
+		gompi_receive_nobody(&r);
 	return gompi_start_request(&r, e->call, request);
 }
 
@@ -140,8 +140,7 @@ static int exchange(const struct gompi_envelope *out, const struct gompi_envelop
 	gompi_buffer_hold(&r.buf);
 	int class = MPI_SUCCESS, rc = MPI_SUCCESS;
 	if (is_nobody(&r)) {
-		r.result = (struct gompi_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
-		gompi_store(&r.state, REQUEST_COMPLETE);
+		gompi_receive_nobody(&r);
 	} else {
 		gompi_lane_take(l);
 		gompi_receive_locked(l, &r);

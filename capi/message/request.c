@@ -264,6 +264,16 @@ void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
 		gompi_store_total(&m->stepped, 1);
 }
 
+void gompi_request_drop_text(struct gompi_request *r) {
+	free(r->text);
+	r->text = NULL;
+}
+
+void gompi_request_say_text(const struct gompi_request *r, struct gompi_verdict *v) {
+	// The text is NULL if there was no memory for it.
+	gompi_error(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
+}
+
 int gompi_request_lost(int class, struct gompi_verdict *v) {
 	return gompi_error(v, class, "%s",
 			   class == MPI_ERR_PROC_ABORTED ? gompi_lost_text() : "the inbox of messages is damaged");

@@ -168,6 +168,10 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
 // Writes why a request never will be complete: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
 __attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
 
+// For kinds of requests whose text says what is wrong.
+void gompi_request_drop_text(struct gompi_request *r);
+void gompi_request_say_text(const struct gompi_request *r, struct gompi_verdict *v);
+
 // Makes an active request of another kind than messages, in the lane of a context of m, with a handle. NULL: m is NULL,
 // there is no memory, or too many are live.
 struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t context,

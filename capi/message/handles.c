@@ -1,0 +1,66 @@
+#include "message/handles.h"
+
+int gompi_no_request(const char *call, MPI_Request request) {
+	return gompi_call_error(call, MPI_ERR_REQUEST, "%#zx is no request, or one that was completed or freed",
+				(size_t)request);
+}
+
+static __attribute__((cold)) int refuse_array(const char *call, int count, const MPI_Request requests[], int i) {
+	if (count < 0)
+		return gompi_call_error(call, MPI_ERR_COUNT, "%d requests", count);
+	if (count > 0 && requests == NULL)
+		return gompi_call_error(call, MPI_ERR_ARG, "the address of %d requests is NULL", count);
+	if (i < 0)
+		return gompi_call_error(call, MPI_ERR_ARG, "an address for a result is NULL");
+	return gompi_call_error(call, MPI_ERR_REQUEST,
+				"request %d of %d: %#zx is no request, or one that was completed or freed", i, count,
+				(size_t)requests[i]);
+}
+
+bool gompi_array_refused(const char *call, int count, const MPI_Request requests[], bool place, int *rc) {
+	struct gompi_request *r;
+	int i = 0;
+	if (count < 0 || (count > 0 && requests == NULL) || !place || !gompi_is_running())
+		i = -1;
+	else
+		while (i < count && gompi_what_is(requests[i], &r) != GOMPI_UNKNOWN)
+			i++;
+	if (__builtin_expect(i >= 0 && i == count, 1))
+		return false;
+	*rc = refuse_array(call, count, requests, i);
+	return true;
+}
+
+int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *request) {
+	struct gompi_verdict v;
+	uintptr_t on = r->comm;
+	gompi_request_why(r, &v);
+	gompi_request_end(r, request);
+	return gompi_request_raise(&v, call, on);
+}
+
+int gompi_in_status(const char *call, const struct gompi_failure *f, int n) {
+	struct gompi_verdict v;
+	gompi_error(&v, MPI_ERR_IN_STATUS, "request %d of %d: %.300s", f->which, n, f->why.text);
+	return gompi_request_raise(&v, call, f->on);
+}
+
+int gompi_loss_to_one(const struct gompi_several *s, struct gompi_stuck *place, int *which) {
+	bool complete;
+	for (int i = 0; i < s->count; i++) {
+		struct gompi_request *r = gompi_request_of(s->requests[i]);
+		*which = i;
+		int lost = r != NULL && gompi_is_active(s->requests[i], &complete) && !complete
+				   ? gompi_request_loss(r, place)
+				   : GOMPI_NOBODY;
+		if (lost != GOMPI_NOBODY)
+			return lost;
+	}
+	*which = -1;
+	return GOMPI_NOBODY;
+}
+
+int gompi_loss_to_any(const void *of, struct gompi_stuck *place) {
+	int which;
+	return gompi_loss_to_one(of, place, &which);
+}

@@ -1,0 +1,147 @@
+// Waiting and testing for any of several requests, and for some (MPI-5.0 3.7.5).
+#include "base/poll.h"
+#include "message/handles.h"
+#include "message/z_calls.h"
+
+static int first_complete(struct gompi_several *s) { return gompi_first_complete(s->count, s->requests, &s->active); }
+
+static bool any_complete(void *arg) {
+	struct gompi_several *s = arg;
+	if (first_complete(s) >= 0 || s->active == 0)
+		return true;
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	gompi_messages_progress(m);
+	for (int i = 0; i < GOMPI_LANES; i++)
+		if (gompi_load(&m->lane[i].broken) != 0)
+			return true;
+	return first_complete(s) >= 0;
+}
+
+// Waits until a request is complete. Which; -1 and *rc: one never will be, *lost, -1 if it is not known which.
+static int await_first(const char *call, struct gompi_several *s, int *lost, int *rc) {
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	struct gompi_waiting what = {.call = call, .peer = GOMPI_PEERS_SEVERAL, .lost = gompi_loss_to_any, .of = s};
+	*rc = MPI_SUCCESS;
+	int i = first_complete(s);
+	if (i >= 0 || s->active == 0)
+		return i;
+	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, any_complete, s, &what);
+	gompi_call_step(m);
+	i = first_complete(s);
+	*lost = -1;
+	if (i < 0 && class == MPI_ERR_PROC_ABORTED)
+		gompi_loss_to_one(s, &(struct gompi_stuck){0}, lost);
+	if (i < 0)
+		*rc = gompi_request_gone(call, class != MPI_SUCCESS ? class : MPI_ERR_INTERN,
+					 *lost < 0 ? 0 : gompi_request_of(s->requests[*lost])->comm);
+	return i;
+}
+
+// Ends request i.
+static int end_this(const char *call, MPI_Request requests[], int i, MPI_Status *status) {
+	struct gompi_request *r;
+	if (gompi_what_is(requests[i], &r) == GOMPI_LIVE)
+		return gompi_end_one(call, r, &requests[i], status);
+	gompi_end_done(&requests[i], status);
+	return MPI_SUCCESS;
+}
+
+int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+	int rc;
+	if (gompi_array_refused("MPI_Waitany", count, requests, index != NULL, &rc))
+		return rc;
+	struct gompi_several s = {count, requests, 0};
+	int lost = -1, i = await_first("MPI_Waitany", &s, &lost, &rc);
+	if (i >= 0) {
+		*index = i;
+		return end_this("MPI_Waitany", requests, i, status);
+	}
+	if (lost >= 0)
+		*index = lost;
+	if (rc == MPI_SUCCESS && s.active == 0) {
+		*index = MPI_UNDEFINED;
+		gompi_status_empty(status);
+	}
+	return rc;
+}
+
+int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
+	int rc;
+	if (gompi_array_refused("MPI_Testany", count, requests, index != NULL && flag != NULL, &rc))
+		return rc;
+	struct gompi_several s = {count, requests, 0};
+	int i = first_complete(&s);
+	if (i < 0 && s.active > 0) {
+		gompi_message_progress();
+		i = first_complete(&s);
+	}
+	if (i >= 0) {
+		*index = i;
+		*flag = 1;
+		gompi_poll_over();
+		return end_this("MPI_Testany", requests, i, status);
+	}
+	*index = MPI_UNDEFINED;
+	*flag = s.active == 0;
+	if (*flag)
+		gompi_status_empty(status);
+	else
+		gompi_message_polled();
+	return MPI_SUCCESS;
+}
+
+// Ends all that are complete, and stores their number, indices and statuses. Which those are is looked at once: others
+// may complete meanwhile, and whether one has failed decides about the statuses of all.
+static int end_some(const char *call, int count, MPI_Request requests[], int *outcount, int indices[],
+		    MPI_Status statuses[]) {
+	struct gompi_failure f;
+	f.which = -1;
+	int n = 0;
+	bool complete;
+	for (int i = 0; i < count; i++) {
+		if (!gompi_is_active(requests[i], &complete) || !complete)
+			continue;
+		gompi_settle(requests[i], i, &f);
+		indices[n++] = i;
+	}
+	*outcount = n;
+	for (int k = 0; k < n; k++) {
+		MPI_Status *s = gompi_status_at(statuses, k);
+		int class = gompi_end_at(&requests[indices[k]], s);
+		if (__builtin_expect(f.which >= 0, 0) && s != MPI_STATUS_IGNORE)
+			s->MPI_ERROR = class;
+	}
+	return __builtin_expect(f.which < 0, 1) ? MPI_SUCCESS : gompi_in_status(call, &f, count);
+}
+
+int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
+	int rc;
+	if (gompi_array_refused("MPI_Waitsome", incount, requests,
+				outcount != NULL && (incount <= 0 || indices != NULL), &rc))
+		return rc;
+	struct gompi_several s = {incount, requests, 0};
+	int lost, i = await_first("MPI_Waitsome", &s, &lost, &rc);
+	if (i >= 0)
+		return end_some("MPI_Waitsome", incount, requests, outcount, indices, statuses);
+	if (rc == MPI_SUCCESS && s.active == 0)
+		*outcount = MPI_UNDEFINED;
+	return rc;
+}
+
+int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
+	int rc;
+	if (gompi_array_refused("MPI_Testsome", incount, requests,
+				outcount != NULL && (incount <= 0 || indices != NULL), &rc))
+		return rc;
+	struct gompi_several s = {incount, requests, 0};
+	if (first_complete(&s) < 0 && s.active == 0) {
+		*outcount = MPI_UNDEFINED;
+		return MPI_SUCCESS;
+	}
+	gompi_message_progress();
+	if (first_complete(&s) < 0)
+		gompi_message_polled();
+	else
+		gompi_poll_over();
+	return end_some("MPI_Testsome", incount, requests, outcount, indices, statuses);
+}
