@@ -101,8 +101,7 @@ int gompi_send_class(const struct gompi_request *r, const char *call, struct gom
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // The same for one that has been matched or posted already.
 int gompi_receive_posted(struct gompi_request *r, const char *call);
-// Starts r, which has been checked, unless it is inactive or complete, and stores a handle of it. What the call
-// returns.
+// Stores a handle of r, which has been checked, and starts it unless it is inactive or complete. What the call returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
 // Starts a persistent request.
 void gompi_request_restart(struct gompi_request *r);
