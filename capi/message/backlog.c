@@ -31,12 +31,11 @@ static bool send_piece(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_request *r = p->stream;
 	if (r == NULL)
 		return false;
-	const int64_t most = gompi_is_remote(p) ? REMOTE_MOST_DATA : RECORD_MOST_DATA;
+	const bool remote = gompi_is_remote(p);
+	const int64_t most = remote ? REMOTE_MOST_DATA : RECORD_MOST_DATA;
 	int64_t left = r->want - r->done, n = left < most ? left : most;
-	int class = MPI_ERR_PENDING;
-	struct gompi_room room = gompi_is_remote(p)
-					 ? gompi_remote_reserve(l, p, gompi_record_size(n), FABRIC_TRY, &class)
-					 : gompi_inbox_reserve(p->box, &p->head, gompi_record_size(n));
+	int class;
+	struct gompi_room room = gompi_record_reserve(l, p, gompi_record_size(n), remote, FABRIC_TRY, &class);
 	struct gompi_record *h = room.record;
 	if (h == NULL && class == MPI_ERR_PENDING)
 		return false;
@@ -48,10 +47,7 @@ static bool send_piece(struct gompi_lane *l, struct gompi_link *p) {
 		h->id = r->full;
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
 		uint64_t word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n));
-		if (gompi_is_remote(p))
-			gompi_remote_send(p, room, word, left == n ? FABRIC_NOW : FABRIC_PENDING);
-		else
-			gompi_publish(p, room, word, NOTICE_CALL);
+		gompi_record_send(p, room, word, remote, left == n ? FABRIC_NOW : FABRIC_PENDING, NOTICE_CALL);
 		r->done += n;
 	}
 	p->stream = r->next;
@@ -119,14 +115,11 @@ void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p) {
 		l->must_flush = true;
 }
 
-// Returns true if a record may overtake what waits to be sent.
-static bool may_pass(const struct gompi_link *p, const struct gompi_pending *w) {
-	return gompi_is_remote(p) && gompi_record_is_answer(gompi_record_kind(w->record.word));
-}
-
 void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w) {
 	struct gompi_pending now = *w;
-	if ((gompi_load(&p->waiting) == 0 || may_pass(p, w)) && gompi_put_record(l, p, &now))
+	// An answer may overtake what waits for room on the network.
+	bool passes = gompi_is_remote(p) && gompi_record_is_answer(gompi_record_kind(w->record.word));
+	if ((gompi_load(&p->waiting) == 0 || passes) && gompi_put_record(l, p, &now))
 		return;
 	if (now.send != NULL)
 		now.send->behind = true;
@@ -181,6 +174,7 @@ void gompi_answer(struct gompi_lane *l, int32_t to, enum gompi_record_kind kind,
 }
 
 bool gompi_flush_behind(struct gompi_lane *l) {
+	l->must_flush = false;
 	bool worked = gompi_remote_start_reads(l), more;
 	for (struct gompi_link *p = l->behind, *next; p != NULL; p = next) {
 		next = p->behind;
@@ -210,16 +204,11 @@ void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h) {
 	l->must_flush = true;
 }
 
-static void flush_now(struct gompi_lane *l) {
-	l->must_flush = false;
-	gompi_flush_behind(l);
-}
-
 void gompi_lane_end_started(struct gompi_lane *l) {
 	if (__builtin_expect(l->due, 0))
 		l->home->progress(l);
 	else if (__builtin_expect(l->must_flush, 0))
-		flush_now(l);
+		gompi_flush_behind(l);
 	if (__builtin_expect(l->work != NULL, 0))
 		l->completed = true;
 	gompi_lane_give(l);
@@ -228,7 +217,7 @@ void gompi_lane_end_started(struct gompi_lane *l) {
 void gompi_lane_end_served(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
 	if (__builtin_expect(l->must_flush, 0))
-		flush_now(l);
+		gompi_flush_behind(l);
 	bool more = l->work != NULL;
 	if (__builtin_expect(more, 0))
 		l->completed = true; // so that who sleeps is woken

@@ -119,10 +119,8 @@ bool gompi_progress_locked(struct gompi_lane *l) {
 	bool worked = gompi_lane_drain(l);
 	for (;;) {
 		bool again = false;
-		if (__builtin_expect(l->must_flush || gompi_load(&l->backlog) > 0, 0)) {
-			l->must_flush = false;
+		if (__builtin_expect(l->must_flush || gompi_load(&l->backlog) > 0, 0))
 			again = gompi_flush_behind(l);
-		}
 		if (__builtin_expect(l->work != NULL, 0)) {
 			struct gompi_request *r = l->work;
 			l->work = r->next;

@@ -26,6 +26,20 @@ struct gompi_room gompi_remote_reserve(struct gompi_lane *l, struct gompi_link *
 				       enum gompi_fabric_wait wait, int *class);
 void gompi_remote_send(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_urgency urgency);
 
+// Room for a record on this node, or on another as gompi_remote_reserve takes it; gompi_record_send follows at once.
+static inline struct gompi_room gompi_record_reserve(struct gompi_lane *l, struct gompi_link *p, int64_t n, bool remote,
+						     enum gompi_fabric_wait wait, int *class) {
+	*class = MPI_ERR_PENDING;
+	return remote ? gompi_remote_reserve(l, p, n, wait, class) : gompi_inbox_reserve(p->box, &p->head, n);
+}
+static inline void gompi_record_send(struct gompi_link *p, struct gompi_room room, uint64_t word, bool remote,
+				     enum gompi_urgency urgency, enum gompi_notice notice) {
+	if (remote)
+		gompi_remote_send(p, room, word, urgency);
+	else
+		gompi_publish(p, room, word, notice);
+}
+
 // Lets the receiver read the data of a send, if that pays. Returns true if it can.
 bool gompi_remote_register(struct gompi_request *r);
 void gompi_remote_unregister(struct gompi_request *r);
