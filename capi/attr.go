@@ -164,7 +164,7 @@ func gompi_attr_delete(h uintptr, keyval int32) int32 {
 }
 
 // tellCommAttributes says what the predefined attributes are that do not change.
-func tellCommAttributes(p *core.Process) {
+func tellCommAttributes(p *core.Instance) {
 	a := &C.gompi_comm_attributes
 	a.tag_ub, a.host, a.io = p2p.TagUB, abi.MPI_PROC_NULL, abi.MPI_ANY_SOURCE
 	a.wtime_is_global = 0

@@ -7,10 +7,12 @@ package main
 #include "base/wait.h"
 #include "fabric/leaders.h"
 #include "tcp/address.h"
+#include "transport/bounce.h"
 #include "transport/ongoing.h"
 #include "transport/ring.h"
 #include "transport/serve.h"
 #include "transport/stream.h"
+#include "update/mode.h"
 */
 import "C"
 
@@ -26,7 +28,11 @@ import (
 	"gompirma/core/shm"
 )
 
-// openNode tells C where the shared memory of the node is, and who is on it; called once, before any window can exist.
+// openTable is the table that C works with.
+var openTable *engine.Processes
+
+// openNode tells C where the shared memory of the node is, and who is on it: once for each instance, while there is no
+// window, and no call of C but this.
 func openNode(nd *shm.Node, all proc.Table) {
 	control := unsafe.Pointer(unsafe.SliceData(nd.Control()))
 	at := func(offset int64) *C.char { return (*C.char)(unsafe.Add(control, offset)) }
@@ -40,8 +46,15 @@ func openNode(nd *shm.Node, all proc.Table) {
 		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
 		operation_rings: at(shm.OperationRing(n, 0)), operation_stride: shm.OperationRingSize,
 	}
+	C.gompi_marks_forget()
 	C.gompi_node_open(&place)
+	if openTable != nil {
+		openTable.Free()
+	}
+	openTable = all.(*engine.Processes)
+	C.gompi_progress_open()
 	C.gompi_ring_open()
+	C.gompi_bounce_open()
 	C.gompi_stream_open()
 	C.gompi_ongoing_open()
 	C.gompi_leaders_start()

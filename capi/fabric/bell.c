@@ -15,6 +15,9 @@ static const int64_t LONG_NS = 1000000000000000; // that is never
 struct gompi_bell gompi_bell = {.fd = -1};
 
 int gompi_bell_open(void) {
+	if (gompi_bell.fd >= 0)
+		close(gompi_bell.fd);
+	gompi_store(&gompi_bell.mode, ROUNDS);
 	gompi_bell.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return gompi_bell.fd < 0 ? errno : 0;
 }
@@ -28,7 +31,7 @@ static void ring_bell(void) {
 
 // The progress thread makes itself armed, then looks at the lists; whoever has put something on one looks then whether
 // it is armed. One of the two sees the other.
-void gompi_progress_stir(void) {
+void gompi_bell_stir(void) {
 	if (gompi_progress_thread) // which looks by itself before it sleeps, and must not take itself for others
 		return;
 	gompi_store(&gompi_bell.active, 1);
@@ -38,16 +41,16 @@ void gompi_progress_stir(void) {
 		ring_bell();
 }
 
-void gompi_progress_call(void) { ring_bell(); }
+void gompi_bell_call(void) { ring_bell(); }
 
-void gompi_progress_looked(void) {
+void gompi_bell_looked(void) {
 	if (gompi_load(&gompi_bell.looked) == 0)
 		gompi_store(&gompi_bell.looked, 1);
 }
 
 // Whoever sleeps is woken by a handler, so somebody must see what arrives at once. A progress thread that makes rounds
 // is armed by itself when one has passed; this is only sooner.
-void gompi_progress_asleep(void) {
+void gompi_bell_asleep(void) {
 	if (gompi_load(&gompi_my_cell()->pollers) > 0)
 		return;
 	gompi_store(&gompi_bell.active, 0);

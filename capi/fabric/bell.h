@@ -25,14 +25,14 @@ int gompi_bell_open(void);
 bool gompi_bell_sleep(bool armed, int64_t ns);
 
 // There is something on a list that an armed progress thread would not see. After it has been put there.
-void gompi_progress_stir(void);
+void gompi_bell_stir(void);
 
 // There is something that only a round sees to. After it has been said where.
-void gompi_progress_call(void);
+void gompi_bell_call(void);
 
 // A thread of the application looks for what has arrived; it is about to sleep.
-void gompi_progress_looked(void);
-void gompi_progress_asleep(void);
+void gompi_bell_looked(void);
+void gompi_bell_asleep(void);
 
 #pragma GCC visibility pop
 #endif

@@ -58,6 +58,7 @@ static void take_call(int peer, const char *data, size_t length) {
 void gompi_call_open(void) {
 	static const struct gompi_port_handler handler = {take_call, NULL};
 	gompi_fabric_listen(FABRIC_CALL, &handler);
+	due = 0;
 }
 
 // Who finds its place taken asks again.

@@ -23,7 +23,8 @@ struct closed {
 	uint64_t id;
 };
 
-// What this process and a peer have sent each other in advance. It stays.
+// What this process and a peer have sent each other in advance. It stays
+// while the network does.
 struct account {
 	struct account *next; // of its bucket
 	int32_t peer;
@@ -40,6 +41,18 @@ static struct {
 	struct closed *closed[BUCKETS]; // the same
 	struct account *account[BUCKETS];
 } desk;
+
+// Gives up what was for groups of a network that has ended.
+static void forget_groups(void) {
+	for (int i = 0; i < BUCKETS; i++) {
+		for (struct early *e; (e = desk.early[i]) != NULL; free(e))
+			desk.early[i] = e->next;
+		for (struct closed *c; (c = desk.closed[i]) != NULL; free(c))
+			desk.closed[i] = c->next;
+		for (struct account *a; (a = desk.account[i]) != NULL; free(a))
+			desk.account[i] = a->next;
+	}
+}
 
 static size_t desk_bucket(uint64_t number) { return (number * 0x9e3779b97f4a7c15u) >> 56 & (BUCKETS - 1); }
 
@@ -220,6 +233,7 @@ static void leaders_arrives(int peer, const char *data, size_t length) {
 
 void gompi_leaders_start(void) {
 	static const struct gompi_port_handler handler = {.record = leaders_arrives};
+	forget_groups();
 	gompi_fabric_listen(FABRIC_LEADERS, &handler);
 }
 

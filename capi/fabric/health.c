@@ -48,6 +48,10 @@ static int node_of(int rank) { return gompi_process(gompi_node.processes, rank)-
 
 bool gompi_health_open(int64_t timeout) {
 	static const struct gompi_port_handler handler = {take_death, NULL};
+	free(health.first); // of a network that has ended
+	free(health.told);
+	memset(&health, 0, sizeof health);
+	health.target = -1;
 	health.nodes = gompi_node.processes->nodes;
 	health.first = malloc((size_t)health.nodes * sizeof *health.first);
 	health.told = calloc((size_t)gompi_node.n, sizeof *health.told);

@@ -16,6 +16,7 @@
 #include "fabric/net.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
+#include "fabric/progress_thread.h"
 #include "tcp/tcp.h"
 
 // Providers that are left out unless somebody asks for them, and why.
@@ -360,11 +361,13 @@ bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT
 	const size_t bytes = job->address_bytes * (size_t)job->size;
 	n->size = job->size;
 	memcpy(n->secret, job->secret, sizeof n->secret);
+	gompi_records_open();
+	gompi_net_progress_open();
 	bool fine = gompi_peers_open() && gompi_health_open(job->timeout);
 	if (n->own) {
 		fine = fine && begin_own(job);
 		gompi_call_open();
-	} else if (fine && (fine = (n->addresses = malloc(bytes)) != NULL)) {
+	} else if (fine && (fine = (n->addresses = realloc(n->addresses, bytes)) != NULL)) {
 		n->address_bytes = job->address_bytes;
 		memcpy(n->addresses, job->addresses, bytes);
 	}

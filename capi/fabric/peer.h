@@ -58,8 +58,10 @@ struct gompi_peer {
 	struct gompi_peer *next;               // in the list of all
 };
 
-// Makes the table of peers; false: there is no memory.
+// Makes the table of peers, instead of that of a network that has ended; false: there is no memory.
 bool gompi_peers_open(void);
+// Nothing lies there for anybody.
+void gompi_records_open(void);
 
 // The peer of a rank, made at the first use; NULL: *class says why.
 struct gompi_peer *gompi_peer_of(int rank, int *class);

@@ -60,14 +60,35 @@ struct gompi_peer *gompi_peer_of(int rank, int *class) {
 	return p;
 }
 
+static struct gompi_peer *_Atomic retry_list;
+
+static void put_frames(struct gompi_frame *f) {
+	for (struct gompi_frame *next; f != NULL; f = next) {
+		next = f->next;
+		gompi_frame_put(f);
+	}
+}
+
+// Gives up what there was for peers of a network that has ended.
+static void forget_peers(void) {
+	gompi_store(&retry_list, NULL);
+	for (struct gompi_peer *p = gompi_swap_total(&newest, NULL), *next; p != NULL; p = next) {
+		next = p->next;
+		put_frames(p->open);
+		put_frames(p->first);
+		put_frames(p->early);
+		free(p);
+	}
+	free(gompi_peers);
+}
+
 bool gompi_peers_open(void) {
+	forget_peers();
 	gompi_peers = calloc((size_t)gompi_net.size, sizeof *gompi_peers);
 	return gompi_peers != NULL;
 }
 
 // --- Those to try again for. Whoever takes out takes all.
-
-static struct gompi_peer *_Atomic retry_list;
 
 void gompi_peer_retry(struct gompi_peer *p) {
 	if (gompi_swap_total(&p->again, 1) != 0)
@@ -76,7 +97,7 @@ void gompi_peer_retry(struct gompi_peer *p) {
 	do
 		p->next_retry = first;
 	while (!gompi_change_total(&retry_list, &first, p));
-	gompi_progress_stir();
+	gompi_bell_stir();
 }
 
 struct gompi_peer *gompi_peers_take_retries(void) {
@@ -113,5 +134,5 @@ void gompi_peer_is_gone(struct gompi_peer *p) {
 		return;
 	gompi_peer_retry(p); // its frames and transfers end
 	gompi_store_total(&gompi_peers_news, 1);
-	gompi_progress_call();
+	gompi_bell_call();
 }

@@ -34,6 +34,9 @@ static int post_receives(void) {
 }
 
 int gompi_net_receive(void) {
+	gompi_flag_give(&serving); // gompi_net_stop_serving has kept it
+	lacking = 0;
+	unposted = NULL; // or places of a provider that has ended
 	for (int i = 0; i < RECEIVES; i++) {
 		struct gompi_frame *f = gompi_frame_get();
 		if (f == NULL)
@@ -200,7 +203,7 @@ void gompi_net_stop_serving(void) {
 bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_is_open())
 		return false;
-	gompi_progress_looked();
+	gompi_bell_looked();
 	gompi_fabric_push(-1); // who waits, or looks, wants an answer
 	return gompi_net_serve();
 }
@@ -221,7 +224,7 @@ static bool net_ready(void) { return gompi_fabric_is_open(); }
 
 static void net_lasts(void) {
 	gompi_fabric_push(-1);
-	gompi_progress_asleep();
+	gompi_bell_asleep();
 }
 
 // The progress thread makes rounds, so nobody counts on a last look, which would come between what a thread has waited

@@ -16,7 +16,7 @@ static atomic_bool stop;
 static bool arm(int64_t until) {
 	bool arrival = false;
 	gompi_store_total(&gompi_bell.mode, ARMED);
-	gompi_full_fence(); // pairs with the one in gompi_progress_stir
+	gompi_full_fence(); // pairs with the one in gompi_bell_stir
 	if (!gompi_peers_wait() && !gompi_transfers_ended() && !gompi_load_total(&stop) && gompi_net_may_sleep()) {
 		int64_t ns = until - gompi_now_ns();
 		if (gompi_net.fd < 0 && ns > GOMPI_NET_BLIND_NS)
@@ -49,6 +49,8 @@ static void progress_serve(bool arrival) {
 	}
 }
 
+void gompi_net_progress_open(void) { gompi_store_total(&stop, false); }
+
 void gompi_net_progress_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	gompi_progress_thread = true;
@@ -80,5 +82,5 @@ void gompi_net_progress_run(void) {
 
 void gompi_net_progress_stop(void) {
 	gompi_store_total(&stop, true);
-	gompi_progress_call();
+	gompi_bell_call();
 }

@@ -12,6 +12,8 @@
 
 // The progress thread's loop, until gompi_net_progress_stop. Called by one goroutine, on a thread of its own.
 void gompi_net_progress_run(void);
+// Before the first of a network.
+void gompi_net_progress_open(void);
 void gompi_net_progress_stop(void);
 #pragma GCC visibility pop
 #endif

@@ -95,6 +95,8 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 // Peers for whom something lies there. Whoever takes out takes all.
 static struct gompi_peer *_Atomic pending_list;
 
+void gompi_records_open(void) { gompi_store(&pending_list, NULL); }
+
 // The caller holds the lock of p, or does so before it looks for what it puts p on the list for.
 static void put_on_pending(struct gompi_peer *p) {
 	if (gompi_load_acquire(&p->pending) != 0) // pairs with the store of who takes it from the list
@@ -104,7 +106,7 @@ static void put_on_pending(struct gompi_peer *p) {
 	do
 		p->next_pending = first;
 	while (!gompi_change_total(&pending_list, &first, p));
-	gompi_progress_stir();
+	gompi_bell_stir();
 }
 
 bool gompi_peers_wait(void) { return gompi_load_total(&pending_list) != NULL || gompi_peers_have_retries(); }

@@ -64,7 +64,7 @@ static void put_ended(struct gompi_transfer *t) {
 	do
 		state_of(t)->next = first;
 	while (!gompi_change_total(&ended, &first, t));
-	gompi_progress_stir();
+	gompi_bell_stir();
 }
 
 static void end_transfer(struct gompi_transfer *t) {

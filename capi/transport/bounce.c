@@ -32,6 +32,8 @@ static struct {
 	} use[GOMPI_BOUNCES];
 } mine;
 
+void gompi_bounce_open(void) { memset(&mine, 0, sizeof mine); }
+
 static struct use *use_at(uint64_t i) { return &mine.use[i % GOMPI_BOUNCES]; }
 
 static void end_use(struct use *u) {

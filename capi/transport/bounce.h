@@ -18,6 +18,9 @@ struct gompi_bounce {
 	_Alignas(32) char data[GOMPI_BOUNCE_DATA];        // a few bytes share the line
 };
 
+// All buffers are free, those of the node that there is now.
+void gompi_bounce_open(void);
+
 // Takes a buffer of this process. -1: all are in use; then *peer has the oldest, and is done with it when it has
 // acknowledged *number; -1: it is not sent yet.
 int gompi_bounce_take(int *peer, uint64_t *number);

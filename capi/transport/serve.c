@@ -56,6 +56,8 @@ static void progress_poll(struct gompi_cell *me) {
 	gompi_sub_total(&me->pollers, 1);
 }
 
+void gompi_progress_open(void) { gompi_store_total(&progress_stop, false); }
+
 void gompi_progress_run(void) {
 	gompi_progress_thread = true;
 	struct gompi_cell *me = gompi_my_cell();

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,13 +29,34 @@ enum { REVOKED_TURNS = 16, ROW_PER_TURN = 16, MOST_TURNS = 256 };
 static pthread_key_t mark_key;
 static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
 
+// Whose lines are taken, so that they can be taken back with their node.
+static pthread_mutex_t mark_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct mark_owner {
+	struct gompi_mark **mark;
+	uint32_t *claim;
+} owner[GOMPI_MARK_SLOTS];
+
+void gompi_marks_forget(void) {
+	pthread_mutex_lock(&mark_mu);
+	for (int i = 0; i < GOMPI_MARK_SLOTS; i++)
+		if (owner[i].mark != NULL)
+			*owner[i].mark = NULL, *owner[i].claim = 0;
+	memset(owner, 0, sizeof owner);
+	pthread_mutex_unlock(&mark_mu);
+}
+
 // A thread's line goes back when the thread ends: a bit for each line in marks_used. In a forked child the thread that
 // forked has the line of its twin in the parent, which goes on using it.
 static void mark_give_back(void *mark) {
 	struct gompi_cell *c = gompi_my_cell();
 	if (getpid() != gompi_load(&c->pid))
 		return;
-	gompi_and_total(&c->marks_used, ~(1u << ((struct gompi_mark *)mark - c->marks)));
+	pthread_mutex_lock(&mark_mu);
+	if (gompi_my_mark == mark) { // else the line was another node's
+		owner[(struct gompi_mark *)mark - c->marks] = (struct mark_owner){0};
+		gompi_and_total(&c->marks_used, ~(1u << ((struct gompi_mark *)mark - c->marks)));
+	}
+	pthread_mutex_unlock(&mark_mu);
 }
 
 static void mark_init(void) { pthread_key_create(&mark_key, mark_give_back); }
@@ -54,6 +76,9 @@ void gompi_mark_get(void) {
 			gompi_my_claim = ACCUMULATE_OWNED | (uint32_t)(gompi_node.me * GOMPI_MARK_SLOTS + i)
 								    << ACCUMULATE_OWNER_SHIFT;
 			pthread_setspecific(mark_key, gompi_my_mark);
+			pthread_mutex_lock(&mark_mu);
+			owner[i] = (struct mark_owner){&gompi_my_mark, &gompi_my_claim};
+			pthread_mutex_unlock(&mark_mu);
 			return;
 		}
 	}

@@ -39,6 +39,8 @@ extern _Thread_local uint32_t gompi_my_claim __attribute__((tls_model("initial-e
 
 // Gives this thread a line if there is one left.
 void gompi_mark_get(void);
+// Takes all threads' lines back, before there is another node; no thread is in an update.
+void gompi_marks_forget(void);
 
 // Returns true if this thread, if it has a line, may update elements of m's memory one by one now; then
 // gompi_small_leave must follow soon, without waiting for anything in between.

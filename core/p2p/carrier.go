@@ -9,6 +9,8 @@ type Carrier interface {
 	// that.
 	Enter()
 	Leave()
+	// Close gives the memory back; nothing is under way, and no call uses it.
+	Close()
 	// Progress takes what has arrived, sends what could not be sent before and copies data of matched messages. It
 	// returns whether there was anything to do, and does not block.
 	Progress() bool

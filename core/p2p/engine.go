@@ -77,6 +77,9 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 func (e *Engine) Enter() { e.m.Enter() }
 func (e *Engine) Leave() { e.m.Leave() }
 
+// Close gives back the memory of messages that have been left, once no call uses it any longer.
+func (e *Engine) Close() { e.m.Close() }
+
 // Shared returns the shared memory of the node that the engine works on.
 func (e *Engine) Shared() *shm.Node { return e.nd }
 

@@ -1,0 +1,37 @@
+package gotest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAgain: a process can make its instance, end it and make it again (core.Instance), alone, on one node and on two:
+// what sessions stand on. MPI has no other call for that, so the library is built with one (capi/again.go).
+func TestAgain(t *testing.T) {
+	built(t) // what both builds share is there
+	out := filepath.Join(t.TempDir(), "again")
+	build := exec.Command(filepath.Join(top, "scripts/build.sh"), out)
+	build.Env = append(os.Environ(), "GOMPIRMA_GOFLAGS=-tags=gompi_again")
+	text, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	program := filepath.Join(t.TempDir(), "again")
+	text, err = exec.Command(filepath.Join(out, "bin/gompicc"), "-g", "-Wall", "-Wextra", "-Werror", "-pthread",
+		"-o", program, "testdata/again.c").CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	for name, args := range map[string][]string{"alone": {"-n", "1"}, "one node": {"-n", "3"},
+		"two nodes": {"-n", "4", "--nodes", "2"}} {
+		t.Run(name, func(t *testing.T) {
+			args = append(append([]string{"--timeout", "100"}, args...), program)
+			text, err := exec.Command(filepath.Join(out, "bin/gompirun"), args...).CombinedOutput()
+			require.NoError(t, err, "%s", text)
+			require.Equal(t, "fine\n", string(text))
+		})
+	}
+	text, err = exec.Command(program).CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	require.Equal(t, "fine\n", string(text))
+}
