@@ -94,10 +94,10 @@ bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const voi
 	struct gompi_packet *m = gompi_stream_reserve(s, bytes, &class);
 	if (m == NULL)
 		return false;
-	*m = (struct gompi_packet){.window = (uint32_t)w->handle,
-				   .kind = PACKET_PUT,
+	*m = (struct gompi_packet){.head.window = (uint32_t)w->handle,
+				   .head.kind = PACKET_PUT,
 				   .type = (uint16_t)(uintptr_t)MPI_BYTE,
-				   .length = (uint16_t)bytes,
+				   .head.length = (uint16_t)bytes,
 				   .offset = offset,
 				   .bytes = bytes};
 	if (__builtin_expect(bytes == 8, 1))
@@ -198,7 +198,7 @@ static int fabric_post(struct gompi_win *w, int origin, const char *call) {
 
 // Sends the start if no operation has, and sees to it that not too many epochs wait there for posts.
 static int before_complete(struct gompi_stream *s, const char *call) {
-	int rc = gompi_load_acquire(&s->has_lock) ? MPI_SUCCESS : gompi_stream_send_word(s, STREAM_START, false, 0);
+	int rc = gompi_load_acquire(&s->has_lock) ? MPI_SUCCESS : gompi_stream_send_word(s, PACKET_START, false, 0);
 	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->done) < gompi_load(&s->locked) &&
 	    gompi_add(&s->ahead, 2 * sizeof(struct gompi_packet)) > STREAM_AHEAD)
 		rc = gompi_stream_await_lock(s, call);
@@ -218,7 +218,7 @@ static int fabric_complete(struct gompi_win *w, int target, const char *call) {
 		return rc;
 	uint64_t here = end_number(s, true);
 	bool asks = gompi_load_acquire(&s->done) < here;
-	rc = gompi_stream_send_word(s, STREAM_COMPLETE, false, asks ? RECORD_ASKS : 0);
+	rc = gompi_stream_send_word(s, PACKET_COMPLETE, false, asks ? RECORD_ASKS : 0);
 	if (!asks)
 		gompi_fabric_push(s->peer);
 	return rc == MPI_SUCCESS ? gompi_stream_end(s, here, call) : rc;

@@ -21,21 +21,26 @@ static gompi_a32 locks_waiting;
 
 // --- Answers
 
-static void send_answer(struct gompi_stream *s, int bits) {
+// Makes room for an answer with so many bytes of data. NULL: nobody is there to get it.
+static struct gompi_answer *reserve_answer(int peer, uint64_t bytes) {
 	int class;
-	struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(s->peer, FABRIC_RMA, sizeof *m,
-										     FABRIC_ANSWER, &class);
+	return (struct gompi_answer *)(void *)gompi_fabric_reserve(
+		peer, FABRIC_RMA, sizeof(struct gompi_answer) + bytes, FABRIC_ANSWER, &class);
+}
+
+static void send_answer(struct gompi_stream *s, int flags) {
+	struct gompi_answer *m = reserve_answer(s->peer, 0);
 	if (m == NULL)
-		return; // nobody is there to get it
-	*m = (struct gompi_packet){.window = (uint32_t)s->w->handle,
-				   .origin = s->w->me,
-				   .kind = STREAM_DONE,
-				   .wants_reply = (uint8_t)bits,
-				   .op = (uint16_t)s->refused,
-				   .type = (uint16_t)s->why.why,
-				   .offset = s->why.a,
-				   .bytes = s->why.b,
-				   .status = s->applied};
+		return;
+	*m = (struct gompi_answer){.head = {.kind = PACKET_DONE,
+					    .flags = (uint8_t)flags,
+					    .window = (uint32_t)s->w->handle,
+					    .number = s->applied},
+				   .from = s->w->me,
+				   .class = (uint16_t)s->refused,
+				   .why = (uint16_t)s->why.why,
+				   .a = s->why.a,
+				   .b = s->why.b};
 	s->refused = MPI_SUCCESS;
 	s->why = (struct gompi_reason){0};
 	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
@@ -43,25 +48,19 @@ static void send_answer(struct gompi_stream *s, int bits) {
 
 // Answers who asks for something of a window or member that there is not.
 static void refuse_record(int peer, const struct gompi_packet *of, int class) {
-	int failed;
-	if (!(of->wants_reply & STREAM_ASKS))
-		return;
-	struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(peer, FABRIC_RMA, sizeof *m,
-										     FABRIC_ANSWER, &failed);
+	struct gompi_answer *m = of->head.flags & PACKET_ASKS ? reserve_answer(peer, 0) : NULL;
 	if (m == NULL)
 		return;
-	*m = (struct gompi_packet){.window = of->window,
-				   .origin = -1,
-				   .kind = STREAM_DONE,
-				   .wants_reply = STREAM_BROKEN,
-				   .op = (uint16_t) class,
-				   .type = class == MPI_ERR_WIN ? WHY_WINDOW : WHY_UNSAID,
-				   .offset = of->window,
-				   .bytes = (uint64_t)of->origin};
+	*m = (struct gompi_answer){.head = {.kind = PACKET_DONE, .flags = PACKET_BROKEN, .window = of->head.window},
+				   .from = -1,
+				   .class = (uint16_t) class,
+				   .why = class == MPI_ERR_WIN ? WHY_WINDOW : WHY_UNSAID,
+				   .a = of->head.window,
+				   .b = (uint64_t)of->origin};
 	gompi_fabric_commit(peer, sizeof *m, FABRIC_NOW);
 }
 
-static int plain_kind(const struct gompi_packet *m) { return m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER); }
+static int plain_kind(const struct gompi_packet *m) { return m->head.kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER); }
 
 static bool gives(const struct gompi_packet *m) {
 	int kind = plain_kind(m);
@@ -73,10 +72,9 @@ static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const 
 	static _Alignas(GOMPI_LINE) char reply[STREAM_DATA]; // under serve_mu
 	bool get = plain_kind(m) == PACKET_GET;
 	// What is only read goes straight to the record: others wait for the peer's lock no longer than for a copy.
-	int class = get ? MPI_SUCCESS : gompi_packet_apply(m, reply, sizeof reply, NULL), failed;
+	int class = get ? MPI_SUCCESS : gompi_packet_apply(m, reply, sizeof reply, NULL);
 	uint64_t bytes = class == MPI_SUCCESS && m->bytes <= STREAM_DATA ? m->bytes : 0; // more is refused
-	struct gompi_packet *r = (struct gompi_packet *)(void *)gompi_fabric_reserve(
-		s->peer, FABRIC_RMA, sizeof *r + bytes, FABRIC_ANSWER, &failed);
+	struct gompi_answer *r = reserve_answer(s->peer, bytes);
 	if (r == NULL)
 		return;
 	if (get)
@@ -86,16 +84,15 @@ static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const 
 	struct gompi_reason why = {0};
 	if (class != MPI_SUCCESS)
 		why = gompi_reason_take(class);
-	*r = (struct gompi_packet){.window = m->window,
-				   .origin = s->w->me,
-				   .kind = STREAM_RESULT,
-				   .op = (uint16_t) class,
-				   .type = (uint16_t)why.why,
-				   .length = (uint16_t)(class == MPI_SUCCESS ? bytes : 0),
-				   .offset = why.a,
-				   .bytes = class == MPI_SUCCESS ? bytes : why.b,
-				   .status = s->applied + 1};
-	gompi_fabric_commit(s->peer, sizeof *r + r->length, asks ? FABRIC_NOW : FABRIC_DONE);
+	const uint16_t length = (uint16_t)(class == MPI_SUCCESS ? bytes : 0);
+	*r = (struct gompi_answer){
+		.head = {.kind = PACKET_RESULT, .length = length, .window = m->head.window, .number = s->applied + 1},
+		.from = s->w->me,
+		.class = (uint16_t) class,
+		.why = (uint16_t)why.why,
+		.a = why.a,
+		.b = why.b};
+	gompi_fabric_commit(s->peer, sizeof *r + length, asks ? FABRIC_NOW : FABRIC_DONE);
 }
 
 // --- Locks
@@ -171,19 +168,19 @@ static int complete_here(struct gompi_stream *s) {
 // Applies the next record of a stream, or begins to wait with it.
 static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	int class = MPI_SUCCESS;
-	bool asks = m->wants_reply & STREAM_ASKS;
-	switch (m->kind) {
-	case STREAM_LOCK:
-		class = take_lock_for(s, m->type != 0);
+	bool asks = m->head.flags & PACKET_ASKS;
+	switch (m->head.kind) {
+	case PACKET_LOCK:
+		class = take_lock_for(s, m->op != 0);
 		if (s->waits != WAITS_FOR_NOTHING)
 			return; // it is applied when the lock is taken
 		break;
-	case STREAM_UNLOCK:
+	case PACKET_UNLOCK:
 		class = give_lock_back(s);
 		break;
-	case STREAM_FLUSH:
+	case PACKET_FLUSH:
 		break;
-	case STREAM_START:
+	case PACKET_START:
 		class = start_here(s);
 		if (s->waits != WAITS_FOR_NOTHING)
 			return;
@@ -191,7 +188,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	case PACKET_PUT: // in one piece
 		class = gompi_packet_put(s->w, m, STREAM_DATA);
 		break;
-	case STREAM_COMPLETE:
+	case PACKET_COMPLETE:
 		class = complete_here(s);
 		break;
 	default:
@@ -218,12 +215,12 @@ static void stop_stream(struct gompi_stream *s, int class) {
 		give_lock_back(s);
 	s->refused = class;
 	s->why = gompi_reason_take(class);
-	send_answer(s, STREAM_BROKEN);
+	send_answer(s, PACKET_BROKEN);
 }
 
 // Keeps a record for when the stream goes on.
 static void keep_record(struct gompi_stream *s, const struct gompi_packet *m) {
-	uint64_t length = sizeof *m + m->length, all = sizeof length + (length + 7) / 8 * 8;
+	uint64_t length = sizeof *m + m->head.length, all = sizeof length + (length + 7) / 8 * 8;
 	if (s->kept_end + all > s->kept_room) {
 		uint64_t room = s->kept_room == 0 ? 1024 : 2 * s->kept_room;
 		while (room < s->kept_end + all)
@@ -282,7 +279,7 @@ void gompi_stream_posted(struct gompi_stream *s) {
 
 // A record for a member of a window, under serve_mu.
 static void take_operation(int peer, const struct gompi_packet *m) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->head.window);
 	if (w == NULL || w->remote == NULL || (uint32_t)m->origin >= w->n || !gompi_win_elsewhere(w, m->origin) ||
 	    gompi_win_peer(w, m->origin) != peer) {
 		refuse_record(peer, m, MPI_ERR_WIN);
@@ -293,10 +290,10 @@ static void take_operation(int peer, const struct gompi_packet *m) {
 		refuse_record(peer, m, MPI_ERR_NO_MEM);
 		return;
 	}
-	if (!s->stopped && m->status != s->arrived + 1)
-		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_OUT_OF_ORDER, m->status, s->arrived));
-	else if (s->stopped && (m->wants_reply & STREAM_ASKS))
-		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_AFTER_END, m->status, s->applied));
+	if (!s->stopped && m->head.number != s->arrived + 1)
+		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_OUT_OF_ORDER, m->head.number, s->arrived));
+	else if (s->stopped && (m->head.flags & PACKET_ASKS))
+		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_AFTER_END, m->head.number, s->applied));
 	if (!s->stopped) {
 		s->arrived++;
 		if (s->waits != WAITS_FOR_NOTHING)
@@ -308,10 +305,10 @@ static void take_operation(int peer, const struct gompi_packet *m) {
 
 static void take_record(int peer, const char *data, size_t length) {
 	const struct gompi_packet *m = (const struct gompi_packet *)(const void *)data;
-	if (length < sizeof *m || m->length > length - sizeof *m)
+	if (length < sizeof *m || m->head.length > length - sizeof *m)
 		return;
-	if (m->kind == STREAM_DONE || m->kind == STREAM_RESULT) {
-		gompi_stream_answered(peer, m);
+	if (m->head.kind == PACKET_DONE || m->head.kind == PACKET_RESULT) {
+		gompi_stream_answered(peer, (const struct gompi_answer *)(const void *)data);
 		return;
 	}
 	gompi_mutex_take(&serve_mu); // a window that is found stays until the record has been applied: forget_locks

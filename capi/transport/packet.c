@@ -10,6 +10,9 @@
 #include "win/why.h"
 
 _Static_assert(sizeof(struct gompi_packet) == 40, "the header shares a cache line with a turn and 16 bytes of data");
+_Static_assert(offsetof(struct gompi_answer, from) == offsetof(struct gompi_packet, origin) &&
+		       offsetof(struct gompi_answer, data) == offsetof(struct gompi_packet, data),
+	       "an answer lies over its packet");
 
 // --- At the origin
 
@@ -47,16 +50,16 @@ void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struc
 		memcpy(data, o->operation->compare, o->bytes);
 		data += o->bytes;
 	}
-	m->window = (uint32_t)w->handle;
+	const int added = (o->pieces != NULL ? PACKET_LAYOUT : 0) | (o->in_order ? PACKET_IN_ORDER : 0);
+	m->head = (struct gompi_packet_head){.kind = (uint8_t)((int)o->kind | added),
+					     .flags = o->reply ? PACKET_ASKS : 0,
+					     .length = (uint16_t)(data - m->data),
+					     .window = (uint32_t)w->handle};
 	m->origin = gompi_node.self;
-	m->kind = (uint8_t)(o->kind | (o->pieces != NULL ? PACKET_LAYOUT : 0) | (o->in_order ? PACKET_IN_ORDER : 0));
-	m->wants_reply = o->reply;
 	m->op = (uint16_t)(uintptr_t)o->operation->op;
 	m->type = (uint16_t)(uintptr_t)o->type;
-	m->length = (uint16_t)(data - m->data);
 	m->offset = o->offset;
 	m->bytes = o->bytes;
-	m->status = 0;
 }
 
 // --- At the target
@@ -106,7 +109,7 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	const struct gompi_layout begin = k->layout;
 	struct gompi_run r = gompi_layout_take(&k->layout, (int64_t)bytes);
 	int rc = gompi_update_begin(&u, bytes / k->element, at_offset(k, r.offset));
-	if (rc == MPI_SUCCESS && r.block < (int64_t)bytes && !(k->m->kind & PACKET_IN_ORDER) &&
+	if (rc == MPI_SUCCESS && r.block < (int64_t)bytes && !(k->m->head.kind & PACKET_IN_ORDER) &&
 	    gompi_update_gathers(&u)) {
 		struct gompi_layout back = k->layout = begin;
 		_Alignas(64) char array[GOMPI_GATHER];
@@ -193,19 +196,19 @@ static bool is_attached(const struct work *k) {
 // Reads where the data of a packet is, and looks whether all of it lies in this process' memory. An error class.
 static int locate(struct work *k) {
 	const struct gompi_packet *m = k->m;
-	const char *data = m->data, *end = data + m->length;
+	const char *data = m->data, *end = data + m->head.length;
 	int64_t lo = 0, hi = (int64_t)m->bytes;
 	bool pulls = gompi_packet_pulls(k->kind);
 	bool fetches = k->kind == PACKET_FETCH || k->kind == PACKET_FETCH_PULL;
 	bool takes = k->kind != PACKET_GET && k->kind != PACKET_GET_PULL && // data of the origin
 		     !(fetches && (MPI_Op)(uintptr_t)m->op == MPI_NO_OP);
-	if (m->length > k->most)
-		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->length, k->most);
+	if (m->head.length > k->most)
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->head.length, k->most);
 	if (m->bytes == 0 || hi < 0 || m->bytes % k->element != 0)
 		return gompi_because(MPI_ERR_INTERN, WHY_BYTES, m->bytes, k->element);
 	if (pulls) {
 		if (end - data < (int64_t)sizeof k->buffers)
-			return gompi_because(MPI_ERR_INTERN, WHY_NO_ADDRESSES, m->length, sizeof k->buffers);
+			return gompi_because(MPI_ERR_INTERN, WHY_NO_ADDRESSES, m->head.length, sizeof k->buffers);
 		memcpy(&k->buffers, data, sizeof k->buffers);
 		data += sizeof k->buffers;
 		if (k->pull == NULL)
@@ -214,7 +217,7 @@ static int locate(struct work *k) {
 			return gompi_because(MPI_ERR_INTERN, WHY_OTHER_ADDRESSES, k->buffers.origin,
 					     takes ? m->bytes : 0);
 	}
-	if (m->kind & PACKET_LAYOUT) {
+	if (m->head.kind & PACKET_LAYOUT) {
 		const struct gompi_packet_pieces *p = (const struct gompi_packet_pieces *)data;
 		if (end - data < (int64_t)sizeof *p || p->n <= 0 ||
 		    p->n > (end - (const char *)p->word) / (int64_t)sizeof p->word[0] ||
@@ -250,10 +253,10 @@ int gompi_packet_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t
 	const uint64_t bytes = m->bytes, size = (uint64_t)w->size;
 	if (w->attached != NULL)
 		return gompi_packet_apply(m, NULL, most, NULL);
-	if (m->length > most)
-		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->length, most);
-	if (bytes == 0 || bytes > m->length)
-		return gompi_because(MPI_ERR_INTERN, WHY_TOO_SHORT, m->length, bytes);
+	if (m->head.length > most)
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->head.length, most);
+	if (bytes == 0 || bytes > m->head.length)
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_SHORT, m->head.length, bytes);
 	if (bytes > size || m->offset > size - bytes)
 		return gompi_because(MPI_ERR_RMA_RANGE, WHY_OUTSIDE, m->offset + bytes, size);
 	char *to = (char *)w->base + m->offset;
@@ -265,12 +268,15 @@ int gompi_packet_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t
 }
 
 int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t most, gompi_packet_mover *pull) {
-	struct work work = {
-		.m = m, .pull = pull, .most = most, .kind = m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER), .element = 1};
+	struct work work = {.m = m,
+			    .pull = pull,
+			    .most = most,
+			    .kind = m->head.kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER),
+			    .element = 1};
 	struct work *k = &work;
-	k->w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	k->w = gompi_win_get((MPI_Win)(uintptr_t)m->head.window);
 	if (k->w == NULL)
-		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->window, (uint64_t)m->origin);
+		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->head.window, (uint64_t)m->origin);
 	if (k->kind >= PACKET_ACCUMULATE) {
 		MPI_Datatype element = (MPI_Datatype)(uintptr_t)m->type;
 		const struct gompi_type *type = gompi_type_get(element);
@@ -305,6 +311,6 @@ int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t most,
 	case PACKET_FETCH_PULL:
 		return apply_pulled(k);
 	default:
-		return gompi_because(MPI_ERR_INTERN, WHY_KIND, m->kind, (uint64_t)k->w->me);
+		return gompi_because(MPI_ERR_INTERN, WHY_KIND, m->head.kind, (uint64_t)k->w->me);
 	}
 }

@@ -1,4 +1,5 @@
-// One-sided operations as packets: what an origin writes and a target applies. They know nothing of what carries them.
+// One-sided operations as packets: what an origin writes and a target applies, and what it answers. They know nothing of
+// what carries them.
 //
 // A packet is an operation, or the part of one whose data fits. Data that does not fit, or is better moved as a whole,
 // may stay with the origin: then the packet says where it is (the _PULL kinds), and the target moves it itself.
@@ -20,21 +21,51 @@ enum gompi_packet_kind {
 	PACKET_FETCH,
 	PACKET_FETCH_PULL,
 	PACKET_COMPARE_AND_SWAP,
+	PACKET_LOCK = 0x20, // of epochs, not of operations: op is 1 if exclusive
+	PACKET_UNLOCK,
+	PACKET_FLUSH,           // nothing but the question
+	PACKET_START,           // an access epoch begins when there is an exposure epoch for it
+	PACKET_COMPLETE,        // and is complete
+	PACKET_DONE,            // answers: what has been applied
+	PACKET_RESULT,          // and what the packet with that number gives
 	PACKET_IN_ORDER = 0x40, // added: pieces that may overlap
 	PACKET_LAYOUT = 0x80,   // added: the data at the target is in pieces
 };
 
-// The header of a packet, and its data. Of the _PULL kinds: struct gompi_packet_pull; with PACKET_LAYOUT:
-// struct gompi_packet_pieces; then the origin's data, and what MPI_Compare_and_swap compares with.
-struct gompi_packet {
+// The flags of a head.
+enum {
+	PACKET_ASKS = 1,   // an answer is wanted, at once
+	PACKET_BROKEN = 2, // of an answer: no packet after this number will be applied
+};
+
+// What packets and answers begin with.
+struct gompi_packet_head {
+	uint8_t kind, flags;
+	uint16_t length; // bytes of data
 	uint32_t window; // handle, the same at all members
-	int32_t origin;  // rank in MPI_COMM_WORLD
-	uint8_t kind, wants_reply;
+	uint64_t
+		number; // of the packet; of an answer, that of the last packet that has been applied. 0 in a ring, whose
+			// places are numbers
+};
+
+// A packet, and its data. Of the _PULL kinds: struct gompi_packet_pull; with PACKET_LAYOUT: struct gompi_packet_pieces;
+// then the origin's data, and what MPI_Compare_and_swap compares with.
+struct gompi_packet {
+	struct gompi_packet_head head;
+	int32_t origin;    // the sender: its number (base/process.h), between nodes its rank in the window
 	uint16_t op, type; // predefined handles
-	uint16_t length;   // bytes of data
 	uint64_t offset;   // in the target's window, bytes
 	uint64_t bytes;    // that are moved, or of the elements that are updated
-	uint64_t status;   // in the reply: error class
+	char data[];
+};
+
+// An answer, and the data that it brings. Between nodes it travels as a packet does; in a ring it is written over the
+// packet, behind its head and origin.
+struct gompi_answer {
+	struct gompi_packet_head head;
+	int32_t from;        // as origin; -1: from who knows no such window
+	uint16_t class, why; // of the first error since the last answer, and its reason (win/why.h); 0: none
+	uint64_t a, b;       // the reason's numbers
 	char data[];
 };
 

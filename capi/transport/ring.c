@@ -33,15 +33,15 @@ enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
 
 // --- Why something could not be applied, in an answer
 
-static void write_reason(struct gompi_packet *m, int class) {
+static void write_reason(struct gompi_answer *m, int class) {
 	const struct gompi_reason r = gompi_reason_take(class);
-	m->type = (uint16_t)r.why;
-	m->offset = r.a;
-	m->bytes = r.b;
+	m->why = (uint16_t)r.why;
+	m->a = r.a;
+	m->b = r.b;
 }
 
-static void read_reason(const struct gompi_packet *m, int class) {
-	gompi_reason_keep(&(struct gompi_reason){.class = class, .why = m->type, .a = m->offset, .b = m->bytes});
+static void read_reason(const struct gompi_answer *m) {
+	gompi_reason_keep(&(struct gompi_reason){.class = m->class, .why = m->why, .a = m->a, .b = m->b});
 }
 
 // --- At the origin
@@ -91,11 +91,11 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 		rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	rc = (int)cell->packet.status;
+	rc = cell->answer.class;
 	if (rc != MPI_SUCCESS)
-		read_reason(&cell->packet, rc);
+		read_reason(&cell->answer);
 	else if (result != NULL)
-		memcpy(result, cell->packet.data, bytes);
+		memcpy(result, cell->answer.data, bytes);
 	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
 	gompi_wake(&ring_of(process)->space);
 	// What was sent before it has been applied before it: unless more has been sent since there is nothing left to
@@ -207,9 +207,6 @@ int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
 	return rc == MPI_SUCCESS ? gompi_bounce_collect() : rc;
 }
 
-// Kinds of packets besides those of operations (packet.h).
-enum { RING_COMPLETE = 0x20 }; // the sender has completed its access epoch, after all that it has sent before
-
 bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int *class) {
 	int peer = gompi_member(w, target)->peer, process = gompi_on_node(peer);
 	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
@@ -221,8 +218,8 @@ bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int 
 	*class = cell == NULL ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 	if (cell == NULL)
 		return true;
-	cell->packet =
-		(struct gompi_packet){.window = (uint32_t)w->handle, .origin = gompi_node.self, .kind = RING_COMPLETE};
+	cell->packet = (struct gompi_packet){
+		.head.window = (uint32_t)w->handle, .origin = gompi_node.self, .head.kind = PACKET_COMPLETE};
 	note_sent(&numbers[target], pos + 1); // the window is not freed before
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
 	// The target serves its ring when it waits for this. Only if it sleeps already its progress thread has to;
@@ -283,15 +280,15 @@ static bool filled(void) {
 // Tells the origin of a packet that pulls why it was not applied.
 static void refuse_pulled(const struct gompi_packet *m, int class) {
 	const struct gompi_packet_pull *p = (const struct gompi_packet_pull *)m->data;
-	if (m->length >= sizeof *p)
+	if (m->head.length >= sizeof *p)
 		gompi_bounce_refuse(m->origin, p->origin != 0 ? p->origin : p->result, class);
 }
 
 // An origin has completed its access epoch.
 static int take_complete(const struct gompi_packet *m) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->head.window);
 	if (w == NULL)
-		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->window, (uint64_t)m->origin);
+		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->head.window, (uint64_t)m->origin);
 	gompi_member_completed(gompi_member(w, w->me));
 	return MPI_SUCCESS;
 }
@@ -308,19 +305,19 @@ static void apply_all(struct gompi_ring *ring) {
 			return;
 		memcpy(m, &c->packet, sizeof *m);
 		gompi_compiler_fence(); // what is decided by is the copy, which compilers must not fetch again
-		if (m->length > GOMPI_PACKET_DATA)
-			m->length = 0; // nonsense, which is refused for what is missing
-		memcpy(m->data, c->packet.data, m->length);
-		int rc = m->kind == RING_COMPLETE
+		if (m->head.length > GOMPI_PACKET_DATA)
+			m->head.length = 0; // nonsense, which is refused for what is missing
+		memcpy(m->data, c->packet.data, m->head.length);
+		int rc = m->head.kind == PACKET_COMPLETE
 				 ? take_complete(m)
 				 : gompi_packet_apply(m, c->packet.data, GOMPI_PACKET_DATA, gompi_bounce_move);
 		int origin = gompi_on_node(m->origin);
-		if (rc != MPI_SUCCESS && gompi_packet_pulls(m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER)))
+		if (rc != MPI_SUCCESS && gompi_packet_pulls(m->head.kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER)))
 			refuse_pulled(m, rc);
-		if (m->wants_reply) {
-			c->packet.status = (uint64_t)rc;
+		if (m->head.flags) {
+			c->answer.class = (uint16_t)rc;
 			if (rc != MPI_SUCCESS)
-				write_reason(&c->packet, rc);
+				write_reason(&c->answer, rc);
 			gompi_store_release(&c->turn, lap(pos) + TURN_ANSWERED);
 		}
 		// release: the operation is before it; pairs with the acquire in acknowledged. The origin waits for
@@ -328,7 +325,7 @@ static void apply_all(struct gompi_ring *ring) {
 		if (origin >= 0)
 			gompi_store_release(&gompi_cell(origin)->acks[gompi_node.me], pos + 1);
 		gompi_store(&ring->head, pos + 1);
-		if (!m->wants_reply)
+		if (!m->head.flags)
 			gompi_store_release(&c->turn, lap(pos) + TURN_NEXT);
 		if (origin >= 0)
 			gompi_wake_two(&gompi_cell(origin)->wait, &ring->space);

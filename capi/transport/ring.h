@@ -17,7 +17,10 @@ enum { GOMPI_RING_CELL = 1024, GOMPI_RING_CELLS = 62, GOMPI_RING_SIZE = 64 << 10
 // The header and 16 bytes of data share a cache line, so that a small operation moves one line.
 struct gompi_ring_cell {
 	_Alignas(GOMPI_LINE) gompi_a64 turn; // ring.c
-	struct gompi_packet packet;
+	union {
+		struct gompi_packet packet;
+		struct gompi_answer answer; // once it is answered
+	};
 };
 
 struct gompi_ring {

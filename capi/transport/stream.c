@@ -120,13 +120,13 @@ int gompi_stream_end(struct gompi_stream *s, uint64_t number, const char *call) 
 
 // --- Records
 
-int gompi_stream_send_word(struct gompi_stream *s, enum gompi_stream_kind kind, bool exclusive, int bits) {
+int gompi_stream_send_word(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive, int bits) {
 	int class;
 	struct gompi_packet *m = gompi_stream_reserve(s, 0, &class);
 	if (m == NULL)
 		return class;
-	*m = (struct gompi_packet){.window = (uint32_t)s->w->handle, .kind = (uint8_t)kind, .type = exclusive};
-	if (kind == STREAM_LOCK || kind == STREAM_START) {
+	*m = (struct gompi_packet){.head.window = (uint32_t)s->w->handle, .head.kind = (uint8_t)kind, .op = exclusive};
+	if (kind == PACKET_LOCK || kind == PACKET_START) {
 		if (gompi_load(&s->done) >= gompi_load(&s->locked)) // else what was sent before may wait there, too
 			gompi_store(&s->ahead, 0);
 		gompi_store(&s->locked, gompi_load(&s->sent) + 1);
@@ -138,7 +138,7 @@ int gompi_stream_send_word(struct gompi_stream *s, enum gompi_stream_kind kind, 
 int gompi_stream_ask(struct gompi_stream *s, uint64_t number) {
 	if (gompi_load_acquire(&s->done) >= number || gompi_load(&s->asked) >= number)
 		return MPI_SUCCESS;
-	return gompi_stream_send_word(s, STREAM_FLUSH, false, RECORD_ASKS);
+	return gompi_stream_send_word(s, PACKET_FLUSH, false, RECORD_ASKS);
 }
 
 int gompi_stream_ask_and_await(struct gompi_stream *s, uint64_t number, const char *call) {

@@ -1,7 +1,6 @@
 // One-sided operations between nodes: what travels between this process and a member of a window on another node.
 //
-// Operations, locks, posts and completes are records of the network's port FABRIC_RMA. A record is a struct
-// gompi_message; of operations it is the one that a ring carries, and the kinds of the others are here. A process
+// Operations, locks, posts and completes are records of the network's port FABRIC_RMA: packets, and answers. A process
 // numbers what it sends to a member of a window, and the member applies it in that order: the stream. It says how far
 // it has come when a record asks for that, and what an operation gives back goes by itself. So a flush sends one record
 // that asks, and waits for one answer, however much has been sent. Large puts and gets between memory that lies
@@ -21,28 +20,6 @@
 #include "win/why.h"
 
 #pragma GCC visibility push(hidden)
-
-enum gompi_stream_kind {
-	STREAM_LOCK = 0x20, // type: 1 if exclusive
-	STREAM_UNLOCK,
-	STREAM_FLUSH,    // nothing but the question
-	STREAM_START,    // an access epoch begins when there is an exposure epoch for it
-	STREAM_COMPLETE, // and is complete
-	// Answers; they have no number, status is that of the last record that has been applied.
-	STREAM_DONE,
-	STREAM_RESULT, // of the record with that number: the data, bytes long
-};
-
-// The header's words, where they say something else than in a ring:
-//	origin       the sender's rank in the window; of an answer from who knows no such window -1
-//	wants_reply  STREAM_ASKS, STREAM_BROKEN
-//	status       the record's number
-//	op           of an answer: the class of the first error since the last one
-//	type, offset, bytes    of such an answer: the reason and its numbers (win/why.h)
-enum {
-	STREAM_ASKS = 1,   // answer at once how far you are
-	STREAM_BROKEN = 2, // of an answer: no record after this number will be applied
-};
 
 enum {
 	STREAM_DATA = GOMPI_FABRIC_RECORD - sizeof(struct gompi_packet), // behind the header
@@ -128,9 +105,9 @@ static inline struct gompi_stream *gompi_stream_first(struct gompi_win *w) {
 // it does.
 int gompi_stream_over(struct gompi_stream *s);
 
-// Takes an answer that peer has sent to this process, with m->length bytes of data, and ends what waits for it. By one
+// Takes an answer that peer has sent to this process, with m->head.length bytes of data, and ends what waits for it. By one
 // thread at a time.
-void gompi_stream_answered(int peer, const struct gompi_packet *m);
+void gompi_stream_answered(int peer, const struct gompi_answer *m);
 
 // The process opens an exposure epoch for the stream's member: what waits for it goes on.
 void gompi_stream_posted(struct gompi_stream *s);

@@ -48,33 +48,31 @@ static bool lacks_result(struct gompi_stream *s, uint64_t number) {
 }
 
 // The error that an answer tells. From another process: a class that there is not is an error all the same.
-static struct gompi_reason answers_reason(const struct gompi_packet *m) {
-	return (struct gompi_reason){.class = m->op <= MPI_ERR_LASTCODE ? m->op : MPI_ERR_OTHER,
-				     .why = m->type,
-				     .a = m->offset,
-				     .b = m->bytes};
+static struct gompi_reason answers_reason(const struct gompi_answer *m) {
+	return (struct gompi_reason){
+		.class = m->class <= MPI_ERR_LASTCODE ? m->class : MPI_ERR_OTHER, .why = m->why, .a = m->a, .b = m->b};
 }
 
 // Returns true if an answer is the result of an operation with a request, which then is what its error is told by.
-static bool answers_request(struct gompi_stream *s, const struct gompi_packet *m) {
+static bool answers_request(struct gompi_stream *s, const struct gompi_answer *m) {
 	uint64_t first = gompi_load(&s->results_first);
-	if (m->kind != STREAM_RESULT || first == gompi_load_acquire(&s->results_end))
+	if (m->head.kind != PACKET_RESULT || first == gompi_load_acquire(&s->results_end))
 		return false;
 	const struct gompi_stream_result *r = &gompi_load(&s->results)[first % STREAM_RESULTS_MOST];
-	return r->number == m->status && r->ongoing != NULL;
+	return r->number == m->head.number && r->ongoing != NULL;
 }
 
 // Takes what a record has given to where it is expected. 0 or the class of a stream that is broken.
-static int give_result(struct gompi_stream *s, const struct gompi_packet *m) {
+static int give_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (first == gompi_load_acquire(&s->results_end))
-		return gompi_because(MPI_ERR_INTERN, WHY_NO_RESULT, m->status, m->length);
+		return gompi_because(MPI_ERR_INTERN, WHY_NO_RESULT, m->head.number, m->head.length);
 	struct gompi_stream_result *r = &gompi_load(&s->results)[first % STREAM_RESULTS_MOST];
-	if (r->number != m->status)
-		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_RESULT, m->status, r->number);
-	if (m->op == MPI_SUCCESS && (m->bytes != r->bytes || m->length != r->bytes))
-		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_LENGTH, m->length, r->bytes);
-	if (m->op == MPI_SUCCESS)
+	if (r->number != m->head.number)
+		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_RESULT, m->head.number, r->number);
+	if (m->class == MPI_SUCCESS && m->head.length != r->bytes)
+		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_LENGTH, m->head.length, r->bytes);
+	if (m->class == MPI_SUCCESS)
 		memcpy(r->to, m->data, r->bytes);
 	if (r->ongoing != NULL) {
 		const struct gompi_reason why = answers_reason(m);
@@ -87,24 +85,24 @@ static int give_result(struct gompi_stream *s, const struct gompi_packet *m) {
 }
 
 // Looks whether an answer says what can be, and takes what it brings. 0 or the class of a stream that is broken.
-static int check_answer(struct gompi_stream *s, const struct gompi_packet *m) {
+static int check_answer(struct gompi_stream *s, const struct gompi_answer *m) {
 	const uint64_t done = gompi_load(&s->done), sent = gompi_load(&s->sent);
-	if (m->status < done)
-		return gompi_because(MPI_ERR_INTERN, WHY_ANSWER_BEHIND, m->status, done);
-	if (m->status > sent)
-		return gompi_because(MPI_ERR_INTERN, WHY_ANSWER_AHEAD, m->status, sent);
-	int class = m->kind == STREAM_RESULT ? give_result(s, m) : MPI_SUCCESS;
-	if (class != MPI_SUCCESS || !lacks_result(s, m->status))
+	if (m->head.number < done)
+		return gompi_because(MPI_ERR_INTERN, WHY_ANSWER_BEHIND, m->head.number, done);
+	if (m->head.number > sent)
+		return gompi_because(MPI_ERR_INTERN, WHY_ANSWER_AHEAD, m->head.number, sent);
+	int class = m->head.kind == PACKET_RESULT ? give_result(s, m) : MPI_SUCCESS;
+	if (class != MPI_SUCCESS || !lacks_result(s, m->head.number))
 		return class;
 	const struct gompi_stream_result *r =
 		&gompi_load(&s->results)[gompi_load(&s->results_first) % STREAM_RESULTS_MOST];
-	return gompi_because(MPI_ERR_INTERN, WHY_RESULT_MISSING, m->status, r->number);
+	return gompi_because(MPI_ERR_INTERN, WHY_RESULT_MISSING, m->head.number, r->number);
 }
 
 // Takes an answer of a stream that is not over, under gompi_stream_answers_mu.
-static void take_answer(struct gompi_stream *s, const struct gompi_packet *m) {
+static void take_answer(struct gompi_stream *s, const struct gompi_answer *m) {
 	const struct gompi_reason why = answers_reason(m);
-	bool last = m->wants_reply & STREAM_BROKEN;
+	bool last = m->head.flags & PACKET_BROKEN;
 	int broken = 0;
 	uint32_t none = 0;
 	if (why.class != MPI_SUCCESS && (last || !answers_request(s, m)) &&
@@ -118,17 +116,17 @@ static void take_answer(struct gompi_stream *s, const struct gompi_packet *m) {
 	if (broken != 0)
 		gompi_store_release(&s->broken, (uint32_t)broken); // pairs with is_over
 	else
-		gompi_store_release(&s->done, m->status); // what has come is before it; pairs with number_reached
+		gompi_store_release(&s->done, m->head.number); // what has come is before it; pairs with number_reached
 }
 
-void gompi_stream_answered(int peer, const struct gompi_packet *m) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+void gompi_stream_answered(int peer, const struct gompi_answer *m) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->head.window);
 	if (w == NULL || w->remote == NULL)
 		return;
 	struct gompi_stream *s = gompi_stream_first(w);
-	if (m->origin >= 0)
-		s = (uint32_t)m->origin < w->n ? gompi_stream_known(w, m->origin) : NULL;
-	while (s != NULL && s->peer != peer && m->origin < 0)
+	if (m->from >= 0)
+		s = (uint32_t)m->from < w->n ? gompi_stream_known(w, m->from) : NULL;
+	while (s != NULL && s->peer != peer && m->from < 0)
 		s = s->next;
 	if (s == NULL || s->peer != peer)
 		return;

@@ -4,7 +4,7 @@
 
 // Sends a lock or start unless one has been sent, under lock_mu: only while it is sent, which whoever is next must not
 // overtake. 0 or an error class.
-static int send_lock_locked(struct gompi_stream *s, enum gompi_stream_kind kind, bool exclusive) {
+static int send_lock_locked(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive) {
 	if (gompi_load(&s->has_lock))
 		return MPI_SUCCESS;
 	int rc = gompi_stream_send_word(s, kind, exclusive, 0);
@@ -18,7 +18,7 @@ int gompi_stream_send_lock(struct gompi_stream *s) {
 	gompi_mutex_take(&s->lock_mu);
 	uint32_t state = gompi_load(&s->w->targets[s->rank].state);
 	if (gompi_stream_needs_lock(s->w, state))
-		rc = send_lock_locked(s, state & TARGET_STARTED ? STREAM_START : STREAM_LOCK,
+		rc = send_lock_locked(s, state & TARGET_STARTED ? PACKET_START : PACKET_LOCK,
 				      gompi_stream_locks_one(state) && (state & TARGET_EXCLUSIVE));
 	gompi_mutex_give(&s->lock_mu);
 	return rc;
@@ -51,7 +51,7 @@ int gompi_lock_in_order(const char *call) {
 	uint32_t state = gompi_load(&w->targets[s->rank].state);
 	bool mine = gompi_load(&s->locks) == asked_last.lock && gompi_stream_locks_one(state);
 	if (mine)
-		rc = send_lock_locked(s, STREAM_LOCK, state & TARGET_EXCLUSIVE);
+		rc = send_lock_locked(s, PACKET_LOCK, state & TARGET_EXCLUSIVE);
 	gompi_mutex_give(&s->lock_mu);
 	return mine && rc == MPI_SUCCESS ? gompi_stream_await_lock(s, call) : rc;
 }
@@ -71,7 +71,7 @@ int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const cha
 // Sends the end of the lock, after all that has been done under it. 0 or an error class.
 static int send_unlock(struct gompi_stream *s, const char *call) {
 	int rc = gompi_stream_await_transfers(s, call);
-	return rc == MPI_SUCCESS ? gompi_stream_send_word(s, STREAM_UNLOCK, false, RECORD_ASKS | RECORD_DUE) : rc;
+	return rc == MPI_SUCCESS ? gompi_stream_send_word(s, PACKET_UNLOCK, false, RECORD_ASKS | RECORD_DUE) : rc;
 }
 
 static int end_unlock(struct gompi_stream *s, const char *call) {
@@ -90,7 +90,7 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 		// order just now, so that only one of the two sends it.
 		if (!gompi_load_acquire(&s->has_lock)) {
 			gompi_mutex_take(&s->lock_mu);
-			rc = send_lock_locked(s, STREAM_LOCK, exclusive);
+			rc = send_lock_locked(s, PACKET_LOCK, exclusive);
 			gompi_mutex_give(&s->lock_mu);
 		}
 		if (rc == MPI_SUCCESS)

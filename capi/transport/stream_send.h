@@ -42,14 +42,14 @@ static inline struct gompi_packet *gompi_stream_reserve(struct gompi_stream *s, 
 }
 
 // What a record has to do with the end of operations.
-enum { RECORD_ASKS = STREAM_ASKS, RECORD_DUE = 2, RECORD_GIVES = 4 };
+enum { RECORD_ASKS = PACKET_ASKS, RECORD_DUE = 2, RECORD_GIVES = 4 };
 
 // Numbers a record that has been written, and sends it. bits: RECORD_; one that asks leaves at once.
 static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_packet *m, int bits) {
 	uint64_t number = gompi_load(&s->sent) + 1; // nobody else changes it: this thread has the lock of the peer
 	m->origin = s->w->me;
-	m->wants_reply = bits & RECORD_ASKS;
-	m->status = number;
+	m->head.flags = bits & RECORD_ASKS;
+	m->head.number = number;
 	gompi_store(&s->sent, number);
 	if (bits & RECORD_ASKS)
 		gompi_store(&s->asked, number);
@@ -57,12 +57,12 @@ static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_
 		gompi_store(&s->due, number);
 	if (bits & RECORD_GIVES)
 		gompi_store(&s->due_here, number);
-	gompi_fabric_commit(s->peer, sizeof *m + m->length, bits & RECORD_ASKS ? FABRIC_NOW : FABRIC_PENDING);
+	gompi_fabric_commit(s->peer, sizeof *m + m->head.length, bits & RECORD_ASKS ? FABRIC_NOW : FABRIC_PENDING);
 	return number;
 }
 
 // Sends a record without data. 0 or an error class.
-int gompi_stream_send_word(struct gompi_stream *s, enum gompi_stream_kind kind, bool exclusive, int bits);
+int gompi_stream_send_word(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive, int bits);
 // Asks how far the member is, unless an answer is on its way that says whether it has come to number.
 int gompi_stream_ask(struct gompi_stream *s, uint64_t number);
 int gompi_stream_ask_and_await(struct gompi_stream *s, uint64_t number, const char *call);

@@ -28,8 +28,8 @@ static int apply(struct gompi_outgoing *o, char *reply) {
 	static char room[GOMPI_PACKET_DATA];
 	struct gompi_packet *m = malloc(sizeof *m + GOMPI_PACKET_DATA);
 	gompi_packet_write(m, w, o, GOMPI_PACKET_DATA, GOMPI_PACKET_DATA);
-	struct gompi_packet *copy = malloc(sizeof *m + m->length);
-	memcpy(copy, m, sizeof *m + m->length);
+	struct gompi_packet *copy = malloc(sizeof *m + m->head.length);
+	memcpy(copy, m, sizeof *m + m->head.length);
 	int rc = gompi_packet_apply(copy, reply != NULL ? reply : room, GOMPI_PACKET_DATA, pull);
 	free(copy);
 	free(m);
@@ -129,11 +129,11 @@ static void refused(void) {
 	for (size_t i = 0; i < sizeof packets / sizeof *packets; i++) {
 		struct gompi_packet *m = calloc(1, sizeof *m + 64);
 		char reply[GOMPI_PACKET_DATA];
-		*m = (struct gompi_packet){.window = (uint32_t)w->handle,
-					   .kind = (uint8_t)packets[i].kind,
+		*m = (struct gompi_packet){.head.window = (uint32_t)w->handle,
+					   .head.kind = (uint8_t)packets[i].kind,
 					   .op = (uint16_t)(uintptr_t)MPI_SUM,
 					   .type = (uint16_t)(uintptr_t)MPI_INT64_T,
-					   .length = 64,
+					   .head.length = 64,
 					   .offset = 4,
 					   .bytes = packets[i].bytes};
 		fill();
@@ -179,7 +179,7 @@ static void same_put(const struct gompi_packet *m) {
 	int rc = gompi_packet_put(w, m, most);
 	CHECK(rc == class && memcmp(memory, want, SIZE) == 0,
 	      "a put of %llu bytes at %llu, of %u: class %d, and by the other way %d", (unsigned long long)m->bytes,
-	      (unsigned long long)m->offset, m->length, rc, class);
+	      (unsigned long long)m->offset, m->head.length, rc, class);
 	puts_done[class != MPI_SUCCESS]++;
 }
 
@@ -188,13 +188,13 @@ static void nonsense(int i) {
 	uint64_t length = draw(4) ? draw(200) : draw(GOMPI_PACKET_DATA + 1);
 	struct gompi_packet *m = malloc(sizeof *m + length);
 	*m = (struct gompi_packet){
-		.window = (uint32_t)w->handle,
-		.kind = (uint8_t)(draw(50) ? draw(10) | draw(2) * PACKET_LAYOUT | draw(2) * PACKET_IN_ORDER
-					   : draw(256)),
+		.head.window = (uint32_t)w->handle,
+		.head.kind = (uint8_t)(draw(50) ? draw(10) | draw(2) * PACKET_LAYOUT | draw(2) * PACKET_IN_ORDER
+						: draw(256)),
 		.op = (uint16_t)(draw(20) ? (uint64_t)ops + draw(18) : draw(UINT16_MAX)),
 		.type = (uint16_t)(draw(20) ? (uintptr_t)unit_type((int)draw((uint64_t)unit_types_count()))->handle
 					    : draw(UINT16_MAX)),
-		.length = (uint16_t)length,
+		.head.length = (uint16_t)length,
 		.origin = draw(20) ? 0 : (int32_t)number(4),
 		.offset = number(SIZE),
 		.bytes = draw(2) ? draw(16) * 8 : number(SIZE),
@@ -202,13 +202,13 @@ static void nonsense(int i) {
 	for (uint64_t k = 0; k < length; k++)
 		m->data[k] = (char)draw(256);
 	uint64_t at = 0, word;
-	if (gompi_packet_pulls(m->kind & 0x3f)) {
+	if (gompi_packet_pulls(m->head.kind & 0x3f)) {
 		for (int k = 0; k < 2 && at + 8 <= length; k++, at += 8) {
 			word = draw(4) ? (uint64_t)(uintptr_t)there + draw(64) : draw(2) ? 0 : number(SIZE);
 			memcpy(m->data + at, &word, 8);
 		}
 	}
-	if (m->kind & PACKET_LAYOUT) {
+	if (m->head.kind & PACKET_LAYOUT) {
 		uint64_t sum = 0, groups = draw(5) + 1, unit = draw(2) ? 8 : 16, first = at, place = at + 8;
 		for (; groups > 0 && place + 32 <= length; groups--) {
 			uint64_t n = draw(3) + 1, block = draw(3) * unit + unit, list = draw(2);
@@ -233,7 +233,7 @@ static void nonsense(int i) {
 	}
 	if (draw(4) == 0) // ends about where the window does
 		m->offset = SIZE - m->bytes + draw(64) - 32;
-	if (m->kind == PACKET_PUT)
+	if (m->head.kind == PACKET_PUT)
 		same_put(m);
 	char *reply = malloc(GOMPI_PACKET_DATA);
 	int rc = gompi_packet_apply(m, reply, GOMPI_PACKET_DATA, pull);

@@ -83,10 +83,10 @@ static void change(struct gompi_packet *m) {
 	for (uint64_t changes = draw(4); changes > 0; changes--) {
 		switch (draw(10)) {
 		case 0:
-			m->window = draw(2) ? (uint32_t)windows[draw(2)]->handle : (uint32_t)any_number();
+			m->head.window = draw(2) ? (uint32_t)windows[draw(2)]->handle : (uint32_t)any_number();
 			break;
 		case 1:
-			m->kind ^= (uint8_t)(1 << draw(8));
+			m->head.kind ^= (uint8_t)(1 << draw(8));
 			break;
 		case 2:
 			m->op = (uint16_t)(draw(2) ? 0x20 + draw(32) : any_number());
@@ -95,7 +95,7 @@ static void change(struct gompi_packet *m) {
 			m->type = (uint16_t)(draw(2) ? 0x200 + draw(256) : any_number());
 			break;
 		case 4:
-			m->length = (uint16_t)any_number();
+			m->head.length = (uint16_t)any_number();
 			break;
 		case 5:
 			m->offset = any_number();
@@ -139,7 +139,7 @@ int main(void) {
 	for (int i = 0; i < MESSAGES && check_errors == 0; i++) {
 		write_message(m, windows[i % 2]);
 		change(m);
-		size_t all = sizeof *m + (m->length <= GOMPI_PACKET_DATA ? (m->length + 7u) / 8 * 8 : 0);
+		size_t all = sizeof *m + (m->head.length <= GOMPI_PACKET_DATA ? (m->head.length + 7u) / 8 * 8 : 0);
 		struct gompi_packet *copy = (struct gompi_packet *)(end - all);
 		memcpy(copy, m, all);
 		int rc = gompi_packet_apply(copy, reply, GOMPI_PACKET_DATA, draw(8) ? pull : NULL), k = 0;

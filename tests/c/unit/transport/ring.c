@@ -82,7 +82,7 @@ static void flips(int i) {
 			uint64_t x = wild[check_random(&state) % number];
 			switch (check_random(&state) % 4) {
 			case 0:
-				m->length = (uint16_t)x;
+				m->head.length = (uint16_t)x;
 				break;
 			case 1:
 				m->bytes = x;
@@ -91,7 +91,7 @@ static void flips(int i) {
 				m->offset = x;
 				break;
 			default:
-				m->kind = (uint8_t)(check_random(&state) % 10 | (x & 0xc0));
+				m->head.kind = (uint8_t)(check_random(&state) % 10 | (x & 0xc0));
 			}
 			__asm__ volatile("" ::: "memory");
 		}

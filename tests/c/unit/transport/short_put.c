@@ -64,11 +64,11 @@ static void same_records(void) {
 		memcpy(mine, open_record->data, length);
 		FINE(put_any_way(100 * (MPI_Aint)i, n));
 		struct gompi_packet *m = (struct gompi_packet *)(void *)open_record->data;
-		CHECK(m->status == sent() && ((struct gompi_packet *)(void *)mine)->status == sent() - 1,
+		CHECK(m->head.number == sent() && ((struct gompi_packet *)(void *)mine)->head.number == sent() - 1,
 		      "%d bytes: numbers", n);
-		m->status--;
+		m->head.number--;
 		CHECK(length == open_record->length && memcmp(mine, m, length) == 0, "%d bytes: the records differ", n);
-		m->status++;
+		m->head.number++;
 		FINE(gompi_win_flush(OTHER, win));
 		CHECK(memcmp(memory + 100 * i, data, (size_t)n) == 0, "%d bytes: they have not come", n);
 	}

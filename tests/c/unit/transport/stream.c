@@ -302,12 +302,12 @@ static void handed_over(struct gompi_stream *s, int k) {
 	      (int)s->waits, (int)s->holds);
 }
 
-static void tell_target(struct gompi_stream *s, enum gompi_stream_kind kind) {
-	struct gompi_packet m = {.window = (uint32_t)w->handle,
+static void tell_target(struct gompi_stream *s, enum gompi_packet_kind kind) {
+	struct gompi_packet m = {.head.window = (uint32_t)w->handle,
 				 .origin = OTHER,
-				 .kind = (uint8_t)kind,
-				 .type = 1,
-				 .status = s->arrived + 1};
+				 .head.kind = (uint8_t)kind,
+				 .op = 1,
+				 .head.number = s->arrived + 1};
 	rma->record(PEER, (const char *)&m, sizeof m);
 }
 
@@ -327,7 +327,7 @@ static void hand_over(int i) {
 		if (i == 0)
 			gompi_unlock(w, 0, true);
 		if (i == 1)
-			tell_target(s, STREAM_LOCK);
+			tell_target(s, PACKET_LOCK);
 		if (i == 2) {
 			gompi_serve();
 			gompi_sub_total(&me->pollers, 1);
@@ -337,7 +337,7 @@ static void hand_over(int i) {
 		step_together(&steps);
 		if (i == 1) {
 			handed_over(s, k);
-			tell_target(s, STREAM_UNLOCK);
+			tell_target(s, PACKET_UNLOCK);
 		}
 		step_together(&steps);
 	}
@@ -457,14 +457,14 @@ static void posts_and_starts(void) {
 	/* A member that completes what it has not begun, or begins twice, opens and ends nothing. */
 	struct gompi_stream *s = gompi_stream_of(w, OTHER);
 	for (int i = 0; i < 3; i++) {
-		struct gompi_packet m = {.window = (uint32_t)w->handle,
+		struct gompi_packet m = {.head.window = (uint32_t)w->handle,
 					 .origin = OTHER,
-					 .kind = i == 1 ? STREAM_START : STREAM_COMPLETE,
-					 .status = s->arrived + 1};
+					 .head.kind = i == 1 ? PACKET_START : PACKET_COMPLETE,
+					 .head.number = s->arrived + 1};
 		post();
 		if (i == 1) {
 			rma->record(PEER, (const char *)&m, sizeof m);
-			m.status++;
+			m.head.number++;
 		}
 		rma->record(PEER, (const char *)&m, sizeof m);
 		CHECK(gompi_load(&gompi_member(w, 0)->completed) == 4 + (i == 2), "%u completes",
@@ -539,16 +539,16 @@ static void refused(void) {
 }
 
 /* What is broken after an answer that no target sends, in a stream with a get of 8 bytes to `to` under way. */
-static uint32_t broken_by(struct gompi_packet answer, void *to, uint32_t class) {
+static uint32_t broken_by(struct gompi_answer answer, void *to, uint32_t class) {
 	fresh(false, false);
 	pending_waits = true; /* the get stays here */
 	FINE(gompi_win_lock_all(0, win));
 	FINE(gompi_get_c(to, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
 	struct gompi_stream *s = gompi_stream_of(w, OTHER);
-	answer.window = (uint32_t)w->handle;
-	answer.origin = OTHER;
-	if (answer.kind == STREAM_RESULT)
-		answer.status = gompi_load(&s->sent);
+	answer.head.window = (uint32_t)w->handle;
+	answer.from = OTHER;
+	if (answer.head.kind == PACKET_RESULT)
+		answer.head.number = gompi_load(&s->sent);
 	gompi_stream_answered(PEER, &answer);
 	uint32_t broken = gompi_load(&s->broken), told = gompi_load(&s->class);
 	CHECK(told == class, "class %u is told, not %u", told, class);
@@ -561,13 +561,14 @@ static uint32_t broken_by(struct gompi_packet answer, void *to, uint32_t class) 
 
 static void forged(void) {
 	int64_t y = 7;
-	uint32_t broken = broken_by((struct gompi_packet){.kind = STREAM_DONE, .op = 60000}, &y, MPI_ERR_OTHER);
+	uint32_t broken = broken_by((struct gompi_answer){.head.kind = PACKET_DONE, .class = 60000}, &y, MPI_ERR_OTHER);
 	CHECK(broken == 0, "%u after a class that there is not", broken);
 	y = 7;
-	broken = broken_by((struct gompi_packet){.kind = STREAM_RESULT, .bytes = 8}, &y, MPI_SUCCESS);
+	broken = broken_by((struct gompi_answer){.head.kind = PACKET_RESULT}, &y, MPI_SUCCESS);
 	CHECK(broken == MPI_ERR_INTERN && y == 7, "%u after a result without data, %lld", broken, (long long)y);
 	y = 7;
-	broken = broken_by((struct gompi_packet){.kind = STREAM_DONE, .wants_reply = STREAM_BROKEN}, &y, MPI_SUCCESS);
+	broken = broken_by((struct gompi_answer){.head.kind = PACKET_DONE, .head.flags = PACKET_BROKEN}, &y,
+			   MPI_SUCCESS);
 	CHECK(broken == MPI_ERR_INTERN, "%u after an end without a reason", broken);
 }
 

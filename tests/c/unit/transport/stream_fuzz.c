@@ -139,18 +139,18 @@ static void may_write_pieces(int i, const struct gompi_packet *m, size_t length)
 }
 
 static void look_what_may(const struct gompi_packet *m, size_t length, int peer) {
-	int kind = m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER), i = 0;
+	int kind = m->head.kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER), i = 0;
 	memset(may, 0, arena_size);
-	if (length < sizeof *m || m->length > length - sizeof *m || m->origin != OTHER || peer != PEER ||
+	if (length < sizeof *m || m->head.length > length - sizeof *m || m->origin != OTHER || peer != PEER ||
 	    m->bytes > STREAM_DATA)
 		return;
-	while (i < FOREIGN && windows[i]->handle != m->window)
+	while (i < FOREIGN && windows[i]->handle != m->head.window)
 		i++;
 	if (i == FOREIGN || (kind != PACKET_PUT && kind != PACKET_ACCUMULATE && kind != PACKET_FETCH &&
 			     kind != PACKET_COMPARE_AND_SWAP))
 		return;
-	if (m->kind & PACKET_LAYOUT)
-		may_write_pieces(i, m, sizeof *m + m->length);
+	if (m->head.kind & PACKET_LAYOUT)
+		may_write_pieces(i, m, sizeof *m + m->head.length);
 	else
 		may_write(i, m->offset, m->bytes);
 }
@@ -260,11 +260,11 @@ static void operate(void) {
 		struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(
 			PEER, FABRIC_RMA, sizeof *m, FABRIC_WAIT, &class);
 		uint64_t number = gompi_load(&s->sent) + 1;
-		*m = (struct gompi_packet){.window = (uint32_t)w->handle,
+		*m = (struct gompi_packet){.head.window = (uint32_t)w->handle,
 					   .origin = OTHER,
-					   .kind = draw(8) ? STREAM_FLUSH : STREAM_UNLOCK + draw(2) * 3,
-					   .wants_reply = STREAM_ASKS,
-					   .status = number};
+					   .head.kind = draw(8) ? PACKET_FLUSH : PACKET_UNLOCK + draw(2) * 3,
+					   .head.flags = PACKET_ASKS,
+					   .head.number = number};
 		gompi_store(&s->sent, number);
 		gompi_fabric_commit(PEER, sizeof *m, FABRIC_NOW);
 		break;
@@ -283,10 +283,10 @@ static void change(struct gompi_packet *m, size_t *length) {
 		uint64_t word = any_number();
 		switch (draw(13)) {
 		case 0:
-			m->window = (uint32_t)(draw(2) ? word : w->handle);
+			m->head.window = (uint32_t)(draw(2) ? word : w->handle);
 			break;
 		case 1:
-			m->kind = (uint8_t)(draw(2) ? STREAM_LOCK + draw(8) : m->kind ^ (1u << draw(8)));
+			m->head.kind = (uint8_t)(draw(2) ? PACKET_LOCK + draw(8) : m->head.kind ^ (1u << draw(8)));
 			break;
 		case 2:
 			m->op = (uint16_t)(draw(2) ? 0x20 + draw(32) : word);
@@ -295,7 +295,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 			m->type = (uint16_t)(draw(2) ? 0x200 + draw(256) : word);
 			break;
 		case 4:
-			m->length = (uint16_t)word;
+			m->head.length = (uint16_t)word;
 			break;
 		case 5: /* about where a window ends */
 			m->offset = draw(2) ? word : m->offset + sizes[MAIN] - m->bytes + draw(48) - 40;
@@ -304,7 +304,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 			m->bytes = draw(2) ? word : m->bytes + draw(32) - 16;
 			break;
 		case 7:
-			m->wants_reply = (uint8_t)word;
+			m->head.flags = (uint8_t)word;
 			break;
 		case 8:
 			if (draw(4) == 0)
@@ -312,7 +312,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 			break;
 		case 9:
 			if (draw(4) == 0)
-				m->status += draw(5) - 2;
+				m->head.number += draw(5) - 2;
 			break;
 		case 10:
 			if (draw(4) == 0)
@@ -331,9 +331,9 @@ static void change(struct gompi_packet *m, size_t *length) {
 /* Has a record be for another window, or none. */
 static void send_elsewhere(struct gompi_packet *m) {
 	int to = (int)draw(WINDOWS);
-	m->window = (uint32_t)(to == GONE ? gone : windows[to]->handle);
+	m->head.window = (uint32_t)(to == GONE ? gone : windows[to]->handle);
 	struct gompi_stream *s = to == NEAR || to == GONE ? NULL : gompi_stream_known(windows[to], OTHER);
-	m->status = s == NULL ? 1 : s->arrived + 1;
+	m->head.number = s == NULL ? 1 : s->arrived + 1;
 	if (to == DYNAMIC && draw(2))
 		m->offset = (uint64_t)(uintptr_t)bases[to] + draw(sizes[to] / 8) * 8;
 	else if (to == DYNAMIC) /* about where what is attached ends */
@@ -392,7 +392,7 @@ static void deliver(bool changes) {
 		}
 		size_t length = r->length;
 		struct gompi_packet *m = (struct gompi_packet *)(void *)r->data;
-		bool answer = m->kind == STREAM_DONE || m->kind == STREAM_RESULT;
+		bool answer = m->head.kind == PACKET_DONE || m->head.kind == PACKET_RESULT;
 		int peer = changes && draw(100) == 0 ? (int)draw(4) - 1 : PEER;
 		if (length <= sizeof old->data) {
 			size_t k = draw(OLD);
@@ -404,15 +404,15 @@ static void deliver(bool changes) {
 		if (changes && !answer && draw(8) == 0)
 			send_elsewhere(m);
 		else if (numbers && !answer)
-			m->status = s->arrived + 1;
+			m->head.number = s->arrived + 1;
 		hand_over(peer, r->data, length);
 		if (changes && draw(answer ? 60 : 20) == 0) { /* one again */
 			size_t k = draw(OLD);
 			struct gompi_packet *again = (struct gompi_packet *)(void *)old[k].data;
 			if (draw(4))
-				again->window = (uint32_t)w->handle;
-			if (draw(2) && again->kind < STREAM_DONE)
-				again->status = s->arrived + 1;
+				again->head.window = (uint32_t)w->handle;
+			if (draw(2) && again->head.kind < PACKET_DONE)
+				again->head.number = s->arrived + 1;
 			if (old[k].length != 0)
 				hand_over(PEER, old[k].data, old[k].length);
 		}
