@@ -1,5 +1,5 @@
-// One-sided operations as packets: what an origin writes and a target applies, and what it answers. They know nothing of
-// what carries them.
+// One-sided operations as packets: what an origin writes and a target applies, and what it answers. They know nothing
+// of what carries them.
 //
 // A packet is an operation, or the part of one whose data fits. Data that does not fit, or is better moved as a whole,
 // may stay with the origin: then the packet says where it is (the _PULL kinds), and the target moves it itself.
@@ -43,9 +43,8 @@ struct gompi_packet_head {
 	uint8_t kind, flags;
 	uint16_t length; // bytes of data
 	uint32_t window; // handle, the same at all members
-	uint64_t
-		number; // of the packet; of an answer, that of the last packet that has been applied. 0 in a ring, whose
-			// places are numbers
+	// Of the packet; of an answer, that of the last packet that has been applied. 0 in a ring, whose places say it.
+	uint64_t number;
 };
 
 // A packet, and its data. Of the _PULL kinds: struct gompi_packet_pull; with PACKET_LAYOUT: struct gompi_packet_pieces;

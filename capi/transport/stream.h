@@ -105,8 +105,8 @@ static inline struct gompi_stream *gompi_stream_first(struct gompi_win *w) {
 // it does.
 int gompi_stream_over(struct gompi_stream *s);
 
-// Takes an answer that peer has sent to this process, with m->head.length bytes of data, and ends what waits for it. By one
-// thread at a time.
+// Takes an answer that peer has sent to this process, with m->head.length bytes of data, and ends what waits for it. By
+// one thread at a time.
 void gompi_stream_answered(int peer, const struct gompi_answer *m);
 
 // The process opens an exposure epoch for the stream's member: what waits for it goes on.
