@@ -302,8 +302,8 @@ func run(x *coll.Exchange, f func(*C.struct_gompi_slots_call) C.int) (done bool,
 		}
 		list := make([]C.struct_gompi_pair_block, len(members))
 		for i, m := range members {
-			list[i] = C.struct_gompi_pair_block{member: C.int32_t(m), at: bytes(data[i]),
-				bytes: C.uint64_t(len(data[i]))}
+			list[i].member, list[i].buf.size = C.int32_t(m), C.int64_t(len(data[i]))
+			*(**C.char)(unsafe.Pointer(&list[i].buf)) = bytes(data[i]) // at, in a union
 		}
 		pin.Pin(&list[0])
 		return &list[0], C.int(len(list))

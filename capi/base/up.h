@@ -10,7 +10,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// A blocking collective as the application called it; handles and addresses as integers.
+// A blocking collective as the application called it; handles and addresses as integers. A side is its arguments, of
+// which nothing has been checked: no buffer (datatype/buffer.h).
 struct gompi_slots_differ;
 struct gompi_collective {
 	const char *name; // of the function

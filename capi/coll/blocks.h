@@ -44,14 +44,14 @@ static inline bool gompi_pair_block_of(struct gompi_pair_block *b, int member, c
 	int64_t bytes, lo, hi;
 	if (t == NULL || !gompi_type_bytes(t, count, &bytes) || bytes > GOMPI_MOST_BLOCK)
 		return false;
-	*b = (struct gompi_pair_block){.member = member, .at = (char *)(uintptr_t)at, .bytes = (uint64_t)bytes};
+	*b = (struct gompi_pair_block){member, {.at = (char *)(uintptr_t)at, .size = bytes}};
 	if (bytes == 0)
 		return true;
 	if (__builtin_expect((t->flags & GOMPI_TYPE_CONTIGUOUS) != 0, 1)) {
-		b->at = (char *)((uintptr_t)at + (uint64_t)t->origin);
+		b->buf.at = (char *)((uintptr_t)at + (uint64_t)t->origin);
 		return !gompi_invalid_address(at, t->origin);
 	}
-	b->type = t, b->count = count;
+	b->buf.type = t, b->buf.count = count;
 	return gompi_type_bounds(t, count, &lo, &hi) && !gompi_invalid_address(at, lo) &&
 	       (uintptr_t)at + (uint64_t)lo < (uintptr_t)at + (uint64_t)hi;
 }

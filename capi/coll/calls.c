@@ -34,22 +34,22 @@ static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_slots_call *c, 
 static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
 	struct gompi_hierarchy *s = hierarchy_for(comm, root);
-	struct gompi_whole r;
+	struct gompi_buffer r;
 	if (s == NULL || !gompi_lies_together(&r, buffer, count, datatype))
 		return gompi_packed_call("MPI_Bcast", GOMPI_BCAST, gompi_side(0, 0, 0),
 					 gompi_side(buffer, count, datatype), root, comm);
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
-	c.bytes = (uint64_t)r.bytes, c.out = r.at;
+	c.bytes = (uint64_t)r.size, c.out = r.at;
 	return run_hierarchy(s, &c, gompi_side(0, 0, 0), gompi_side(buffer, count, datatype), 0, comm);
 }
 
 int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_BCAST);
-	struct gompi_whole r;
+	struct gompi_buffer r;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n || !gompi_lies_together(&r, buffer, count, datatype))
 		return bcast_elsewhere(buffer, count, datatype, root, comm);
 	struct gompi_slots_call c;
-	c.kind = GOMPI_BCAST, c.root = root, c.name = "MPI_Bcast", c.bytes = (uint64_t)r.bytes, c.out = r.at;
+	c.kind = GOMPI_BCAST, c.root = root, c.name = "MPI_Bcast", c.bytes = (uint64_t)r.size, c.out = r.at;
 	return gompi_run_slots(t, &c, comm);
 }
 
@@ -57,7 +57,7 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_slots_call *c, int me, const char *name,
 								  int kind, const void *sendbuf, void *recvbuf,
 								  MPI_Count count, MPI_Datatype datatype, int root) {
-	struct gompi_whole in, out;
+	struct gompi_buffer in, out;
 	bool gets = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
 	bool may = kind != GOMPI_REDUCE || gets; // MPI_IN_PLACE
 	bool in_place = sendbuf == MPI_IN_PLACE;
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_s
 	out.at = recvbuf;
 	if (gets && !in_place && (!gompi_lies_together(&out, recvbuf, count, datatype) || sendbuf == recvbuf))
 		return false;
-	c->kind = kind, c->root = root, c->name = name, c->bytes = (uint64_t)in.bytes, c->in = in.at, c->out = out.at;
+	c->kind = kind, c->root = root, c->name = name, c->bytes = (uint64_t)in.size, c->in = in.at, c->out = out.at;
 	return true;
 }
 
@@ -136,7 +136,7 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		   MPI_Datatype recvtype, int root, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_GATHER);
-	struct gompi_whole in, out;
+	struct gompi_buffer in, out;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
 	struct gompi_slots_call c;
@@ -144,16 +144,16 @@ int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 	if (t->me == root) {
 		if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype))
 			goto go;
-		char *mine = out.at + (int64_t)root * out.bytes;
+		char *mine = out.at + (int64_t)root * out.size;
 		if (sendbuf == MPI_IN_PLACE)
-			in = (struct gompi_whole){mine, out.bytes};
+			in = (struct gompi_buffer){.at = mine, .size = out.size};
 		else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, mine))
 			goto go;
-		c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL};
+		c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL};
 	} else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype)) {
 		goto go;
 	}
-	c.bytes = (uint64_t)in.bytes, c.in = in.at;
+	c.bytes = (uint64_t)in.size, c.in = in.at;
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_packed_call("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
@@ -163,7 +163,7 @@ go:
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		    MPI_Datatype recvtype, int root, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_SCATTER);
-	struct gompi_whole in, out;
+	struct gompi_buffer in, out;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
 	struct gompi_slots_call c;
@@ -171,17 +171,17 @@ int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 	if (t->me == root) {
 		if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype))
 			goto go;
-		char *mine = in.at + (int64_t)root * in.bytes;
+		char *mine = in.at + (int64_t)root * in.size;
 		if (recvbuf == MPI_IN_PLACE)
-			out = (struct gompi_whole){mine, in.bytes};
+			out = (struct gompi_buffer){.at = mine, .size = in.size};
 		else if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype) ||
 			 !gompi_go_together(&out, &in, mine))
 			goto go;
-		c.ins = (struct gompi_blocks){in.at, (uint64_t)in.bytes, NULL};
+		c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
 	} else if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype)) {
 		goto go;
 	}
-	c.bytes = (uint64_t)out.bytes, c.out = out.at;
+	c.bytes = (uint64_t)out.size, c.out = out.at;
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_packed_call("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
@@ -191,17 +191,17 @@ go:
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLGATHER);
-	struct gompi_whole in, out;
+	struct gompi_buffer in, out;
 	if (t == NULL || !gompi_lies_together(&out, recvbuf, recvcount, recvtype))
 		goto go;
-	char *mine = out.at + (int64_t)t->me * out.bytes;
+	char *mine = out.at + (int64_t)t->me * out.size;
 	if (sendbuf == MPI_IN_PLACE)
-		in = (struct gompi_whole){mine, out.bytes};
+		in = (struct gompi_buffer){.at = mine, .size = out.size};
 	else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, mine))
 		goto go;
 	struct gompi_slots_call c;
-	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgather", c.bytes = (uint64_t)in.bytes, c.in = in.at,
-	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL}, c.sizes = NULL;
+	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgather", c.bytes = (uint64_t)in.size, c.in = in.at,
+	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL}, c.sizes = NULL;
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_packed_call("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
@@ -211,7 +211,7 @@ go:
 int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLTOALL);
-	struct gompi_whole in, out;
+	struct gompi_buffer in, out;
 	if (t == NULL || !gompi_lies_together(&out, recvbuf, recvcount, recvtype))
 		goto go;
 	if (sendbuf == MPI_IN_PLACE)
@@ -219,9 +219,9 @@ int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 	else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, out.at))
 		goto go;
 	struct gompi_slots_call c;
-	c.kind = GOMPI_ALLTOALL, c.root = 0, c.name = "MPI_Alltoall", c.bytes = (uint64_t)in.bytes;
-	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.bytes, NULL};
-	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL};
+	c.kind = GOMPI_ALLTOALL, c.root = 0, c.name = "MPI_Alltoall", c.bytes = (uint64_t)in.size;
+	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
+	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL};
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_packed_call("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),

@@ -38,19 +38,14 @@ static inline struct gompi_slots *gompi_slots_for(MPI_Comm comm, int kind) {
 	return c != NULL && c->slots != NULL && gompi_slots_fit(kind, c->size) ? c->slots : NULL;
 }
 
-// Data of an argument that lies together.
-struct gompi_whole {
-	char *at;
-	int64_t bytes;
-};
-
-// Returns true if count elements of a type lie together, somewhere in memory.
-static inline bool gompi_lies_together(struct gompi_whole *r, const void *buf, MPI_Count count, MPI_Datatype type) {
+// Returns true if count elements of a type lie together, somewhere in memory: then r is their buffer.
+static inline bool gompi_lies_together(struct gompi_buffer *r, const void *buf, MPI_Count count, MPI_Datatype type) {
 	const struct gompi_type *t = gompi_type_get(type);
-	if (t == NULL || (t->flags & GOMPI_TYPE_CONTIGUOUS) == 0 || !gompi_type_bytes(t, count, &r->bytes) ||
-	    r->bytes > GOMPI_MOST_BLOCK || gompi_invalid_address(buf, t->origin))
+	if (t == NULL || (t->flags & GOMPI_TYPE_CONTIGUOUS) == 0 || !gompi_type_bytes(t, count, &r->size) ||
+	    r->size > GOMPI_MOST_BLOCK || gompi_invalid_address(buf, t->origin))
 		return false;
 	r->at = (char *)buf + t->origin;
+	r->type = NULL;
 	return true;
 }
 
@@ -70,15 +65,16 @@ static inline bool gompi_reduction_of(struct gompi_reduction *r, MPI_Op op, MPI_
 	return gompi_user_reduction(r, op, datatype);
 }
 
-// The call as Go gets it.
+// A side of a call as Go gets it.
 static inline struct gompi_side gompi_side(const void *buf, MPI_Count count, MPI_Datatype type) {
 	return (struct gompi_side){.buf = (uintptr_t)buf, .count = count, .type = (uintptr_t)type};
 }
 
 // A call that gives or gets a block for each member, of which here is mine. Returns true if what this member sends
 // itself is what it gets, and lies elsewhere.
-static inline bool gompi_go_together(const struct gompi_whole *send, const struct gompi_whole *recv, const char *here) {
-	return send->bytes == recv->bytes && send->at != here;
+static inline bool gompi_go_together(const struct gompi_buffer *send, const struct gompi_buffer *recv,
+				     const char *here) {
+	return send->size == recv->size && send->at != here;
 }
 
 #pragma GCC visibility pop

@@ -144,7 +144,7 @@ static int meet_to_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 		if (rc)
 			return rc;
 	} else {
-		gompi_copy_few(own, c->in, bytes);
+		gompi_copy_out(own, c->in, bytes);
 	}
 	rc = hierarchy_gather(s, c, w, plan, bytes, what);
 	if (rc || failed)
@@ -184,7 +184,7 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *
 			gompi_slots_finish(t);
 		}
 		if (gets)
-			gompi_copy_few(c->out, sum, bytes);
+			gompi_copy_in(c->out, sum, bytes);
 		return over;
 	}
 	rc = gompi_slots_bring(t, c, w, plan, bytes, NULL, NULL);
@@ -200,7 +200,7 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *
 		return rc;
 	rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), w, plan);
 	if (rc == 0 && gets)
-		gompi_copy_few(c->out, gompi_slot_data(t, 0, t->seq, p), bytes);
+		gompi_copy_in(c->out, gompi_slot_data(t, 0, t->seq, p), bytes);
 	gompi_slots_finish(t);
 	return rc ? rc : over;
 }
@@ -226,9 +226,9 @@ static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_
 static void write_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c, struct hierarchy_row *row) {
 	row->bytes = c->bytes;
 	if (c->kind != GOMPI_ALLTOALL)
-		gompi_copy_few(row->data, c->in, c->bytes);
+		gompi_copy_out(row->data, c->in, c->bytes);
 	for (int i = 0; c->kind == GOMPI_ALLTOALL && i < s->n; i++)
-		gompi_copy_few(row->data + (uint64_t)i * c->bytes, gompi_block(&c->ins, i), c->bytes);
+		gompi_copy_out(row->data + (uint64_t)i * c->bytes, gompi_block(&c->ins, i), c->bytes);
 }
 
 // The reduction of the rows up to this member's.
@@ -238,7 +238,7 @@ static int fold_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c
 		const struct hierarchy_row *row = (const void *)(rows + (uint64_t)i * stride);
 		int rc = 0;
 		if (i == last)
-			gompi_copy_few(c->out, row->data, c->bytes);
+			gompi_copy_in(c->out, row->data, c->bytes);
 		else
 			rc = gompi_combine(&c->reduction, row->data, c->out, c->bytes);
 		if (rc)
@@ -257,7 +257,7 @@ static int read_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c
 		uint64_t bytes = row_bytes(c, i), from = c->kind == GOMPI_ALLTOALL ? (uint64_t)s->me * bytes : 0;
 		struct hierarchy_said theirs = {gompi_what(c->kind, c->root, row->bytes), plan};
 		if (row->bytes == bytes)
-			gompi_copy_few(gompi_block(&c->outs, i), row->data + from, bytes);
+			gompi_copy_in(gompi_block(&c->outs, i), row->data + from, bytes);
 		else if (!gompi_slots_differ(c))
 			hierarchy_differs(c, &theirs, i, gompi_what(c->kind, c->root, bytes), plan);
 	}
@@ -283,7 +283,7 @@ static int meet_for_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, 
 		if (rc)
 			return rc;
 		for (int i = 1; i < t->n && !gompi_slots_differ(c); i++)
-			memcpy(own + (uint64_t)i * stride, gompi_slot_data(t, i, t->seq, p), stride);
+			gompi_copy_few(own + (uint64_t)i * stride, gompi_slot_data(t, i, t->seq, p), stride);
 		gompi_slots_finish(t);
 	}
 	int rc = hierarchy_gather(s, c, w, plan, node_bytes, what);
@@ -292,7 +292,8 @@ static int meet_for_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, 
 	uint8_t next[GOMPI_SLOT_SMALL / sizeof(struct hierarchy_row)] = {0}; // of each node: every member has a row
 	for (int i = 0; i < s->n; i++) {
 		int node = s->node_of[i];
-		memcpy(rows + (uint64_t)i * stride, s->all + (uint64_t)node * node_bytes + next[node] * stride, stride);
+		gompi_copy_few(rows + (uint64_t)i * stride, s->all + (uint64_t)node * node_bytes + next[node] * stride,
+			       stride);
 		next[node]++;
 	}
 	return 0;
@@ -321,7 +322,7 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 			rc = gompi_slots_begin(t, p);
 			if (rc)
 				return rc;
-			memcpy(gompi_slot_data(t, 0, t->seq, p), here, n * stride);
+			gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), here, n * stride);
 			gompi_slots_publish(t, w, plan);
 			gompi_slots_finish(t);
 		}
@@ -370,7 +371,7 @@ static int pass_on(struct gompi_slots *t, const struct gompi_leaders_words *word
 	int rc = gompi_slots_begin(t, p);
 	if (rc)
 		return rc;
-	gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), data, bytes);
+	gompi_copy_between(gompi_slot_data(t, t->me, t->seq, p), data, bytes);
 	gompi_slots_publish(t, words->what, words->plan);
 	gompi_slots_finish(t);
 	return 0;
@@ -412,7 +413,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 	uint64_t size = words.plan >> 16;
 	bool same = words.what == w && words.plan == plan;
 	if (rc == 0 && same && !root && size <= GOMPI_SLOT_SMALL)
-		gompi_copy_few(c->out, data, bytes == size ? bytes : 0);
+		gompi_copy_in(c->out, data, bytes == size ? bytes : 0);
 	if (hears)
 		gompi_slots_finish(t);
 	if (rc)

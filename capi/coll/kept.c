@@ -72,7 +72,7 @@ static bool put_arrays(const struct arrays *s, char **at, bool compare) {
 		if (compare && memcmp(*at, from[i], n) != 0)
 			return false;
 		if (!compare)
-			memcpy(*at, from[i], n);
+			gompi_copy_few(*at, from[i], n);
 		*at += n;
 	}
 	return true;

@@ -27,10 +27,10 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 		if (rc)
 			return rc;
 		if (p != GOMPI_IN_LARGE)
-			gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->out, size);
+			gompi_copy_out(gompi_slot_data(t, t->me, t->seq, p), c->out, size);
 		gompi_slots_publish(t, w, plan);
 	} else if (p != GOMPI_IN_LARGE && !gompi_slots_differ(c)) {
-		gompi_copy_few(c->out, gompi_slot_data(t, c->root, t->seq, p), size);
+		gompi_copy_in(c->out, gompi_slot_data(t, c->root, t->seq, p), size);
 	}
 	gompi_slots_finish(t);
 	if (p != GOMPI_IN_LARGE)
@@ -55,7 +55,7 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 			rc = gompi_slots_begin(t, p);
 			if (rc)
 				return rc;
-			memcpy(gompi_slot_data(t, t->me, t->seq, p), c->out + from, n);
+			gompi_copy_out(gompi_slot_data(t, t->me, t->seq, p), c->out + from, n);
 			gompi_slots_publish(t, w, plan);
 		} else {
 			t->seq++;
@@ -63,7 +63,7 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 			if (rc)
 				return rc;
 			if (!gompi_slots_differ(c))
-				memcpy(c->out + from, gompi_slot_data(t, c->root, t->seq, p), n);
+				gompi_copy_in(c->out + from, gompi_slot_data(t, c->root, t->seq, p), n);
 		}
 		gompi_slots_finish(t);
 	}
@@ -100,7 +100,7 @@ int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 		return rc;
 	if (done) {
 		if (root)
-			gompi_copy_few(gompi_block(&c->outs, t->me), c->in, c->bytes);
+			gompi_copy_between(gompi_block(&c->outs, t->me), c->in, c->bytes);
 		return 0;
 	}
 	uint64_t step = gompi_capacity(p);
@@ -111,10 +111,10 @@ int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 		if (rc)
 			return rc;
 		if (!root)
-			gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in + from, n);
+			gompi_copy_out(gompi_slot_data(t, t->me, t->seq, p), c->in + from, n);
 		gompi_slots_publish(t, w, plan);
 		if (root)
-			gompi_copy_few(gompi_block(&c->outs, t->me) + from, c->in + from, n);
+			gompi_copy_between(gompi_block(&c->outs, t->me) + from, c->in + from, n);
 		for (int i = 0; root && i < t->n; i++) {
 			if (i == t->me)
 				continue;
@@ -122,7 +122,7 @@ int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 			if (rc)
 				return rc;
 			if (gompi_slots_same(t, c, i, w, plan))
-				gompi_copy_few(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p), n);
+				gompi_copy_in(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p), n);
 		}
 		if (root)
 			t->settled = t->seq - 1;
@@ -141,9 +141,9 @@ static int scatter_out(struct gompi_slots *t, struct gompi_slots_call *c, enum g
 	char *slot = gompi_slot_data(t, t->me, t->seq, p);
 	for (int i = 0; i < t->n; i++)
 		if (i != t->me)
-			gompi_copy_few(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
+			gompi_copy_out(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
 	gompi_slots_publish(t, gompi_what(GOMPI_SCATTER, c->root, c->bytes), gompi_plan(c->bytes, 1));
-	gompi_copy_few(c->out + from, gompi_block(&c->ins, t->me) + from, n);
+	gompi_copy_between(c->out + from, gompi_block(&c->ins, t->me) + from, n);
 	return 0;
 }
 
@@ -164,7 +164,7 @@ int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 		if (rc)
 			return rc;
 	} else if (p != GOMPI_IN_LARGE && !gompi_slots_differ(c)) {
-		gompi_copy_few(c->out, gompi_slot_data(t, c->root, t->seq, p) + (uint64_t)t->me * share, size);
+		gompi_copy_in(c->out, gompi_slot_data(t, c->root, t->seq, p) + (uint64_t)t->me * share, size);
 	}
 	gompi_slots_finish(t);
 	if (p != GOMPI_IN_LARGE)
@@ -180,7 +180,7 @@ int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 						.bytes = size};
 		rc = gompi_slots_direct(t, c, &d, gompi_what(GOMPI_SCATTER, c->root, size), gompi_plan(size, 1), &done);
 		if (done && root)
-			gompi_copy_few(c->out, gompi_block(&c->ins, t->me), size);
+			gompi_copy_between(c->out, gompi_block(&c->ins, t->me), size);
 		if (rc || done)
 			return rc ? rc : gompi_slots_result(c);
 	}
@@ -198,8 +198,8 @@ int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 			if (rc)
 				return rc;
 			if (!gompi_slots_differ(c))
-				memcpy(c->out + from, gompi_slot_data(t, c->root, t->seq, p) + (uint64_t)t->me * share,
-				       n);
+				gompi_copy_in(c->out + from,
+					      gompi_slot_data(t, c->root, t->seq, p) + (uint64_t)t->me * share, n);
 		}
 		gompi_slots_finish(t);
 	}
@@ -224,7 +224,7 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
 	int rc = agree_on_place(t, c, &d, longest, longest, gompi_what(GOMPI_ALLGATHER, 0, 0), plan, &p, &done);
 	if (rc)
 		return rc;
-	gompi_copy_few(gompi_block(&c->outs, t->me), c->in, c->bytes);
+	gompi_copy_between(gompi_block(&c->outs, t->me), c->in, c->bytes);
 	if (done)
 		return gompi_slots_result(c);
 	uint64_t step = gompi_capacity(p);
@@ -233,7 +233,7 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
 		rc = gompi_slots_begin(t, p);
 		if (rc)
 			return rc;
-		gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in + from, left_of(c->bytes, from, step));
+		gompi_copy_out(gompi_slot_data(t, t->me, t->seq, p), c->in + from, left_of(c->bytes, from, step));
 		gompi_slots_publish(t, gompi_what(GOMPI_ALLGATHER, 0, c->bytes), plan);
 		bool all = true;
 		for (int i = 0; i < t->n; i++) {
@@ -248,8 +248,8 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
 			if (rc)
 				return rc;
 			if (gompi_slots_same(t, c, i, gompi_what(GOMPI_ALLGATHER, 0, size), plan))
-				gompi_copy_few(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p),
-					       left_of(size, from, step));
+				gompi_copy_in(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p),
+					      left_of(size, from, step));
 		}
 		if (all)
 			t->settled = t->seq - 1;
@@ -273,7 +273,7 @@ int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c) {
 	if (rc)
 		return rc;
 	if (done) {
-		gompi_copy_few(gompi_block(&c->outs, t->me), gompi_block(&c->ins, t->me), c->bytes);
+		gompi_copy_between(gompi_block(&c->outs, t->me), gompi_block(&c->ins, t->me), c->bytes);
 		return 0;
 	}
 	uint64_t share = share_of(p, t->n), step = share;
@@ -288,9 +288,9 @@ int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c) {
 		char *slot = gompi_slot_data(t, t->me, t->seq, p);
 		for (int i = 0; i < t->n; i++)
 			if (i != t->me)
-				gompi_copy_few(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
+				gompi_copy_out(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
 		gompi_slots_publish(t, w, plan);
-		gompi_copy_few(gompi_block(&c->outs, t->me) + from, gompi_block(&c->ins, t->me) + from, n);
+		gompi_copy_between(gompi_block(&c->outs, t->me) + from, gompi_block(&c->ins, t->me) + from, n);
 		for (int i = 0; i < t->n; i++) {
 			if (i == t->me)
 				continue;
@@ -298,8 +298,8 @@ int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c) {
 			if (rc)
 				return rc;
 			if (gompi_slots_same(t, c, i, w, plan))
-				gompi_copy_few(gompi_block(&c->outs, i) + from,
-					       gompi_slot_data(t, i, t->seq, p) + (uint64_t)t->me * share, n);
+				gompi_copy_in(gompi_block(&c->outs, i) + from,
+					      gompi_slot_data(t, i, t->seq, p) + (uint64_t)t->me * share, n);
 		}
 		t->settled = t->seq - 1;
 		gompi_slots_finish(t);

@@ -54,10 +54,12 @@ static inline bool has_entry(const struct pairs *p, const struct gompi_pair_bloc
 	return b->member >= 0 && (b->member != p->t->me || along_edges(p->c->kind));
 }
 
+static inline uint64_t block_bytes(const struct gompi_pair_block *b) { return (uint64_t)b->buf.size; }
+
 static inline uint64_t padded(uint64_t bytes) { return (bytes + 7) & ~(uint64_t)7; }
 
 static inline bool same_block(const struct gompi_pair_block *a, const struct gompi_pair_block *b) {
-	return a->at == b->at && a->bytes == b->bytes && a->type == b->type && a->member >= 0;
+	return a->buf.at == b->buf.at && a->buf.size == b->buf.size && a->buf.type == b->buf.type && a->member >= 0;
 }
 
 enum { ALL_BODIES = GOMPI_SLOT_BODIES * GOMPI_SLOT_SMALL };
@@ -82,22 +84,22 @@ struct filling {
 
 // What must be packed to be read: what does not lie together, and what is about to be overwritten.
 static inline bool to_be_packed(const struct gompi_slots_call *c, const struct gompi_pair_block *b) {
-	return b->type != NULL || c->in_place;
+	return b->buf.type != NULL || c->in_place;
 }
 
 // The place of the next block in the slot, of room bytes, or ELSEWHERE and its address.
 static inline uint64_t place_block(const struct pairs *p, const struct gompi_pair_block *b, uint64_t room,
 				   struct filling *f) {
-	if (f->used + b->bytes <= room) {
+	if (f->used + block_bytes(b) <= room) {
 		uint64_t at = f->used;
-		f->used += padded(b->bytes);
+		f->used += padded(block_bytes(b));
 		return at;
 	}
 	f->lent = true;
 	if (!to_be_packed(p->c, b))
-		return ELSEWHERE | (uint64_t)(uintptr_t)b->at;
+		return ELSEWHERE | (uint64_t)(uintptr_t)b->buf.at;
 	uint64_t at = f->packed;
-	f->packed += padded(b->bytes);
+	f->packed += padded(block_bytes(b));
 	return ELSEWHERE | ((uint64_t)(uintptr_t)p->packed + at);
 }
 
@@ -118,20 +120,14 @@ static inline __attribute__((always_inline)) struct filling fill_in(const struct
 			at = place_block(p, b, room, &f);
 			if (table == NULL) {
 			} else if ((at & ELSEWHERE) == 0) {
-				if (b->type == NULL)
-					gompi_copy_few(slot + at, b->at, b->bytes);
-				else
-					gompi_typed_pack(slot + at, (int64_t)b->bytes, b->at, b->count, b->type, 0);
-			} else if (b->type != NULL) {
-				gompi_typed_pack((char *)(uintptr_t)(at & ~ELSEWHERE), (int64_t)b->bytes, b->at,
-						 b->count, b->type, 0);
-			} else if (c->in_place) {
-				memcpy((char *)(uintptr_t)(at & ~ELSEWHERE), b->at, b->bytes);
+				gompi_buffer_pack(&b->buf, slot + at, 0, b->buf.size);
+			} else if (to_be_packed(c, b)) {
+				gompi_buffer_pack(&b->buf, (char *)(uintptr_t)(at & ~ELSEWHERE), 0, b->buf.size);
 			}
 		}
 		last = b;
 		if (table != NULL)
-			table[k++] = (struct pair_entry){at, (uint64_t)b->member << 41 | b->bytes};
+			table[k++] = (struct pair_entry){at, (uint64_t)b->member << 41 | block_bytes(b)};
 	}
 	return f;
 }
@@ -144,7 +140,7 @@ static int pairs_ready(struct pairs *p, struct gompi_slots *t, struct gompi_slot
 		const struct gompi_pair_block *b = &c->to[i];
 		if (has_entry(p, b)) {
 			p->entries++;
-			all += sizeof(struct pair_entry) + padded(b->bytes);
+			all += sizeof(struct pair_entry) + padded(block_bytes(b));
 		} else if (b->member >= 0) {
 			p->own = b;
 		}
@@ -221,7 +217,7 @@ static void serve_mail(const struct pairs *p, int i) {
 	const char *block = lent_block(p, (int64_t)gompi_load(&m->block), &size);
 	if (block == NULL || bytes > sizeof m->data || from > size || bytes > size - from)
 		return; // nobody asks for that
-	memcpy(m->data, block + from, bytes);
+	gompi_copy_out(m->data, block + from, bytes);
 	gompi_store_release(&m->state, GOMPI_MAIL_HERE); // pairs with the acquire of who has asked
 	gompi_wake(&p->t->member[i].wait);
 }
@@ -250,7 +246,7 @@ struct elsewhere_block {
 static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint64_t from, char *to, uint64_t bytes) {
 	struct gompi_slots *t = p->t;
 	if (b->w == t->me) {
-		memcpy(to, (const char *)(uintptr_t)(b->address + from), bytes);
+		gompi_copy_between(to, (const char *)(uintptr_t)(b->address + from), bytes);
 		return 0;
 	}
 	if (!b->by_mail && gompi_cma_move(t->peers[b->w], b->address + from, to, bytes, false))
@@ -269,7 +265,7 @@ static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint
 		gompi_store(&m->state, GOMPI_MAIL_IDLE);
 		if (rc)
 			return rc;
-		memcpy(to + done, m->data, piece);
+		gompi_copy_in(to + done, m->data, piece);
 		done += piece;
 	}
 	return 0;
@@ -278,12 +274,12 @@ static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint
 enum { READ_AT_ONCE = 16 << 10 };
 
 // Gets a block whose data does not lie together here.
-static int read_elsewhere_typed(const struct pairs *p, struct elsewhere_block *from, const struct gompi_pair_block *b) {
+static int read_elsewhere_typed(const struct pairs *p, struct elsewhere_block *from, const struct gompi_buffer *b) {
 	char piece[READ_AT_ONCE];
 	struct gompi_cursor cursor;
 	gompi_cursor_init(&cursor, b->type, b->count, GOMPI_BYTES);
-	for (uint64_t done = 0; done < b->bytes;) {
-		uint64_t n = gompi_least(b->bytes - done, sizeof piece);
+	for (uint64_t done = 0; done < (uint64_t)b->size;) {
+		uint64_t n = gompi_least((uint64_t)b->size - done, sizeof piece);
 		int rc = read_elsewhere(p, from, done, piece, n);
 		if (rc)
 			return rc;
@@ -294,18 +290,6 @@ static int read_elsewhere_typed(const struct pairs *p, struct elsewhere_block *f
 }
 
 // --- Taking
-
-// Copies what this member has for itself.
-static void take_own(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
-	if (to->type == NULL && from->type == NULL)
-		gompi_copy_few(to->at, from->at, to->bytes);
-	else if (to->type == NULL)
-		gompi_typed_pack(to->at, (int64_t)to->bytes, from->at, from->count, from->type, 0);
-	else if (from->type == NULL)
-		gompi_typed_unpack(to->at, to->count, to->type, 0, from->at, (int64_t)from->bytes);
-	else
-		gompi_typed_copy(to->at, to->count, to->type, from->at, from->count, from->type);
-}
 
 static __attribute__((cold)) void note_length(const struct pairs *p, int member, uint64_t theirs, uint64_t ours) {
 	struct gompi_slots_call *c = p->c;
@@ -342,7 +326,8 @@ static __attribute__((noinline)) int take_away(struct pairs *p, const struct gom
 					       uint64_t address) {
 	struct elsewhere_block from = {b->member, which, address, !gompi_node.cma || p->t->no_direct};
 	p->borrows = true;
-	return b->type == NULL ? read_elsewhere(p, &from, 0, b->at, b->bytes) : read_elsewhere_typed(p, &from, b);
+	return b->buf.type == NULL ? read_elsewhere(p, &from, 0, b->buf.at, block_bytes(b))
+				   : read_elsewhere_typed(p, &from, &b->buf);
 }
 
 // The same where the table, too, is elsewhere.
@@ -354,8 +339,8 @@ static inline int take_entry(struct pairs *p, int i, int which, const struct pai
 			     uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];
 	uint64_t bytes = e->whose & BYTES_OF;
-	if (__builtin_expect(bytes != b->bytes, 0)) {
-		note_length(p, b->member, bytes, b->bytes);
+	if (__builtin_expect(bytes != block_bytes(b), 0)) {
+		note_length(p, b->member, bytes, block_bytes(b));
 		return 0;
 	}
 	if (bytes == 0)
@@ -364,10 +349,7 @@ static inline int take_entry(struct pairs *p, int i, int which, const struct pai
 		return take_away(p, b, which, e->at & ~ELSEWHERE);
 	if (e->at > capacity || bytes > capacity - e->at)
 		return MPI_ERR_INTERN;
-	if (b->type == NULL)
-		gompi_copy_few(b->at, slot + e->at, bytes);
-	else
-		gompi_typed_unpack(b->at, b->count, b->type, 0, slot + e->at, (int64_t)bytes);
+	gompi_buffer_unpack(&b->buf, 0, slot + e->at, (int64_t)bytes);
 	return 0;
 }
 
@@ -380,10 +362,10 @@ static int pairs_take(struct pairs *p, int i) {
 	if (b->member < 0)
 		return 0;
 	if (b->member == t->me && !along_edges(c->kind)) {
-		if (p->own != NULL && p->own->bytes != b->bytes)
-			note_length(p, t->me, p->own->bytes, b->bytes);
-		else if (p->own != NULL && b->bytes > 0)
-			take_own(b, p->own);
+		if (p->own != NULL && p->own->buf.size != b->buf.size)
+			note_length(p, t->me, block_bytes(p->own), block_bytes(b));
+		else if (p->own != NULL)
+			gompi_buffer_copy(&b->buf, &p->own->buf, b->buf.size);
 		return 0;
 	}
 	struct gompi_slot_head *h = gompi_slot_head(t, b->member, p->number);
@@ -405,8 +387,8 @@ static int pairs_take(struct pairs *p, int i) {
 		return MPI_ERR_INTERN;
 	int k = entry_for(p, i, table, entries);
 	if (k < 0) {
-		if (b->bytes > 0)
-			note_length(p, b->member, 0, b->bytes);
+		if (b->buf.size > 0)
+			note_length(p, b->member, 0, block_bytes(b));
 		return 0;
 	}
 	return take_entry(p, i, k, &table[k], slot, capacity);
@@ -424,8 +406,8 @@ static int take_from_table_elsewhere(struct pairs *p, int i, const struct pair_e
 	int k = rc ? -1 : entry_for(p, i, table, entries);
 	if (k >= 0)
 		rc = take_entry(p, i, k, &table[k], slot, ALL_BODIES);
-	else if (rc == 0 && b->bytes > 0)
-		note_length(p, b->member, 0, b->bytes);
+	else if (rc == 0 && b->buf.size > 0)
+		note_length(p, b->member, 0, block_bytes(b));
 	free(table);
 	return rc;
 }

@@ -211,7 +211,7 @@ void gompi_write_piece(struct gompi_started *s, uint32_t k) {
 	uint64_t from = (uint64_t)k * plan.share;
 	if (!is_personal(p->kind)) {
 		if (p->in.bytes > 0)
-			gompi_copy_few(to, p->in.at + from, left_at(p->in.bytes, k, plan.share));
+			gompi_copy_out(to, p->in.at + from, left_at(p->in.bytes, k, plan.share));
 		return;
 	}
 	if (is_unknown(p->kind)) {
@@ -224,7 +224,7 @@ void gompi_write_piece(struct gompi_started *s, uint32_t k) {
 		struct gompi_piece block = block_for(s, j);
 		uint64_t bytes = left_at(block.bytes, k, plan.share);
 		if (bytes > 0)
-			memcpy(to, block.at + from, bytes);
+			gompi_copy_out(to, block.at + from, bytes);
 		to += plan.tight ? block.bytes : plan.share;
 	}
 }
@@ -330,7 +330,7 @@ static uint32_t copy_piece(struct gompi_started *s, int i, uint32_t k) {
 	if (__builtin_expect(from.all != to.bytes, 0))
 		note_other_length(s, i, from.all, to.bytes);
 	if (to.at != NULL && from.offset < to.bytes)
-		gompi_copy_few(to.at + from.offset, from.at, gompi_least(from.bytes, to.bytes - from.offset));
+		gompi_copy_in(to.at + from.offset, from.at, gompi_least(from.bytes, to.bytes - from.offset));
 	return from.pieces;
 }
 
@@ -398,7 +398,7 @@ static struct gompi_piece own_block(const struct gompi_started *s) {
 
 static void fold_one(struct gompi_started *s, bool first, const char *from, char *acc, uint64_t bytes) {
 	if (first)
-		gompi_copy_few(acc, from, bytes);
+		gompi_copy_between(acc, from, bytes);
 	else if (s->failed == 0)
 		s->failed = gompi_combine(&s->reduction, from, acc, bytes);
 }
@@ -414,7 +414,7 @@ static uint32_t fold_pieces(struct gompi_started *s, uint32_t k) {
 		return plan.pieces;
 	const char *mine = own.at + offset;
 	if (own.at == to.at && me < upto - 1)
-		mine = memcpy(saved, mine, bytes);
+		mine = gompi_copy_out(saved, mine, bytes);
 	for (int i = upto - 1; i >= 0; i--)
 		fold_one(s, i == upto - 1, i == me ? mine : piece_from(s, i, k).at, to.at + offset, bytes);
 	return plan.pieces;
@@ -434,7 +434,7 @@ static bool fold_directly(struct gompi_started *s) {
 		uint64_t bytes = gompi_least(to.bytes - from, step);
 		const char *mine = own.at + from;
 		if (over && me < upto - 1)
-			mine = memcpy(saved, mine, bytes);
+			mine = gompi_copy_out(saved, mine, bytes);
 		for (int i = upto - 1; i >= 0; i--) {
 			bool first = i == upto - 1;
 			char *acc = to.at + from, *at = first ? acc : spare;

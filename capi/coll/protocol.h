@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coll/slots.h"
+#include "datatype/memory.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -138,14 +139,6 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c); // wha
 // Who has not the same w and plan is noted in c there. What a reduction returned goes to *failed.
 int gompi_slots_bring(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
 		      char *acc, int *failed);
-
-// Copies what is often 8 bytes. The two are the same or do not overlap.
-static inline void gompi_copy_few(void *to, const void *from, uint64_t bytes) {
-	if (bytes == 8)
-		memcpy(to, from, 8);
-	else if (bytes != 0 && to != from)
-		memcpy(to, from, bytes);
-}
 
 static inline uint64_t gompi_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 

@@ -19,7 +19,7 @@ static inline const char *operand(const struct operands *o, int i) {
 // each on the left.
 static inline __attribute__((always_inline)) int fold(const struct gompi_reduction *r, const struct operands *o,
 						      char *acc, uint64_t bytes, int upto) {
-	gompi_copy_few(acc, operand(o, upto - 1), bytes);
+	gompi_copy_between(acc, operand(o, upto - 1), bytes);
 	for (int i = upto - 2; i >= 0; i--) {
 		int rc = gompi_combine(r, operand(o, i), acc, bytes);
 		if (rc)
@@ -38,13 +38,13 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 	if (rc)
 		return rc;
 	char few[GOMPI_SLOT_INLINE], *slot = gompi_slot_data(t, t->me, t->seq, p);
-	gompi_copy_few(slot, c->in + from, bytes);
+	gompi_copy_out(slot, c->in + from, bytes);
 	gompi_slots_publish(t, w, plan);
 	struct operands o = {t, t->seq, p, c->in + from};
 	if (c->in == c->out) { // which grows over it
 		o.own = p == GOMPI_IN_HEAD ? few : slot;
 		if (p == GOMPI_IN_HEAD)
-			gompi_copy_few(few, c->in + from, bytes);
+			gompi_copy_out(few, c->in + from, bytes);
 	}
 	if (upto == t->n) {
 		rc = gompi_slots_await_all(t, c, w, plan);
@@ -73,7 +73,7 @@ int gompi_slots_bring(struct gompi_slots *t, struct gompi_slots_call *c, uint64_
 	if (rc)
 		return rc;
 	if (t->me != 0)
-		gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in, bytes);
+		gompi_copy_out(gompi_slot_data(t, t->me, t->seq, p), c->in, bytes);
 	gompi_slots_publish(t, w, plan);
 	if (t->me == 0) {
 		rc = gompi_slots_await_all(t, c, w, plan);
@@ -115,7 +115,7 @@ static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const 
 	char *slot = gompi_slot_data(t, me, t->seq, p);
 	for (int i = 0; i < t->n; i++)
 		if (i != me)
-			gompi_copy_few(slot + part_place(s, me, i), own + part_begin(s, i), part_bytes(s, i));
+			gompi_copy_out(slot + part_place(s, me, i), own + part_begin(s, i), part_bytes(s, i));
 	gompi_slots_publish(t, w, plan);
 	rc = gompi_slots_await_all(t, c, w, plan);
 	if (rc)
@@ -127,7 +127,7 @@ static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const 
 		const char *from =
 			i == me ? own + part_begin(s, me) : gompi_slot_data(t, i, t->seq, p) + part_place(s, i, me);
 		if (i == t->n - 1)
-			gompi_copy_few(acc, from, bytes);
+			gompi_copy_between(acc, from, bytes);
 		else
 			*failed = gompi_combine(r, from, acc, bytes);
 	}
@@ -144,7 +144,7 @@ static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const 
 				return rc;
 			gompi_slots_same(t, c, i, w, plan);
 		}
-		gompi_copy_few(c->out + s->from + part_begin(s, i), gompi_slot_data(t, i, t->seq, p), part_bytes(s, i));
+		gompi_copy_in(c->out + s->from + part_begin(s, i), gompi_slot_data(t, i, t->seq, p), part_bytes(s, i));
 	}
 	if (gets)
 		t->settled = t->seq - 1;
@@ -242,8 +242,8 @@ int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c
 		const char *block = c->in;
 		for (int i = 0; i < t->n; i++) {
 			if (c->sizes[i] > from)
-				memcpy(slot + (uint64_t)i * share, block + from,
-				       gompi_least(c->sizes[i] - from, share));
+				gompi_copy_out(slot + (uint64_t)i * share, block + from,
+					       gompi_least(c->sizes[i] - from, share));
 			block += c->sizes[i];
 		}
 		gompi_slots_publish(t, w, plan);
@@ -254,7 +254,7 @@ int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c
 		for (int i = t->n - 1; i >= 0 && mine > 0 && !failed && !gompi_slots_differ(c); i--) {
 			const char *part = gompi_slot_data(t, i, t->seq, p) + (uint64_t)t->me * share;
 			if (i == t->n - 1)
-				memcpy(c->out + from, part, mine);
+				gompi_copy_in(c->out + from, part, mine);
 			else
 				failed = gompi_combine(r, part, c->out + from, mine);
 		}

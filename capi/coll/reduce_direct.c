@@ -39,13 +39,13 @@ static int fold_far(struct far *f, uint64_t from, uint64_t bytes, int upto, char
 		for (int i = upto - 1; i >= 0 && !failed; i--) {
 			bool last = i == upto - 1;
 			if (i == me && last)
-				gompi_copy_few(acc, own, n);
+				gompi_copy_between(acc, own, n);
 			else if (i == me)
 				failed = gompi_combine(r, own, acc, n);
 			else if (read_far(f, i, f->operand[i] + from, last ? acc : f->piece, n) && !last)
 				failed = gompi_combine(r, f->piece, acc, n);
 		}
-		gompi_copy_few(result, acc, n);
+		gompi_copy_between(result, acc, n);
 	}
 	return failed;
 }

@@ -18,6 +18,7 @@
 
 #include "base/wait.h"
 #include "coll/reduction.h"
+#include "datatype/buffer.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -105,7 +106,7 @@ struct gompi_slots {
 	struct gompi_slots *next;
 };
 
-// A block for each member, all of one size or of sizes of their own.
+// Where the blocks of all members lie, each together, all of one size or of sizes of their own.
 struct gompi_blocks {
 	char *base;
 	uint64_t stride;
@@ -119,10 +120,7 @@ static inline char *gompi_block(const struct gompi_blocks *b, int i) {
 // A block that goes to one member, or comes from it.
 struct gompi_pair_block {
 	int32_t member; // -1: there is none
-	char *at;       // the data, or what the displacements of type count from
-	uint64_t bytes;
-	const struct gompi_type *type; // NULL: the data lies together
-	int64_t count;                 // copies of type
+	struct gompi_buffer buf;
 };
 
 // What another member does is not what this one does.

@@ -7,7 +7,7 @@
 #include "base/verdict.h"
 #include "coll/board.h"
 #include "coll/entry.h"
-#include "message/buffer.h"
+#include "datatype/buffer.h"
 
 struct gompi_request;
 

@@ -5,7 +5,6 @@
 #include "coll/z_calls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // Members of a communicator whose blocks are described on the stack; larger ones go to Go.
 enum { MOST_HERE = 64 };
@@ -17,14 +16,14 @@ static bool blocks_lie_together(int n, char *buf, struct gompi_int_array counts,
 	if (t == NULL || counts.at == NULL || displs.at == NULL)
 		return false;
 	for (int i = 0; i < n; i++) {
-		struct gompi_whole block;
+		struct gompi_buffer block;
 		int64_t offset;
 		if (__builtin_mul_overflow(gompi_number_at(displs, i), t->extent, &offset) ||
 		    !gompi_lies_together(&block, (char *)((uintptr_t)buf + (uint64_t)offset),
 					 gompi_number_at(counts, i), type))
 			return false;
 		at[i] = (uintptr_t)block.at;
-		size[i] = (uint64_t)block.bytes;
+		size[i] = (uint64_t)block.size;
 	}
 	return true;
 }
@@ -35,16 +34,16 @@ static int allgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLGATHER);
 	uintptr_t at[MOST_HERE];
 	uint64_t size[MOST_HERE];
-	struct gompi_whole in, mine;
+	struct gompi_buffer in, mine;
 	if (t == NULL || t->n > MOST_HERE || !blocks_lie_together(t->n, recvbuf, counts, displs, recvtype, at, size))
 		goto go;
-	mine = (struct gompi_whole){(char *)at[t->me], (int64_t)size[t->me]};
+	mine = (struct gompi_buffer){.at = (char *)at[t->me], .size = (int64_t)size[t->me]};
 	if (sendbuf == MPI_IN_PLACE)
 		in = mine;
 	else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &mine, mine.at))
 		goto go;
 	struct gompi_slots_call c;
-	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgatherv", c.bytes = (uint64_t)in.bytes, c.in = in.at,
+	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgatherv", c.bytes = (uint64_t)in.size, c.in = in.at,
 	c.outs = (struct gompi_blocks){.list = at}, c.sizes = size;
 	return gompi_run_slots(t, &c, comm);
 go:
@@ -68,7 +67,7 @@ int gompi_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 static bool scatter_reduced(struct gompi_slots *t, const char *name, const void *sendbuf, void *recvbuf,
 			    const uint64_t size[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *rc) {
 	struct gompi_slots_call c;
-	struct gompi_whole in, out;
+	struct gompi_buffer in, out;
 	bool in_place = sendbuf == MPI_IN_PLACE;
 	if (in_place)
 		sendbuf = recvbuf;
@@ -97,7 +96,7 @@ static bool scatter_reduced(struct gompi_slots *t, const char *name, const void 
 	char *result = c.out;
 	int verdict = gompi_slots_run(t, &c);
 	if (verdict == GOMPI_SLOTS_DONE)
-		memcpy(out.at, result, size[t->me]);
+		gompi_copy_in(out.at, result, size[t->me]);
 	if (result != few)
 		free(result);
 	*rc = verdict == GOMPI_SLOTS_DONE ? MPI_SUCCESS : gompi_slots_refused(verdict, &c, comm);
@@ -162,7 +161,7 @@ int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
 
 // Returns true if what a member sends itself is what it gets, and lies elsewhere.
 static inline bool own_goes(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
-	return to->bytes == from->bytes && (to->at != from->at || to->bytes == 0);
+	return to->buf.size == from->buf.size && (to->buf.at != from->buf.at || to->buf.size == 0);
 }
 
 static int alltoall_of_pairs(const char *name, int kind, const struct gompi_vector *send,

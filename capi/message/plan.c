@@ -177,7 +177,7 @@ static bool do_step(struct gompi_plan *p, const struct gompi_step *s) {
 	case STEP_WAIT:
 		break;
 	case STEP_COPY:
-		memmove((void *)s->to, (const void *)s->from, (size_t)s->bytes);
+		gompi_copy_between((void *)s->to, (const void *)s->from, (uint64_t)s->bytes);
 		break;
 	case STEP_COMBINE:
 		p->kernel((const void *)s->from, (void *)s->to, (uint64_t)s->bytes / p->head.element);

@@ -89,7 +89,7 @@ static int put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gomp
 	if (room.record == NULL)
 		return class;
 	copy_fixed(room.record, h);
-	memcpy(gompi_record_data(room.record, (int64_t)length), data, length);
+	gompi_copy_few(gompi_record_data(room.record, (int64_t)length), data, length);
 	gompi_record_send(p, room, gompi_record_word(RECORD_RTS, flags, size), remote, urgency_of(r), notice_of(r));
 	return MPI_SUCCESS;
 }

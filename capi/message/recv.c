@@ -67,7 +67,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 		if (flags & RECORD_SYNC)
 			m->id = h->id;
 		gompi_message_room(m, length);
-		gompi_copy_small(m->data, payload, length);
+		gompi_copy_few(m->data, payload, (uint64_t)length);
 		return;
 	}
 	m->rts = true;
@@ -79,7 +79,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 	if ((flags & RECORD_ADDR) == 0 || n == 0 || n > GOMPI_SEGMENTS || n * (int64_t)sizeof m->one != length)
 		return;
 	struct iovec *where = n == 1 ? &m->one : gompi_must_have((size_t)n * sizeof *where);
-	memcpy(where, payload, (size_t)length);
+	gompi_copy_few(where, payload, (uint64_t)length);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t part = (int64_t)where[i].iov_len;
 		left = part <= 0 || part > left ? -1 : left - part;

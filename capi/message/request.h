@@ -4,7 +4,7 @@
 #define GOMPI_REQUEST_H
 
 #include "fabric/fabric.h"
-#include "message/buffer.h"
+#include "datatype/buffer.h"
 #include "message/queue.h"
 
 // The life of a request. One that is not persistent is active from its creation on. The numbers are core/request's.

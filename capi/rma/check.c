@@ -6,7 +6,7 @@
 #include "datatype/op.h"
 
 // Looks up one buffer. The verdict's class.
-static int find_side(const struct gompi_checked *c, struct gompi_checked_side *s, const char *what, const void *address,
+static int find_side(const struct gompi_checked *c, struct gompi_buffer *s, const char *what, const void *address,
 		     MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
 		return gompi_error(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
@@ -18,7 +18,7 @@ static int find_side(const struct gompi_checked *c, struct gompi_checked_side *s
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
 		return gompi_error(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld",
 				   what, (long long)count);
-	*s = (struct gompi_checked_side){(char *)(uintptr_t)address, count, t};
+	*s = (struct gompi_buffer){.at = (char *)(uintptr_t)address, .size = bytes, .count = count, .type = t};
 	return MPI_SUCCESS;
 }
 
@@ -45,7 +45,7 @@ static bool copyable(const struct gompi_type *a, const struct gompi_type *b) {
 
 // Makes the elements of all sides bytes, and leaves the types that say so in c->bytewise. The verdict's class.
 static int take_as_bytes(struct gompi_checked *c) {
-	struct gompi_checked_side *sides[] = {&c->target, &c->origin, &c->result};
+	struct gompi_buffer *sides[] = {&c->target, &c->origin, &c->result};
 	for (int i = 0; i < 3; i++) {
 		if (sides[i]->type == NULL)
 			continue;
@@ -79,12 +79,11 @@ static int check_accumulate(struct gompi_checked *c) {
 	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
 		return gompi_error(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
 				   no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
-	if (r->kind == RMA_ACCUMULATE && c->origin.count * c->origin.type->size == 0)
+	if (r->kind == RMA_ACCUMULATE && c->origin.size == 0)
 		c->elements = 0;
 	if (c->elements == 0)
 		return MPI_SUCCESS;
-	const struct gompi_checked_side *others[] = {no_op ? NULL : &c->origin,
-						     gompi_has_result(c->r) ? &c->result : NULL};
+	const struct gompi_buffer *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
 	if (copies && (c->element == 0 || (others[0] != NULL && !copyable(others[0]->type, c->target.type)) ||
 		       (others[1] != NULL && !copyable(others[1]->type, c->target.type)))) {
 		if (take_as_bytes(c) != MPI_SUCCESS)
@@ -104,7 +103,7 @@ static int check_accumulate(struct gompi_checked *c) {
 		return gompi_error(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx",
 				   (unsigned long)op, (unsigned long)tt->elem);
 	for (int i = 0; i < 2; i++) {
-		const struct gompi_checked_side *s = others[i];
+		const struct gompi_buffer *s = others[i];
 		if (s == NULL)
 			continue;
 		const char *what = i == 0 ? "origin" : "result";
@@ -140,11 +139,12 @@ static int check_range(struct gompi_checked *c) {
 			c->verdict, MPI_ERR_RMA_RANGE,
 			"target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes",
 			r->target, (long long)r->disp, t->disp_unit, (unsigned long long)size);
+	c->target.offset = (uint64_t)offset;
 	if (c->w->attached != NULL) {
-		c->offset = (uint64_t)offset;
+		char *here;
 		if (gompi_win_elsewhere(c->w, r->target))
 			return MPI_SUCCESS; // the target knows what is attached there
-		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &c->target.address);
+		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &here);
 		if (rc == MPI_ERR_RMA_RANGE) {
 			c->scattered = true;
 			rc = gompi_each_region(c, NULL, NULL, NULL);
@@ -163,8 +163,9 @@ static int check_range(struct gompi_checked *c) {
 		if (rc != MPI_SUCCESS)
 			return gompi_error(c->verdict, rc, "target %d: its attached memory cannot be mapped",
 					   r->target);
-		if (c->target.address != NULL)
-			c->target.address -= lo;
+		c->mapped = !c->scattered && here != NULL;
+		if (c->mapped)
+			c->target.at = here - lo;
 		return MPI_SUCCESS;
 	}
 	if (from < 0 || (uint64_t)to > size)
@@ -173,27 +174,27 @@ static int check_range(struct gompi_checked *c) {
 				   "the window of %llu bytes",
 				   r->target, (long long)from, (long long)to, (long long)r->disp, t->disp_unit,
 				   (long long)c->target.count, (unsigned long long)size);
-	c->offset = (uint64_t)offset;
-	bool direct = gompi_load(&t->state) & TARGET_DIRECT;
-	if (!direct) {
+	c->mapped = gompi_load(&t->state) & TARGET_DIRECT;
+	if (!c->mapped) {
 		const struct gompi_part *p = &c->here;
 		c->here = gompi_part_of(c->w, r->target);
-		direct = p->from < p->to && (uint64_t)from >= p->from && (uint64_t)to <= p->to;
-		c->part = !direct && p->from < p->to && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
+		c->mapped = p->from < p->to && (uint64_t)from >= p->from && (uint64_t)to <= p->to;
+		c->part = !c->mapped && p->from < p->to && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
 	}
-	c->target.address = direct ? t->base + offset : NULL;
+	if (c->mapped)
+		c->target.at = t->base + offset;
 	return MPI_SUCCESS;
 }
 
 // Returns true if a buffer of this process is in memory. The verdict's class.
-static int check_memory(const struct gompi_checked *c, const struct gompi_checked_side *s, const char *what) {
+static int check_memory(const struct gompi_checked *c, const struct gompi_buffer *s, const char *what) {
 	int64_t lo, hi;
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
-	if (lo == hi || !gompi_invalid_address(s->address, lo))
+	if (lo == hi || !gompi_invalid_address(s->at, lo))
 		return MPI_SUCCESS;
 	return gompi_error(c->verdict, MPI_ERR_BUFFER,
-			   "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->address,
-			   (long long)(s->count * s->type->size), (long long)lo);
+			   "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->at,
+			   (long long)s->size, (long long)lo);
 }
 
 // The same for all buffers of a call that moves something. The verdict's class.
@@ -204,9 +205,10 @@ static int check_buffers(const struct gompi_checked *c) {
 		rc = check_memory(c, &c->origin, "origin");
 	if (rc == MPI_SUCCESS && c->result.type != NULL)
 		rc = check_memory(c, &c->result, r->kind == RMA_GET ? "origin" : "result");
+	struct gompi_buffer compare = c->origin;
+	compare.at = (char *)(uintptr_t)r->compare;
 	if (rc == MPI_SUCCESS && r->kind == RMA_COMPARE_AND_SWAP)
-		rc = check_memory(c, &(struct gompi_checked_side){(char *)(uintptr_t)r->compare, 1, c->origin.type},
-				  "compare");
+		rc = check_memory(c, &compare, "compare");
 	return rc;
 }
 
@@ -227,8 +229,8 @@ int gompi_rma_check(struct gompi_checked *c) {
 	if (gompi_is_accumulate(r)) {
 		rc = check_accumulate(c);
 	} else {
-		const struct gompi_checked_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
-		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
+		const struct gompi_buffer *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
+		int64_t here = mine->size, there = c->target.size;
 		c->bytes = here < there ? here : there;
 		if (r->kind == RMA_PUT ? here > there
 				       : there > here && here != 0) // nothing is asked for: nothing is moved

@@ -2,30 +2,20 @@
 #ifndef GOMPI_RMA_CHECKED_H
 #define GOMPI_RMA_CHECKED_H
 
-#include "datatype/datatype.h"
-#include "base/verdict.h"
+#include "datatype/buffer.h"
 #include "rma/rma.h"
 
-// One side of an operation: count copies of a type at an address.
-struct gompi_checked_side {
-	char *address;
-	int64_t count;
-	const struct gompi_type *type;
-};
-
-// An operation whose arguments have been looked up and checked.
+// An operation whose arguments have been looked up and checked. The buffers' types are never NULL.
 struct gompi_checked {
 	const struct gompi_operation *r;
 	struct gompi_win *w;
 	struct gompi_verdict *verdict;
-	struct gompi_checked_side origin, result,
-		target;                // target.address is where it lies here, or NULL on the ring path
+	struct gompi_buffer origin, result, target;
+	bool mapped;                   // target.at is where it lies here, else target.offset counts
 	struct gompi_part here;        // bytes of the target's window that can be addressed here, if not all can
 	const struct gompi_part *part; // these, if some of the target's buffer are among them and some are not
-	uint64_t
-		offset; // of the target's buffer in its window, bytes; may lie outside where the type has a lower bound
-	int64_t bytes;  // to be moved
-	MPI_Datatype element; // of an accumulate: the predefined type
+	int64_t bytes;                 // to be moved
+	MPI_Datatype element;          // of an accumulate: the predefined type
 	int64_t elements;
 	bool scattered;                 // the target's buffer lies in several attached regions
 	struct gompi_type *bytewise[3]; // of an accumulate that copies between elements of several types: what the

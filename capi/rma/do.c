@@ -24,7 +24,7 @@ int gompi_rma_do(const struct gompi_operation *r) {
 	bool refused = class != MPI_SUCCESS, nobody = r->target == MPI_PROC_NULL;
 	struct gompi_operation mine;
 	struct gompi_ongoing *ongoing = NULL;
-	if (r->requests && !refused && !nobody && c.target.address == NULL) {
+	if (r->requests && !refused && !nobody && !c.mapped) {
 		mine = *r;
 		c.r = &mine;
 		mine.ongoing = &ongoing;

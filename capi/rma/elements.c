@@ -2,20 +2,18 @@
 #include "rma/checked.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "update/update.h"
 #include "transport/transport.h"
 #include "datatype/op.h"
 
 // Copies elements between an array and where s has them, but not their gaps.
-static void copy_elements(const struct gompi_checked_side *s, char *array, MPI_Datatype element, bool to_array) {
-	int64_t bytes = s->count * s->type->size;
+static void copy_elements(const struct gompi_buffer *s, char *array, MPI_Datatype element, bool to_array) {
 	if (!gompi_has_gaps(s->type)) {
 		if (to_array)
-			gompi_typed_pack(array, bytes, s->address, s->count, s->type, 0);
+			gompi_buffer_pack(s, array, 0, s->size);
 		else
-			gompi_typed_unpack(s->address, s->count, s->type, 0, array, bytes);
+			gompi_buffer_unpack(s, 0, array, s->size);
 		return;
 	}
 	gompi_kernel copy = gompi_op_kernel(MPI_REPLACE, element);
@@ -23,20 +21,20 @@ static void copy_elements(const struct gompi_checked_side *s, char *array, MPI_D
 	gompi_cursor_init(&c, s->type, s->count, GOMPI_ELEMENTS);
 	int64_t n, offset;
 	for (; (n = gompi_cursor_next(&c, INT64_MAX, &offset)) > 0; array += n)
-		copy(to_array ? s->address + offset : array, to_array ? array : s->address + offset,
+		copy(to_array ? s->at + offset : array, to_array ? array : s->at + offset,
 		     (size_t)(n / s->type->elem_size));
 }
 
 // The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller
 // frees. fill says that the array gets what s holds; whole that elements will be read or written with their gaps, which
 // must not happen in place.
-static char *array_of(const struct gompi_checked_side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole,
+static char *array_of(const struct gompi_buffer *s, int64_t elements, MPI_Datatype element, bool fill, bool whole,
 		      char **temporary) {
 	*temporary = NULL;
 	const struct gompi_type *t = s->type;
 	bool gaps = gompi_has_gaps(t);
 	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(whole && gaps))
-		return s->address + t->elem_origin;
+		return s->at + t->elem_origin;
 	char *array = gaps ? calloc((size_t)elements, (size_t)t->elem_size) : malloc((size_t)(elements * t->elem_size));
 	*temporary = array;
 	if (array != NULL && fill)
@@ -45,32 +43,32 @@ static char *array_of(const struct gompi_checked_side *s, int64_t elements, MPI_
 }
 
 // Updates elements of the target by its transport.
-static int send_update(const struct gompi_checked *c, const struct gompi_place *at, const char *origin, char *result) {
-	return gompi_transport_to(c->w, c->r->target)->update(c->w, c->r, at, origin, result);
+static int send_update(const struct gompi_checked *c, const struct gompi_buffer *at, const char *origin, char *result) {
+	return gompi_transport_to(c->w, c->r->target)->update(c->w, c->r, at, c->element, origin, result);
 }
 
 // Updates the target's elements, which are mapped here, from and to arrays of elements.
 static int update_here(const struct gompi_checked *c, const char *origin, char *result) {
 	const struct gompi_operation *r = c->r;
 	struct gompi_update u = {.w = c->w, .operation = r, .element = c->element};
-	const struct gompi_checked_side *t = &c->target;
+	const struct gompi_buffer *t = &c->target;
 	int64_t size = t->type->elem_size, n, offset;
 	struct gompi_cursor cursor, back;
 	gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
-	int rc = gompi_update_begin(&u, (uint64_t)c->elements, t->address);
+	int rc = gompi_update_begin(&u, (uint64_t)c->elements, t->at);
 	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) &&
 		      !gompi_type_overlaps(t->type, t->count);
 	if (gather)
 		gompi_cursor_init(&back, t->type, t->count, GOMPI_ELEMENTS);
 	_Alignas(64) char array[GOMPI_GATHER];
 	while (rc == MPI_SUCCESS) {
-		n = gather ? gompi_cursor_pack(array, t->address, &cursor, GOMPI_GATHER)
+		n = gather ? gompi_cursor_pack(array, t->at, &cursor, GOMPI_GATHER)
 			   : gompi_cursor_next(&cursor, INT64_MAX, &offset);
 		if (n == 0)
 			break;
-		rc = gompi_update(&u, gather ? array : t->address + offset, origin, result, (uint64_t)(n / size));
+		rc = gompi_update(&u, gather ? array : t->at + offset, origin, result, (uint64_t)(n / size));
 		if (gather && r->op != MPI_NO_OP && rc == MPI_SUCCESS)
-			gompi_cursor_unpack(t->address, &back, array, n);
+			gompi_cursor_unpack(t->at, &back, array, n);
 		origin = origin != NULL ? origin + n : NULL;
 		result = result != NULL ? result + n : NULL;
 	}
@@ -98,7 +96,7 @@ static void add_outside(struct outside *o, const struct gompi_checked *c, uint64
 	o->at[o->n] = (int64_t)at;
 	o->where[o->n] = where;
 	if (origin != NULL)
-		memcpy(o->origin + o->n * size, origin + where, (size_t)size);
+		gompi_copy_out(o->origin + o->n * size, origin + where, (uint64_t)size);
 	o->across = o->across || (at < c->part->to && at + (uint64_t)size > c->part->from);
 	o->n++;
 }
@@ -106,10 +104,10 @@ static void add_outside(struct outside *o, const struct gompi_checked *c, uint64
 static int update_outside(struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
 	int64_t size = c->target.type->elem_size;
 	gompi_type_of_elements(o->type, gompi_type_get(c->element), o->n, o->flags);
-	int rc = send_update(c, &(struct gompi_place){0, 1, (const struct gompi_type *)o->type, c->element},
+	int rc = send_update(c, &(struct gompi_buffer){.count = 1, .type = (const struct gompi_type *)o->type},
 			     origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
 	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
-		memcpy(result + o->where[i], o->result + i * size, (size_t)size);
+		gompi_copy_in(result + o->where[i], o->result + i * size, (uint64_t)size);
 	bool across = o->across;
 	o->n = 0;
 	o->across = false;
@@ -124,13 +122,13 @@ static int update_outside(struct outside *o, const struct gompi_checked *c, cons
 static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .operation = c->r, .element = c->element};
 	char *base = c->w->targets[c->r->target].base;
-	const struct gompi_checked_side *t = &c->target;
+	const struct gompi_buffer *t = &c->target;
 	uint64_t size = (uint64_t)t->type->elem_size, at, n, first, end;
 	struct gompi_cursor cursor;
 	int64_t bytes, offset, sent = 0, where = 0;
 	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
 	     (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
-		inside(c->part, c->offset + (uint64_t)offset, size, (uint64_t)bytes / size, &first, &end);
+		inside(c->part, c->target.offset + (uint64_t)offset, size, (uint64_t)bytes / size, &first, &end);
 		sent += bytes / (int64_t)size - (int64_t)(end - first);
 	}
 	int64_t *words = sent == 0 ? NULL
@@ -149,7 +147,7 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 	bool begun = false;
 	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
 	     rc == MPI_SUCCESS && (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0; where += bytes) {
-		at = c->offset + (uint64_t)offset;
+		at = c->target.offset + (uint64_t)offset;
 		n = (uint64_t)bytes / size;
 		inside(c->part, at, size, n, &first, &end);
 		for (uint64_t i = 0; i < n; i = i == first && i != end ? end : i + 1) {
@@ -188,12 +186,11 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 static int accumulate_at_target(const struct gompi_checked *c, const char *origin, char *result) {
 	if (c->scattered)
 		return gompi_each_region(c, accumulate_at_target, origin, result);
-	if (c->target.address != NULL)
+	if (c->mapped)
 		return update_here(c, origin, result);
 	if (c->part != NULL)
 		return update_part(c, origin, result);
-	return send_update(c, &(struct gompi_place){c->offset, c->target.count, c->target.type, c->element}, origin,
-			   result);
+	return send_update(c, &c->target, origin, result);
 }
 
 int gompi_do_accumulate(const struct gompi_checked *c) {
@@ -203,7 +200,7 @@ int gompi_do_accumulate(const struct gompi_checked *c) {
 	bool no_op = r->kind != RMA_COMPARE_AND_SWAP && r->op == MPI_NO_OP;
 	char *origin = NULL, *result = NULL, *origin_temporary = NULL, *result_temporary = NULL;
 	int rc = MPI_ERR_NO_MEM;
-	bool whole = c->target.address == NULL; // the ring path moves elements with their gaps
+	bool whole = !c->mapped; // the ring path moves elements with their gaps
 	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL)
 		goto out;
 	if (gompi_has_result(r) &&

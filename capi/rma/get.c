@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) int get(void *origin_addr, int targ
 						  gompi_simple(target_datatype), &from, &bytes),
 			     1)) {
 		if (__builtin_expect(bytes == 8, 1)) {
-			__builtin_memcpy(origin_addr, from, 8);
+			gompi_copy_word(origin_addr, from);
 			return MPI_SUCCESS;
 		}
 		if (bytes != 0) // no bytes may also mean a type that is not simple

@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) int put(const void *origin_addr, in
 						  gompi_simple(target_datatype), &to, &bytes),
 			     1)) {
 		if (__builtin_expect(bytes == 8, 1)) {
-			__builtin_memcpy(to, origin_addr, 8);
+			gompi_copy_word(to, origin_addr);
 			return MPI_SUCCESS;
 		}
 		if (bytes != 0) // no bytes may also mean a type that is not simple

@@ -8,6 +8,7 @@
 #define GOMPI_RMA_H
 
 #include "datatype/datatype.h"
+#include "datatype/memory.h"
 #include "datatype/simple.h"
 #include "base/status.h"
 #include "win/operation.h"
@@ -72,8 +73,5 @@ static inline bool gompi_direct_here(struct gompi_win *w, int rank, MPI_Aint dis
 	*address = t->base + offset;
 	return offset >= (int64_t)p.from && offset <= (int64_t)p.to && (uint64_t)*bytes <= p.to - (uint64_t)offset;
 }
-
-// Copies bytes and returns MPI_SUCCESS: a tail call, for which the fast path needs no stack frame.
-int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
 
 #endif

@@ -20,19 +20,20 @@ int gompi_each_region(const struct gompi_checked *c, gompi_at_target *f, const c
 		for (int64_t done; n > 0; n -= done, all -= done, at += done) {
 			struct gompi_checked part = *c;
 			part.scattered = false;
-			part.offset = c->offset + (uint64_t)at;
-			uint64_t end;
-			int rc =
-				gompi_attached_find_some(c->w, c->r->target, part.offset,
-							 part.offset + (uint64_t)(n - gap), &part.target.address, &end);
+			uint64_t from = c->target.offset + (uint64_t)at, end;
+			char *here;
+			int rc = gompi_attached_find_some(c->w, c->r->target, from, from + (uint64_t)(n - gap), &here,
+							  &end);
 			if (rc != MPI_SUCCESS)
 				return rc;
-			part.elements = ((int64_t)(end - part.offset) + gap) / unit->extent;
+			part.elements = ((int64_t)(end - from) + gap) / unit->extent;
 			if (part.elements == 0)
 				return MPI_ERR_RMA_RANGE;
 			part.bytes = done = part.elements * unit->extent;
-			part.target.count = part.elements;
-			part.target.type = unit;
+			part.target = (struct gompi_buffer){.offset = from, .count = part.elements, .type = unit};
+			part.mapped = here != NULL;
+			if (part.mapped)
+				part.target.at = here;
 			if (f == NULL)
 				continue;
 			rc = f(&part, origin, result);

@@ -1,7 +1,5 @@
 #include "transport/bounce.h"
 
-#include <string.h>
-
 #include "base/abi.h"
 #include "base/mutex.h"
 #include "transport/ongoing.h"
@@ -41,7 +39,7 @@ static void end_use(struct use *u) {
 	struct gompi_reason refused = b->refused;
 	bool fine = __builtin_expect(refused.class == MPI_SUCCESS, 1);
 	if (fine && u->to != NULL)
-		memcpy(u->to, b->data, u->bytes);
+		gompi_copy_in(u->to, b->data, u->bytes);
 	if (u->ongoing != NULL) {
 		gompi_ongoing_part_over(u->ongoing, fine ? NULL : &refused);
 	} else if (!fine) {
@@ -150,7 +148,7 @@ bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, 
 	struct gompi_bounce *b = named(peer, address);
 	if (b == NULL || bytes > GOMPI_BOUNCE_DATA)
 		return false;
-	memcpy(write ? b->data : local, write ? local : b->data, bytes);
+	gompi_copy_between(write ? b->data : local, write ? local : b->data, bytes);
 	return true;
 }
 

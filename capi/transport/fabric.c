@@ -2,8 +2,6 @@
 // registered memory for what is large and lies together on both sides.
 #include "transport/transport.h"
 
-#include <string.h>
-
 #include "transport/ongoing.h"
 #include "transport/stream_send.h"
 
@@ -13,7 +11,7 @@ _Static_assert(STREAM_DATA % 8 == 0 && STREAM_DATA < 1 << 16, "gompi_packet_writ
 
 // Room for the data of a packet: enough for all of it, or for as much as a packet takes. Pieces need words beside
 // their data; the more they are for their size the more packets they take.
-static uint64_t message_room(const struct gompi_outgoing *o, const struct gompi_place *at) {
+static uint64_t message_room(const struct gompi_outgoing *o, const struct gompi_buffer *at) {
 	uint64_t sides = o->kind == PACKET_COMPARE_AND_SWAP ? 2 : o->origin != NULL;
 	uint64_t room = sides * (o->bytes < STREAM_DATA ? o->bytes : STREAM_DATA);
 	if (o->pieces != NULL) {
@@ -28,7 +26,7 @@ static uint64_t message_room(const struct gompi_outgoing *o, const struct gompi_
 
 // Sends as much of o as a packet takes, which o->bytes says afterwards; what it gives is a part of what is ongoing,
 // unless that is NULL. 0 or an error class.
-static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_place *at, int bits,
+static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_buffer *at, int bits,
 			struct gompi_ongoing *ongoing) {
 	const char *call = o->operation->call;
 	uint64_t room = message_room(o, at), taken = 0;
@@ -61,7 +59,7 @@ static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const 
 
 // Sends an operation in as many packets as it takes. What it gives goes to its result, for which the call waits unless
 // stays says that it may be written to until the flush.
-static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, const struct gompi_place *at,
+static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, const struct gompi_buffer *at,
 			  bool stays) {
 	int bits = RECORD_DUE | (whole->result != NULL ? RECORD_GIVES : 0);
 	struct gompi_ongoing *ongoing = NULL;
@@ -100,15 +98,12 @@ bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const voi
 				   .head.length = (uint16_t)bytes,
 				   .offset = offset,
 				   .bytes = bytes};
-	if (__builtin_expect(bytes == 8, 1))
-		memcpy(m->data, origin, 8);
-	else
-		memcpy(m->data, origin, bytes);
+	gompi_copy_out(m->data, origin, bytes);
 	gompi_stream_commit(s, m, RECORD_DUE);
 	return true;
 }
 
-static int fabric_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
+static int fabric_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		       char *local, int64_t bytes) {
 	struct gompi_stream *s = gompi_stream_of(w, operation->target);
 	if (s == NULL)
@@ -128,8 +123,8 @@ static int fabric_move(struct gompi_win *w, const struct gompi_operation *operat
 	return send_operation(s, &o, at, stays);
 }
 
-static int fabric_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
-			 const char *origin, char *result) {
+static int fabric_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
+			 MPI_Datatype element, const char *origin, char *result) {
 	struct gompi_stream *s = gompi_stream_of(w, operation->target);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
@@ -137,7 +132,7 @@ static int fabric_update(struct gompi_win *w, const struct gompi_operation *oper
 	if (rc != MPI_SUCCESS)
 		return rc;
 	struct gompi_cursor cursor;
-	struct gompi_outgoing o = gompi_outgoing_update(operation, at, origin, result);
+	struct gompi_outgoing o = gompi_outgoing_update(operation, at, element, origin, result);
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_ELEMENTS);
 	bool stays =

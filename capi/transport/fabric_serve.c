@@ -80,7 +80,7 @@ static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const 
 	if (get)
 		class = gompi_packet_apply(m, r->data, STREAM_DATA, NULL); // of which it uses m->bytes
 	else
-		memcpy(r->data, reply, bytes);
+		gompi_copy_few(r->data, reply, bytes);
 	struct gompi_reason why = {0};
 	if (class != MPI_SUCCESS)
 		why = gompi_reason_take(class);
@@ -236,7 +236,7 @@ static void keep_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		s->kept_room = room;
 	}
 	memcpy(s->kept + s->kept_end, &length, sizeof length);
-	memcpy(s->kept + s->kept_end + sizeof length, m, length);
+	gompi_copy_few(s->kept + s->kept_end + sizeof length, m, length);
 	s->kept_end += all;
 }
 

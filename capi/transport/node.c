@@ -30,7 +30,7 @@ static bool is_polled(const struct gompi_win *w, int process) {
 
 // Returns true if a put or get is moved by system calls, for which nobody at the target need look, or else through
 // the ring, which takes a fraction of the time if somebody does.
-static bool by_system(const struct gompi_place *at, int64_t bytes, bool polled) {
+static bool by_system(const struct gompi_buffer *at, int64_t bytes, bool polled) {
 	return gompi_node.cma && (!polled || bytes > RING_MOST) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / LONG_PIECE / at->count >= at->type->segments);
 }
@@ -47,7 +47,7 @@ static void expect_more(int process) {
 
 // What an R-form brings from where somebody looks at the ring has come before there would be a request for it, so it
 // waits; else it leaves that under way.
-static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
+static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);
 	int process = gompi_on_node(m->peer);
@@ -74,11 +74,11 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 		       : rc;
 }
 
-static int node_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
-		       const char *origin, char *result) {
+static int node_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
+		       MPI_Datatype element, const char *origin, char *result) {
 	int process = gompi_on_node(gompi_member(w, operation->target)->peer);
 	struct gompi_cursor cursor;
-	struct gompi_outgoing o = gompi_outgoing_update(operation, at, origin, result);
+	struct gompi_outgoing o = gompi_outgoing_update(operation, at, element, origin, result);
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) || operation->kind == RMA_COMPARE_AND_SWAP)
 		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_ELEMENTS);
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))

@@ -43,11 +43,11 @@ void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struc
 		data = (char *)(p->word + (p->n | 1)); // the data is aligned as in a packet without pieces
 	}
 	if (inlined) {
-		memcpy(data, o->origin, o->bytes);
+		gompi_copy_out(data, o->origin, o->bytes);
 		data += o->bytes;
 	}
 	if (o->kind == PACKET_COMPARE_AND_SWAP) {
-		memcpy(data, o->operation->compare, o->bytes);
+		gompi_copy_out(data, o->operation->compare, o->bytes);
 		data += o->bytes;
 	}
 	const int added = (o->pieces != NULL ? PACKET_LAYOUT : 0) | (o->in_order ? PACKET_IN_ORDER : 0);
@@ -259,11 +259,7 @@ int gompi_packet_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t
 		return gompi_because(MPI_ERR_INTERN, WHY_TOO_SHORT, m->head.length, bytes);
 	if (bytes > size || m->offset > size - bytes)
 		return gompi_because(MPI_ERR_RMA_RANGE, WHY_OUTSIDE, m->offset + bytes, size);
-	char *to = (char *)w->base + m->offset;
-	if (__builtin_expect(bytes == 8, 1))
-		memcpy(to, m->data, 8);
-	else
-		memcpy(to, m->data, bytes);
+	gompi_copy_in((char *)w->base + m->offset, m->data, bytes);
 	return MPI_SUCCESS;
 }
 

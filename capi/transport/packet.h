@@ -97,7 +97,7 @@ struct gompi_outgoing {
 
 // What a put or get sends between local and the target, whose pieces are the caller's affair.
 static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_operation *operation,
-							const struct gompi_place *at, char *local, int64_t bytes) {
+							const struct gompi_buffer *at, char *local, int64_t bytes) {
 	bool put = operation->kind == RMA_PUT, together = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
 	return (struct gompi_outgoing){.operation = operation,
 				       .kind = put ? PACKET_PUT : PACKET_GET,
@@ -111,8 +111,8 @@ static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_opera
 
 // What an accumulate of arrays of elements sends, in the same way.
 static inline struct gompi_outgoing gompi_outgoing_update(const struct gompi_operation *operation,
-							  const struct gompi_place *at, const char *origin,
-							  char *result) {
+							  const struct gompi_buffer *at, MPI_Datatype element,
+							  const char *origin, char *result) {
 	const struct gompi_type *type = at->type;
 	bool together = type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS;
 	return (struct gompi_outgoing){.operation = operation,
@@ -120,7 +120,7 @@ static inline struct gompi_outgoing gompi_outgoing_update(const struct gompi_ope
 					       : operation->kind == RMA_ACCUMULATE     ? PACKET_ACCUMULATE
 										       : PACKET_FETCH,
 				       .offset = at->offset + (together ? (uint64_t)type->elem_origin : 0),
-				       .type = at->element,
+				       .type = element,
 				       .origin = origin,
 				       .result = result,
 				       .element = (uint64_t)type->elem_size,

@@ -95,7 +95,7 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	if (rc != MPI_SUCCESS)
 		read_reason(&cell->answer);
 	else if (result != NULL)
-		memcpy(result, cell->answer.data, bytes);
+		gompi_copy_in(result, cell->answer.data, bytes);
 	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
 	gompi_wake(&ring_of(process)->space);
 	// What was sent before it has been applied before it: unless more has been sent since there is nothing left to
@@ -253,7 +253,7 @@ int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *wh
 		void *result = o.result;
 		o.bytes = o.bytes < most ? o.bytes : most;
 		if (o.origin != NULL) {
-			memcpy(gompi_bounce_data(buffer), o.origin, o.bytes);
+			gompi_copy_out(gompi_bounce_data(buffer), o.origin, o.bytes);
 			o.origin = gompi_bounce_address(buffer);
 		}
 		o.result = result != NULL ? gompi_bounce_address(buffer) : NULL;
@@ -307,7 +307,7 @@ static void apply_all(struct gompi_ring *ring) {
 		gompi_compiler_fence(); // what is decided by is the copy, which compilers must not fetch again
 		if (m->head.length > GOMPI_PACKET_DATA)
 			m->head.length = 0; // nonsense, which is refused for what is missing
-		memcpy(m->data, c->packet.data, m->head.length);
+		gompi_copy_few(m->data, c->packet.data, m->head.length);
 		int rc = m->head.kind == PACKET_COMPLETE
 				 ? take_complete(m)
 				 : gompi_packet_apply(m, c->packet.data, GOMPI_PACKET_DATA, gompi_bounce_move);

@@ -1,6 +1,5 @@
 // What comes back from the members of streams: answers, and the results of operations.
 #include <stdlib.h>
-#include <string.h>
 
 #include "transport/ongoing.h"
 #include "transport/stream_send.h"
@@ -73,7 +72,7 @@ static int give_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	if (m->class == MPI_SUCCESS && m->head.length != r->bytes)
 		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_LENGTH, m->head.length, r->bytes);
 	if (m->class == MPI_SUCCESS)
-		memcpy(r->to, m->data, r->bytes);
+		gompi_copy_in(r->to, m->data, r->bytes);
 	if (r->ongoing != NULL) {
 		const struct gompi_reason why = answers_reason(m);
 		gompi_ongoing_part_over(r->ongoing, why.class == MPI_SUCCESS ? NULL : &why);

@@ -3,34 +3,26 @@
 #ifndef GOMPI_TRANSPORT_H
 #define GOMPI_TRANSPORT_H
 
-#include "datatype/datatype.h"
+#include "datatype/buffer.h"
 #include "win/operation.h"
 #include "win/win.h"
 
 #pragma GCC visibility push(hidden)
 
-// Where the data of an operation lies at its target: count copies of type, offset bytes behind the beginning of the
-// target's window, or at this address of its process in a dynamic window. Checked to be inside.
-struct gompi_place {
-	uint64_t offset;
-	int64_t count;
-	const struct gompi_type *type;
-	MPI_Datatype element; // predefined: what its elements are updated as
-};
-
 // A transport. Functions that can fail return 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM, or what the
-// target has answered. Those that wait serve what arrives for this process meanwhile.
+// target has answered. Those that wait serve what arrives for this process meanwhile. at is the target's buffer,
+// checked to be inside: offset, count, type, which is not NULL.
 struct gompi_transport {
 	const char *name;
 	// Moves the bytes of the put or get o between local and the target. On return a get is there, a put is sent,
 	// and local may be used again; where local is the application's own buffer only when flush_local returns or, if
 	// o gives a request, when that is complete.
-	int (*move)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_place *at, char *local,
+	int (*move)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_buffer *at, char *local,
 		    int64_t bytes);
-	// Does the accumulate o. origin and result are arrays of elements, or NULL. On return it is sent, and origin
-	// may be used again; a result is there, or as with move.
-	int (*update)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_place *at,
-		      const char *origin, char *result);
+	// Does the accumulate o. origin and result are arrays of elements, of a predefined type, or NULL. On return it
+	// is sent, and origin may be used again; a result is there, or as with move.
+	int (*update)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_buffer *at,
+		      MPI_Datatype element, const char *origin, char *result);
 	// Waits until everything that this process has sent to target, or to all targets of this transport (GOMPI_ALL),
 	// is done there; for the function called call.
 	int (*flush)(struct gompi_win *w, int target, const char *call);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "datatype/datatype.h"
+#include "datatype/memory.h"
 #include "datatype/op.h"
 
 // Takes the memory's lock. 0 or MPI_ERR_PROC_ABORTED; then u holds nothing.
@@ -42,9 +43,9 @@ int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to
 
 // Swaps one element of any size under the lock.
 static void swap_locked(char *to, const void *origin, const void *compare, void *result, size_t size) {
-	memcpy(result, to, size);
+	gompi_copy_between(result, to, size);
 	if (memcmp(to, compare, size) == 0)
-		memcpy(to, origin, size);
+		gompi_copy_between(to, origin, size);
 }
 
 // Updates n elements by loops. Old values go to result unless that is NULL.

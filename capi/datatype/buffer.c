@@ -1,4 +1,4 @@
-#include "message/buffer.h"
+#include "datatype/buffer.h"
 
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
 		       struct gompi_verdict *v) {
@@ -67,15 +67,16 @@ int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *
 	return n;
 }
 
-void gompi_buffer_copy(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n) {
+void gompi_buffer_copy_typed(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n) {
 	if (n == 0)
 		return;
-	if (from->type == NULL && to->type == NULL) {
-		memmove(to->at, from->at, (size_t)n); // some programs send a buffer to themselves
-	} else if (from->type == NULL) {
+	if (from->type == NULL) {
 		gompi_buffer_unpack(to, 0, from->at, n);
 	} else if (to->type == NULL) {
 		gompi_buffer_pack(from, to->at, 0, n);
+	} else if (to->skip == 0 && from->skip == 0 &&
+		   (to->count * to->type->size == n || from->count * from->type->size == n)) {
+		gompi_typed_copy(to->at, to->count, to->type, from->at, from->count, from->type);
 	} else {
 		char between[8 << 10];
 		for (int64_t at = 0, piece; at < n; at += piece) {

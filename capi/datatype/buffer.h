@@ -1,22 +1,27 @@
-// The memory that a message comes from or goes to.
-#ifndef GOMPI_MESSAGE_BUFFER_H
-#define GOMPI_MESSAGE_BUFFER_H
+// A buffer of a call: the check of the call fills it in, and it is passed on to what copies.
+#ifndef GOMPI_BUFFER_H
+#define GOMPI_BUFFER_H
 
-#include <string.h>
 #include <sys/uio.h>
 
 #include "base/verdict.h"
 #include "datatype/datatype.h"
+#include "datatype/memory.h"
 #include "datatype/simple.h"
 
 // size bytes of data: at an address, or, with a type, those behind the first skip of count copies of it.
 struct gompi_buffer {
-	char *at;
+	union {
+		char *at;
+		uint64_t offset; // of a target's that is not mapped here: behind the beginning of its window, or an
+				 // address of its process in a dynamic window
+	};
 	int64_t size;
 	int64_t count;
 	const struct gompi_type *type; // NULL: one run of memory
 	int64_t skip;
-	bool kept; // whoever started the operation keeps the type until it is over
+	bool kept;      // whoever started the operation keeps the type until it is over
+	uint8_t memory; // enum gompi_memory: 0 as yet, the host's
 };
 
 #pragma GCC visibility push(hidden)
@@ -40,21 +45,12 @@ static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, i
 
 void gompi_buffer_pack_typed(const struct gompi_buffer *b, char *to, int64_t from, int64_t n);
 void gompi_buffer_unpack_typed(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n);
-
-// Small copies without a call.
-static inline void gompi_copy_small(char *to, const char *from, int64_t n) {
-	if (n == 8)
-		memcpy(to, from, 8);
-	else if (n == 4)
-		memcpy(to, from, 4);
-	else if (n != 0)
-		memcpy(to, from, (size_t)n);
-}
+void gompi_buffer_copy_typed(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n);
 
 // Copies bytes [from, from + n) of the buffer's data to to.
 static inline void gompi_buffer_pack(const struct gompi_buffer *b, char *to, int64_t from, int64_t n) {
 	if (__builtin_expect(b->type == NULL, 1))
-		gompi_copy_small(to, b->at + from, n);
+		gompi_copy_out(to, b->at + from, (uint64_t)n);
 	else
 		gompi_buffer_pack_typed(b, to, from, n);
 }
@@ -62,7 +58,7 @@ static inline void gompi_buffer_pack(const struct gompi_buffer *b, char *to, int
 // Copies n bytes to bytes [to, to + n) of the buffer's data.
 static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n) {
 	if (__builtin_expect(b->type == NULL, 1))
-		gompi_copy_small(b->at + to, from, n);
+		gompi_copy_in(b->at + to, from, (uint64_t)n);
 	else
 		gompi_buffer_unpack_typed(b, to, from, n);
 }
@@ -72,7 +68,12 @@ static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to,
 int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int most);
 
 // Copies the first n bytes of the data of one buffer to another.
-void gompi_buffer_copy(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n);
+static inline void gompi_buffer_copy(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n) {
+	if (from->type == NULL && to->type == NULL)
+		gompi_copy_between(to->at, from->at, (uint64_t)n); // some programs send a buffer to themselves
+	else
+		gompi_buffer_copy_typed(to, from, n);
+}
 
 // Keeps a buffer's type for as long as a request needs it; gompi_buffer_drop ends that.
 void gompi_buffer_hold(const struct gompi_buffer *b);
