@@ -3,10 +3,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FIRST_ENTRIES = 64 };
+enum {
+	FIRST_ENTRIES = 64,
+	MOST_HANDLES = 1 << 22, // entries of struct gompi_handles
+};
 
-// Of all tables and spares: what changes them calls Go besides, and is rare.
+// Of tables of handles that Go makes, and of spares: what changes them calls Go besides, and is rare.
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 // Two, since a lone entry has no handle that belongs to another.
@@ -15,38 +19,41 @@ struct gompi_table_entries gompi_table_nothing = {.mask = 1, .entry = {{.handle 
 static uintptr_t handle_in(struct gompi_table_entry *e) { return gompi_load(&e->handle); }
 static void *object_in(struct gompi_table_entry *e) { return gompi_load(&e->object); }
 
-// Makes an entry one that nothing finds: the complement of what belongs there belongs to another. What reads the entry
-// just now gets the old object.
-static void leave_locked(struct gompi_table_entry *e, uintptr_t belongs) { gompi_store(&e->handle, ~belongs); }
-
-static void fill_locked(struct gompi_table_entry *e, uintptr_t handle, void *object) {
-	leave_locked(e, handle);
+static void fill_entry(struct gompi_table_entry *e, uintptr_t handle, void *object) {
+	gompi_table_leave(e, (uint32_t)handle);
 	gompi_store_release(&e->object, object); // after the handle that nothing finds
 	gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 }
 
 // Returns true if an entry has a handle that can be found.
-static bool live_locked(struct gompi_table_entries *t, struct gompi_table_entry *e) {
+static bool is_live(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return gompi_table_place(t, handle_in(e)) == e;
 }
 
+// Returns the number that an entry goes on after, with what else is in a handle.
+static uint32_t goes_on_after(struct gompi_table_entries *t, struct gompi_table_entry *e) {
+	return (uint32_t)(is_live(t, e) ? handle_in(e) : ~handle_in(e));
+}
+
 // Returns twice as many entries with the same in them, which differ in one more bit as they do in fewer; NULL: there is
-// no memory.
-static struct gompi_table_entries *twice_locked(struct gompi_table_entries *old) {
-	uintptr_t size = old == &gompi_table_nothing ? FIRST_ENTRIES : 2 * (old->mask + 1), i;
+// no memory. Where an entry goes on after number n, that goes to one of two new entries; the other gets n - S, the
+// number before it, so that n + S comes next there, and n + 2S here.
+static struct gompi_table_entries *twice(struct gompi_table_entries *old) {
+	bool first = old == &gompi_table_nothing;
+	uint32_t size = first ? FIRST_ENTRIES : 2 * ((uint32_t)old->mask + 1), i;
 	struct gompi_table_entries *new = malloc(sizeof *new + size * sizeof new->entry[0]);
 	if (new == NULL)
 		return NULL;
-	new->before = old;
+	new->before = first ? NULL : old;
 	new->mask = size - 1;
 	for (i = 0; i < size; i++) {
-		gompi_store(&new->entry[i].object, NULL);
-		leave_locked(&new->entry[i], i);
-	}
-	for (i = 0; i <= old->mask; i++) {
-		struct gompi_table_entry *e = &old->entry[i];
-		if (live_locked(old, e))
-			fill_locked(gompi_table_place(new, handle_in(e)), handle_in(e), object_in(e));
+		struct gompi_table_entry *e = &old->entry[i & old->mask];
+		uint32_t n = first ? i : goes_on_after(old, e);
+		gompi_store(&new->entry[i].object, object_in(e));
+		if (((n ^ i) & new->mask) != 0 || first)
+			gompi_table_leave(&new->entry[i], first ? n - size : n - size / 2);
+		else
+			gompi_store(&new->entry[i].handle, is_live(old, e) ? handle_in(e) : ~(uintptr_t)n);
 	}
 	return new;
 }
@@ -55,15 +62,15 @@ bool gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 	pthread_mutex_lock(&mu);
 	struct gompi_table_entries *now = gompi_load(&t->now);
 	struct gompi_table_entry *e = gompi_table_place(now, handle);
-	while (now == &gompi_table_nothing || (live_locked(now, e) && handle_in(e) != handle)) {
-		now = twice_locked(now);
+	while (now == &gompi_table_nothing || (is_live(now, e) && handle_in(e) != handle)) {
+		now = twice(now);
 		if (now == NULL)
 			break;
 		gompi_store_release(&t->now, now); // pairs with the acquire in gompi_table_get
 		e = gompi_table_place(now, handle);
 	}
 	if (now != NULL)
-		fill_locked(e, handle, object);
+		fill_entry(e, handle, object);
 	pthread_mutex_unlock(&mu);
 	return now != NULL;
 }
@@ -74,10 +81,55 @@ void *gompi_table_remove(struct gompi_table *t, uintptr_t handle) {
 	void *object = NULL;
 	if (handle_in(e) == handle) {
 		object = object_in(e);
-		leave_locked(e, handle);
+		gompi_table_leave(e, (uint32_t)handle);
 	}
 	pthread_mutex_unlock(&mu);
 	return object;
+}
+
+void gompi_handles_open(struct gompi_handles *s, uint32_t above, uint32_t numbers) {
+	*s = (struct gompi_handles){.table = {&gompi_table_nothing}, .above = above, .numbers = numbers};
+}
+
+struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s) {
+	struct gompi_table_entries *old = gompi_load(&s->table.now), *t = NULL;
+	if (old->mask + 1 < MOST_HANDLES)
+		t = twice(old);
+	if (t == NULL)
+		return old;
+	uint32_t half = ((uint32_t)t->mask + 1) / 2, order = s->first, free = s->free;
+	s->free = 0;
+	if (t->before == NULL)
+		for (uint32_t i = 0; i <= t->mask; i++)
+			gompi_handles_push(s, t, i);
+	else
+		for (uint32_t i = 0; i < half; i++)
+			gompi_handles_push(s, t, (goes_on_after(old, &old->entry[i]) & t->mask) ^ half);
+	for (; free > 0; free--) {
+		uintptr_t was = ~handle_in(&old->entry[order]);
+		gompi_handles_push(s, t, (uint32_t)(was & t->mask));
+		order = (uint32_t)(was >> 32);
+	}
+	gompi_store_release(&s->table.now, t); // pairs with the acquire in gompi_table_get
+	return t;
+}
+
+void gompi_handles_trim(struct gompi_handles *s) {
+	enum { PAGE = 4096 };
+	for (struct gompi_table_entries *t = gompi_load(&s->table.now)->before; t != NULL; t = t->before) {
+		uintptr_t from = ((uintptr_t)t->entry + PAGE - 1) & -(uintptr_t)PAGE,
+			  to = (uintptr_t)&t->entry[t->mask + 1] & -(uintptr_t)PAGE;
+		if (from < to)
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+}
+
+void gompi_handles_close(struct gompi_handles *s) {
+	struct gompi_table_entries *t = gompi_load(&s->table.now), *before;
+	for (; t != NULL && t != &gompi_table_nothing; t = before) {
+		before = t->before;
+		free(t);
+	}
 }
 
 void *gompi_spares_take(struct gompi_spares *s) {

@@ -1,6 +1,7 @@
-// What C keeps for handles that core/handle makes, found without a lock. The numbers of live handles differ in as many
-// of their low bits as core/handle's table of them has, so that many bits tell the entry; here it is as few as tell
-// apart the handles that C knows.
+// Objects found by their handles without a lock: what C keeps for handles that core/handle makes, and handles that C
+// makes itself. The numbers of live handles of a kind differ in as many of their low bits as core/handle's table of
+// them has, so that many bits tell the entry. Where core/handle makes the handles it is as few here as tell apart those
+// that C knows.
 #ifndef GOMPI_TABLE_H
 #define GOMPI_TABLE_H
 
@@ -9,14 +10,16 @@
 
 #include "base/order.h"
 
-// An entry that is free has a handle that belongs to another entry, so that nothing finds it.
+// An entry that is free has a handle that belongs to another entry, so that nothing finds it: the complement of the
+// number that it goes on after and, from bit 32 on, of the free entry behind it (gompi_handles_add).
 struct gompi_table_entry {
 	_Atomic uintptr_t handle; // the store releases object
 	void *_Atomic object;     // not NULL where something can be found
 };
+_Static_assert(sizeof(uintptr_t) == 8, "a number and an entry");
 
 struct gompi_table_entries {
-	struct gompi_table_entries *before; // with half as many
+	struct gompi_table_entries *before; // with half as many; NULL: there are none
 	uintptr_t mask;                     // of the low bits that tell the entry
 	struct gompi_table_entry entry[];
 };
@@ -25,6 +28,14 @@ struct gompi_table_entries {
 // was made later.
 struct gompi_table {
 	struct gompi_table_entries *_Atomic now; // the store releases the entries
+};
+
+// A table whose handles C makes, by core/handle's rule; it does not shrink. It is changed under its owner's lock.
+struct gompi_handles {
+	struct gompi_table table;
+	uint32_t above;             // what is above the number in each handle
+	uint32_t numbers;           // the largest number, of which all bits are set
+	uint32_t first, last, free; // entries that are free, by when they became so, and how many
 };
 
 // Objects of one kind to be used again. None is given back to the system, so that a call that comes too late finds
@@ -61,6 +72,56 @@ static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
 bool gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
 // gompi_table_remove takes it away and returns it; NULL: there was none.
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
+
+// gompi_handles_open makes a table empty.
+void gompi_handles_open(struct gompi_handles *s, uint32_t above, uint32_t numbers);
+// gompi_handles_grow makes twice as many entries, if there is memory, and returns those that there are.
+__attribute__((cold)) struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s);
+// gompi_handles_trim gives back the pages of tables that nothing is added to any longer. Whoever still looks there
+// finds nothing, if it is not for the handle 0.
+void gompi_handles_trim(struct gompi_handles *s);
+void gompi_handles_close(struct gompi_handles *s);
+
+// gompi_table_leave makes an entry one that nothing finds. What reads the entry just now gets the old object.
+static inline void gompi_table_leave(struct gompi_table_entry *e, uint32_t number) {
+	gompi_store(&e->handle, ~(uintptr_t)number);
+}
+
+// gompi_handles_push appends an entry to those that are free; no other is behind it.
+static inline void gompi_handles_push(struct gompi_handles *s, struct gompi_table_entries *t, uint32_t i) {
+	if (s->free == 0) {
+		s->first = i;
+	} else {
+		struct gompi_table_entry *last = &t->entry[s->last];
+		gompi_store(&last->handle, gompi_load(&last->handle) ^ (uintptr_t)i << 32);
+	}
+	s->last = i;
+	s->free++;
+}
+
+// gompi_handles_add returns a handle for an object; 0: there is no memory, or as many are live as can be.
+static inline uintptr_t gompi_handles_add(struct gompi_handles *s, void *object) {
+	struct gompi_table_entries *t = gompi_load(&s->table.now);
+	if (__builtin_expect(2 * (uintptr_t)s->free <= t->mask + 1, 0)) {
+		t = gompi_handles_grow(s);
+		if (s->free == 0)
+			return 0;
+	}
+	struct gompi_table_entry *e = &t->entry[s->first];
+	uintptr_t was = ~gompi_load(&e->handle), handle = s->above | (((uint32_t)was + t->mask + 1) & s->numbers);
+	s->first = (uint32_t)(was >> 32);
+	s->free--;
+	gompi_store(&e->object, object);
+	gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
+	return handle;
+}
+
+// gompi_handles_remove takes a live handle away.
+static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handle) {
+	struct gompi_table_entries *t = gompi_load(&s->table.now);
+	gompi_table_leave(gompi_table_place(t, handle), (uint32_t)handle);
+	gompi_handles_push(s, t, (uint32_t)(handle & t->mask));
+}
 
 // gompi_spares_take returns an object with what it had when it was given, or a new one that is zero; NULL: there is no
 // memory.

@@ -113,12 +113,7 @@ static inline struct gompi_request *gompi_request_of(MPI_Request request) {
 	if (__builtin_expect(h >> 27 != GOMPI_REQUEST || m == NULL, 0))
 		return NULL;
 	struct gompi_lane *l = &m->lane[h >> GOMPI_REQUEST_NUMBER_BITS & (GOMPI_LANES - 1)];
-	uint32_t number = h & ((1U << GOMPI_REQUEST_NUMBER_BITS) - 1);
-	struct gompi_request_entries *t = gompi_load_acquire(&l->requests.now);
-	if (t == NULL)
-		return NULL;
-	struct gompi_request_entry *e = &t->entry[number & t->mask];
-	return gompi_load(&e->number) == number ? gompi_load_acquire(&e->request) : NULL;
+	return gompi_table_get(&l->requests.handles.table, h);
 }
 
 static inline bool gompi_is_complete(const struct gompi_request *r) {

@@ -38,6 +38,7 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 	for (int i = 0; i < GOMPI_LANES; i++) {
 		struct gompi_lane *l = &m->lane[i];
 		l->home = m;
+		gompi_requests_open(&l->requests, i);
 		l->box = gompi_inbox_of(m, node->me, i);
 		l->head = l->announced = gompi_load(&l->box->head);
 		l->at = gompi_inbox_place(l->box, l->head);

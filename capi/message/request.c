@@ -2,15 +2,11 @@
 
 #include <malloc.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum {
-	LEAST = 64,     // entries of a table
-	MOST = 1 << 22, // and at most: half as many requests of a lane can be live
-	SPARES = 256,   // requests that a lane keeps
-	MANY = 4096,    // numbers that are given back when none is in use
-	WORTH = 65536,  // requests and messages whose memory is given back once seven eighths of them have gone
-	NUMBERS = (1 << GOMPI_REQUEST_NUMBER_BITS) - 1,
+	SPARES = 256,  // requests that a lane keeps
+	MANY = 4096,   // numbers that are given back when none is in use
+	WORTH = 65536, // requests and messages whose memory is given back once seven eighths of them have gone
 };
 
 struct gompi_request *gompi_request_take(struct gompi_lane *l) {
@@ -47,24 +43,17 @@ void gompi_request_give(struct gompi_request *r) {
 	l->requests.spares++;
 }
 
-// The pages of tables that nothing is added to any longer: whoever still looks there finds no request.
-static void empty_old_tables(struct gompi_requests *s) {
-	enum { PAGE = 4096 };
-	struct gompi_request_entries *t = gompi_load(&s->now);
-	while (t != NULL && (t = t->before) != NULL) {
-		uintptr_t from = ((uintptr_t)t->entry + PAGE - 1) & -(uintptr_t)PAGE,
-			  to = (uintptr_t)&t->entry[t->mask + 1] & -(uintptr_t)PAGE;
-		if (from < to)
-			madvise((void *)from, to - from, MADV_DONTNEED);
-	}
-}
-
 void gompi_lane_freed(struct gompi_lane *l) {
 	if (--l->live > l->most / 8 || l->most < WORTH)
 		return;
 	l->most = l->live;
-	empty_old_tables(&l->requests);
+	gompi_handles_trim(&l->requests.handles);
 	malloc_trim(0);
+}
+
+void gompi_requests_open(struct gompi_requests *s, int i) {
+	gompi_handles_open(&s->handles, (uint32_t)GOMPI_REQUEST << 27 | (uint32_t)i << GOMPI_REQUEST_NUMBER_BITS,
+			   (1 << GOMPI_REQUEST_NUMBER_BITS) - 1);
 }
 
 void gompi_requests_close(struct gompi_requests *s) {
@@ -72,85 +61,18 @@ void gompi_requests_close(struct gompi_requests *s) {
 		next = r->next;
 		free(r);
 	}
-	for (struct gompi_request_entries *t = gompi_load(&s->now), *before; t != NULL; t = before) {
-		before = t->before;
-		free(t);
-	}
-}
-
-// Appends an entry to those that are free.
-static void push(struct gompi_requests *s, struct gompi_request_entries *t, uint32_t i) {
-	if (s->free == 0)
-		s->first = i;
-	else
-		t->entry[s->last].next = i;
-	s->last = i;
-	s->free++;
-}
-
-// Doubles the table. Where an entry goes on after number n, that goes to one of two entries of the new table; the other
-// gets n - S, the number before it, so that n + S comes next there, and n + 2S here.
-static bool grow(struct gompi_requests *s) {
-	struct gompi_request_entries *old = gompi_load(&s->now);
-	uint32_t half = old != NULL ? old->mask + 1 : 0, size = half > 0 ? 2 * half : LEAST;
-	struct gompi_request_entries *t = calloc(1, sizeof *t + size * sizeof t->entry[0]);
-	if (t == NULL)
-		return false;
-	t->mask = size - 1;
-	t->before = old;
-	uint32_t order = s->first, free = s->free;
-	s->free = 0;
-	if (half == 0)
-		for (uint32_t i = 0; i < size; i++) {
-			gompi_store(&t->entry[i].number, (i - size) & NUMBERS);
-			push(s, t, i);
-		}
-	for (uint32_t i = 0; i < half; i++) {
-		uint32_t n = gompi_load(&old->entry[i].number), here = n & t->mask, other = here ^ half;
-		gompi_store(&t->entry[here].number, n);
-		gompi_store(&t->entry[here].request, gompi_load(&old->entry[i].request));
-		gompi_store(&t->entry[other].number, (n - half) & NUMBERS);
-	}
-	for (; free > 0; free--, order = old->entry[order].next) {
-		uint32_t here = gompi_load(&old->entry[order].number) & t->mask;
-		push(s, t, here);
-		push(s, t, here ^ half);
-	}
-	for (uint32_t i = 0; i < half; i++)
-		if (gompi_load(&old->entry[i].request) != NULL)
-			push(s, t, (gompi_load(&old->entry[i].number) & t->mask) ^ half);
-	gompi_store_release(&s->now, t); // pairs with the acquire in gompi_request_of
-	return true;
+	gompi_handles_close(&s->handles);
 }
 
 bool gompi_request_add(struct gompi_request *r) {
-	struct gompi_requests *s = &r->lane->requests;
-	struct gompi_request_entries *t = gompi_load(&s->now);
-	if (t == NULL || (2 * s->free <= t->mask + 1 && t->mask + 1 < MOST)) {
-		if (!grow(s) && s->free == 0)
-			return false;
-		t = gompi_load(&s->now);
-	}
-	if (s->free == 0)
-		return false;
-	struct gompi_request_entry *e = &t->entry[s->first];
-	s->first = e->next;
-	s->free--;
-	uint32_t n = (gompi_load(&e->number) + t->mask + 1) & NUMBERS;
-	gompi_store(&e->number, n);
-	gompi_store_release(&e->request, r);
-	r->number = (uint32_t)(r->lane - r->lane->home->lane) << GOMPI_REQUEST_NUMBER_BITS | n;
-	r->handled = true;
-	return true;
+	r->handle = (uint32_t)gompi_handles_add(&r->lane->requests.handles, r);
+	r->handled = r->handle != 0;
+	return r->handled;
 }
 
 void gompi_request_remove(struct gompi_request *r) {
-	struct gompi_requests *s = &r->lane->requests;
-	struct gompi_request_entries *t = gompi_load(&s->now);
-	uint32_t i = r->number & NUMBERS & t->mask;
-	gompi_store(&t->entry[i].request, NULL);
+	gompi_handles_remove(&r->lane->requests.handles, r->handle);
 	r->handled = false;
-	push(s, t, i);
 }
 
 uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r) {

@@ -3,6 +3,7 @@
 #ifndef GOMPI_REQUEST_H
 #define GOMPI_REQUEST_H
 
+#include "base/table.h"
 #include "fabric/fabric.h"
 #include "datatype/buffer.h"
 #include "message/queue.h"
@@ -80,7 +81,7 @@ struct gompi_request {
 	bool looked;               // a send: the receiver has been told that the message is waited for
 	bool registered;           // a send: region counts
 	uint8_t mode;              // enum gompi_mode
-	uint32_t number;           // of its handle, see request.c
+	uint32_t handle;           // if handled
 	int32_t peer, tag, source; // rank of destination or source; source: this process' rank, of a send
 	int32_t world; // a send, or of another kind: rank of the destination in MPI_COMM_WORLD, -1: of several
 	uint64_t context;
@@ -91,25 +92,12 @@ struct gompi_request {
 	struct gompi_result result; // valid once it is complete
 };
 
-// Handles of requests: this kind, which core/handle.Kind does not know, lane and number.
+// Handles of requests: this kind, which core/handle.Kind does not know, lane and number (struct gompi_handles).
 enum { GOMPI_REQUEST = 12, GOMPI_REQUEST_NUMBER_BITS = 25 };
 
-// The live requests of a lane by number: a table of a power of two of entries, number n in entry n modulo that. Free
-// entries are used in the order in which they became free, and an entry that is used again gets its last number plus
-// the table's size, so that a number comes again late (core/handle has the same rule, and says how late).
-struct gompi_request_entry {
-	gompi_a32 number;
-	struct gompi_request *_Atomic request; // NULL: free
-	uint32_t next;                         // of a free entry: the one that became free after it
-};
-struct gompi_request_entries {
-	uint32_t mask;
-	struct gompi_request_entries *before; // readers that come late may still look there
-	struct gompi_request_entry entry[];
-};
+// The live requests of a lane, and those that wait to be used.
 struct gompi_requests {
-	struct gompi_request_entries *_Atomic now; // the store releases the entries
-	uint32_t first, last, free;
+	struct gompi_handles handles;
 	struct gompi_request *spare; // to be used again
 	int spares;
 };
@@ -132,7 +120,7 @@ struct gompi_numbers {
 // Makes a request one that nothing has happened to, before it is described: lane, what it is, with whom, its buffer.
 static inline void gompi_request_clear(struct gompi_request *r) {
 	memset((char *)r + offsetof(struct gompi_request, state), 0,
-	       offsetof(struct gompi_request, number) - offsetof(struct gompi_request, state));
+	       offsetof(struct gompi_request, handle) - offsetof(struct gompi_request, state));
 	r->kind = NULL;
 	r->id = 0;
 	r->to = NULL;
@@ -152,15 +140,14 @@ bool gompi_request_add(struct gompi_request *r);
 // Takes the handle away.
 void gompi_request_remove(struct gompi_request *r);
 
-static inline uintptr_t gompi_request_handle(const struct gompi_request *r) {
-	return (uintptr_t)GOMPI_REQUEST << 27 | r->number;
-}
+static inline uintptr_t gompi_request_handle(const struct gompi_request *r) { return r->handle; }
 
 uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r);
 struct gompi_request *gompi_number_get(const struct gompi_numbers *s, uint64_t id);
 void gompi_number_remove(struct gompi_numbers *s, uint64_t id);
 
-// Gives back what a lane keeps to be used again, and its table.
+// Begins with no request, of lane i; gives back what a lane keeps to be used again, and its table.
+void gompi_requests_open(struct gompi_requests *s, int i);
 void gompi_requests_close(struct gompi_requests *s);
 
 // Writes what is wrong with a complete request to v; its class.

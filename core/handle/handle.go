@@ -13,7 +13,8 @@
 // live. So a number comes again after (S - L) * 2^27 / S new handles of its kind while L are live: after 134,217,728 if
 // none is, never before 67,108,864 up to half of the most that can be live; beyond that, 2^27/S for each free entry. A
 // table from which most of many handles have gone shrinks, and may pass over numbers where two entries become one, half
-// of all at most. Windows have numbers that all members agree on; core/rma says when those come again.
+// of all at most. C's tables of the handles that C makes have this rule, too (capi/base/table.h), and do not shrink.
+// Windows have numbers that all members agree on; core/rma says when those come again.
 package handle
 
 import (

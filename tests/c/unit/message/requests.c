@@ -1,6 +1,6 @@
-/* Proves: handles of requests (message/request.c) lead to their request and to no other: not those that were given
- * back, however many have been made since, while the tables grow under threads that look; a number comes again
- * late. So do the numbers that records refer to: an answer that is late or made up finds nothing. */
+/* Proves: handles of requests (message/request.c) lead to their request, whichever lane it is in, and no longer once it
+ * has ended (base/table.c has the rest). So do the numbers that records refer to: an answer that is late or made up
+ * finds nothing. */
 #include "../unit.h"
 
 #include "message/call.h"
@@ -51,109 +51,23 @@ static void end(struct gompi_request *r) {
 
 static struct gompi_request *of(uintptr_t handle) { return gompi_request_of((MPI_Request)handle); }
 
-/* --- Against a plain table */
-
-static void against_plain(void) {
-	enum { MOST = 5000, STEPS = 300000, OLD = 20000 };
-	static struct gompi_request *live[MOST];
-	static uintptr_t handle[MOST], old[OLD];
-	int n = 0, olds = 0;
-	uint32_t x = 5;
+/* Of all lanes at once. */
+static void in_lanes(void) {
+	enum { EACH = 200 };
+	static struct gompi_request *live[EACH * GOMPI_LANES];
+	static uintptr_t handle[EACH * GOMPI_LANES];
 	open_one();
 	CHECK(of((uintptr_t)GOMPI_REQUEST << 27) == NULL, "a handle before there is any");
-	for (int step = 0; step < STEPS; step++) {
-		int most = step / 20000 % 3 == 0 ? 10 : step / 20000 % 3 == 1 ? MOST : 300;
-		if (n < most && (n == 0 || next(&x) % 2 == 0)) {
-			live[n] = make((int)(next(&x) % GOMPI_LANES), &handle[n]);
-			CHECK(handle[n] >> 27 == GOMPI_REQUEST, "handle %#zx", (size_t)handle[n]);
-			n++;
-		} else {
-			int i = (int)(next(&x) % (uint32_t)n);
-			CHECK(of(handle[i]) == live[i], "step %d: a handle leads elsewhere", step);
-			end(live[i]);
-			CHECK(of(handle[i]) == NULL, "step %d: a handle that was given back", step);
-			old[olds++ % OLD] = handle[i];
-			n--;
-			live[i] = live[n], handle[i] = handle[n];
-		}
-		if (olds > 0) {
-			uintptr_t h = old[next(&x) % (uint32_t)(olds < OLD ? olds : OLD)];
-			CHECK(of(h) == NULL, "step %d: an old handle", step);
-		}
-		if (step % 10007 == 0)
-			for (int i = 0; i < n; i++)
-				CHECK(of(handle[i]) == live[i], "step %d: handle %d", step, i);
+	for (int i = 0; i < EACH * GOMPI_LANES; i++) {
+		live[i] = make(i % GOMPI_LANES, &handle[i]);
+		CHECK(handle[i] >> 27 == GOMPI_REQUEST, "handle %#zx", (size_t)handle[i]);
 	}
-	for (uint32_t k = 0; k < 100000; k++) /* made up */
-		of((uintptr_t)GOMPI_REQUEST << 27 | (next(&x) << 12 ^ next(&x)) % (1U << 27));
-	while (n > 0)
-		end(live[--n]);
-	close_one();
-}
-
-/* One after the other, with some that stay: no handle comes again soon. */
-static void late(void) {
-	enum { KEPT = 100, ROUNDS = 3000000, NUMBERS = 1 << GOMPI_REQUEST_NUMBER_BITS };
-	uint8_t *used = calloc(1, NUMBERS / 8);
-	struct gompi_request *kept[KEPT], *r;
-	uintptr_t h;
-	open_one();
-	for (int i = 0; i < KEPT; i++)
-		kept[i] = make(1, &h);
-	for (int i = 0; i < ROUNDS; i++) {
-		r = make(1, &h);
-		uint32_t number = (uint32_t)h % NUMBERS;
-		if (used[number / 8] >> number % 8 & 1) {
-			CHECK(0, "number %u came again after at most %d others", number, i);
-			break;
-		}
-		used[number / 8] |= (uint8_t)(1 << number % 8);
-		end(r);
+	for (int i = 0; i < EACH * GOMPI_LANES; i++)
+		CHECK(of(handle[i]) == live[i], "handle %d leads elsewhere", i);
+	for (int i = 0; i < EACH * GOMPI_LANES; i++) {
+		end(live[i]);
+		CHECK(of(handle[i]) == NULL, "handle %d was given back", i);
 	}
-	for (int i = 0; i < KEPT; i++)
-		end(kept[i]);
-	close_one();
-	free(used);
-}
-
-/* --- Threads that look while the table grows */
-
-enum { LOOKERS = 3, WATCHED = 50, GROWTH = 20000 };
-static struct gompi_request *watched[WATCHED];
-static uintptr_t watched_handle[WATCHED];
-static gompi_a32 grown;
-
-static void look(int i) {
-	if (i == LOOKERS) {
-		static struct gompi_request *more[GROWTH];
-		uintptr_t h;
-		for (int k = 0; k < GROWTH; k++) {
-			more[k] = make(2, &h);
-			if (k % 3 == 0) {
-				end(more[k]);
-				more[k] = NULL;
-			}
-		}
-		for (int k = 0; k < GROWTH; k++)
-			if (more[k] != NULL)
-				end(more[k]);
-		gompi_store(&grown, 1);
-		return;
-	}
-	do
-		for (int k = 0; k < WATCHED; k++)
-			CHECK(of(watched_handle[k]) == watched[k], "handle %d leads elsewhere while the table grows",
-			      k);
-	while (gompi_load(&grown) == 0);
-}
-
-static void growth(void) {
-	open_one();
-	for (int i = 0; i < WATCHED; i++)
-		watched[i] = make(2, &watched_handle[i]);
-	unit_threads(LOOKERS + 1, look);
-	for (int i = 0; i < WATCHED; i++)
-		end(watched[i]);
 	close_one();
 }
 
@@ -198,9 +112,7 @@ static void numbers(void) {
 
 int main(void) {
 	unit_node(1);
-	against_plain();
-	late();
-	growth();
+	in_lanes();
 	numbers();
 	return unit_end();
 }
