@@ -43,8 +43,6 @@ func installType(t *datatype.Type) error {
 //
 //export gompi_tell_facts
 func gompi_tell_facts(h uintptr) int32 {
-	committing.Lock()
-	defer committing.Unlock()
 	if t, err := datatype.Get(h); err == nil && bool(C.gompi_facts_put(C.uintptr_t(h), factsOf(t))) {
 		return 1
 	}

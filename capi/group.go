@@ -7,7 +7,6 @@ import "C"
 
 import (
 	"runtime"
-	"sync"
 
 	"gompirma/core/abi"
 	"gompirma/core/group"
@@ -57,15 +56,10 @@ func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 	return array[T](at, int64(n))
 }
 
-// telling is held while C is told of a group, so that two threads that do that tell it once.
-var telling sync.Mutex
-
 // gompi_tell_group gives C the members of a group when it is asked about it first; 0: there is no such group.
 //
 //export gompi_tell_group
 func gompi_tell_group(h uintptr) int32 {
-	telling.Lock()
-	defer telling.Unlock()
 	g := group.Lookup(h)
 	if g == nil {
 		return 0
@@ -178,7 +172,7 @@ func gompi_group_free(at uintptr) int32 {
 			return mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", h)
 		}
 		if gone {
-			C.gompi_group_remove(C.uintptr_t(h))
+			C.gompi_known_forget(&C.gompi_groups, C.uintptr_t(h))
 			groupFreed()
 		}
 		return nil

@@ -144,7 +144,7 @@ func changeInfo(i *info.Info, f func() error) error {
 	infoTold.Lock()
 	defer infoTold.Unlock()
 	if i.Told {
-		C.gompi_info_forget(C.uintptr_t(i.Handle()))
+		C.gompi_known_forget(&C.gompi_infos, C.uintptr_t(i.Handle()))
 		i.Told = false
 	}
 	return f()

@@ -31,7 +31,6 @@ func createOp(function string, userFn uintptr, large bool, commute int32, at uin
 		if err != nil {
 			return 0, err
 		}
-		// Without memory for it calls with this operation go through Go.
 		C.gompi_user_op_open(C.uintptr_t(o.Handle()), C.uintptr_t(userFn), C.bool(large))
 		return o.Handle(), nil
 	})
@@ -55,7 +54,7 @@ func gompi_op_free(at uintptr) int32 {
 			err = o.Free()
 		}
 		if err == nil {
-			C.gompi_user_op_close(C.uintptr_t(h))
+			C.gompi_known_forget(&C.gompi_user_ops, C.uintptr_t(h))
 		}
 		return err
 	})

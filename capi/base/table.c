@@ -10,7 +10,7 @@ enum {
 	MOST_HANDLES = 1 << 22, // entries of struct gompi_handles
 };
 
-// Of tables of handles that Go makes, and of spares: what changes them calls Go besides, and is rare.
+// Of all tables but those of struct gompi_handles, and of spares: what changes them calls Go besides, and is rare.
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 // Two, since a lone entry has no handle that belongs to another.
@@ -18,12 +18,6 @@ struct gompi_table_entries gompi_table_nothing = {.mask = 1, .entry = {{.handle 
 
 static uintptr_t handle_in(struct gompi_table_entry *e) { return gompi_load(&e->handle); }
 static void *object_in(struct gompi_table_entry *e) { return gompi_load(&e->object); }
-
-static void fill_entry(struct gompi_table_entry *e, uintptr_t handle, void *object) {
-	gompi_table_leave(e, (uint32_t)handle);
-	gompi_store_release(&e->object, object); // after the handle that nothing finds
-	gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
-}
 
 // Returns true if an entry has a handle that can be found.
 static bool is_live(struct gompi_table_entries *t, struct gompi_table_entry *e) {
@@ -58,7 +52,7 @@ static struct gompi_table_entries *twice(struct gompi_table_entries *old) {
 	return new;
 }
 
-bool gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
+void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 	pthread_mutex_lock(&mu);
 	struct gompi_table_entries *now = gompi_load(&t->now);
 	struct gompi_table_entry *e = gompi_table_place(now, handle);
@@ -69,10 +63,16 @@ bool gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 		gompi_store_release(&t->now, now); // pairs with the acquire in gompi_table_get
 		e = gompi_table_place(now, handle);
 	}
-	if (now != NULL)
-		fill_entry(e, handle, object);
+	if (now == NULL) {
+		object = NULL;
+	} else if (handle_in(e) == handle) {
+		object = object_in(e);
+	} else {
+		gompi_store_release(&e->object, object); // after the handle that nothing finds
+		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
+	}
 	pthread_mutex_unlock(&mu);
-	return now != NULL;
+	return object;
 }
 
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle) {

@@ -68,8 +68,9 @@ static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
 	return object;
 }
 
-// gompi_table_put keeps an object, which is not NULL, for a handle. false: there is no memory.
-bool gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
+// gompi_table_put keeps an object, which is not NULL, for a handle, unless there is one already, and returns the one
+// that is kept. NULL: there is no memory.
+void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
 // gompi_table_remove takes it away and returns it; NULL: there was none.
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
 

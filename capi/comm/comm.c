@@ -6,15 +6,9 @@
 #include "base/verdict.h"
 #include "comm/z_calls.h"
 
-struct gompi_table gompi_comm_table = {&gompi_table_nothing};
+struct gompi_known gompi_comms = {.table = {&gompi_table_nothing},
+				  .spares = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL}};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
-
-static struct gompi_spares spare_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
-
-static void give_comm(struct gompi_comm *c) {
-	c->handle = 0;
-	gompi_spares_give(&spare_comms, c);
-}
 
 // Fills c in as from says, but for the handle, which makes it known. false: there is no memory.
 static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
@@ -41,31 +35,23 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 bool gompi_comm_open(const struct gompi_comm *from) {
 	uintptr_t handle = from->handle;
 	bool world = handle == (uintptr_t)MPI_COMM_WORLD, self = handle == (uintptr_t)MPI_COMM_SELF;
-	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : gompi_spares_take(&spare_comms);
+	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : gompi_known_take(&gompi_comms);
 	if (c == NULL)
 		return false;
 	bool filled = fill_comm(c, from);
 	if (filled)
 		c->handle = handle;
-	if (world || self)
-		return filled;
-	if (!filled || !gompi_table_put(&gompi_comm_table, handle, c)) {
-		give_comm(c);
-		return false;
-	}
-	return true;
+	else if (!world && !self)
+		gompi_known_give(&gompi_comms, c);
+	return filled && (world || self || gompi_known_keep(&gompi_comms, handle, c));
 }
 
 void gompi_comm_close(uintptr_t handle) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
 	if (c == NULL)
 		return;
-	if (c == &gompi_comm_world || c == &gompi_comm_self) {
-		c->handle = 0;
-	} else {
-		gompi_table_remove(&gompi_comm_table, handle);
-		give_comm(c);
-	}
+	c->handle = 0;
+	gompi_known_forget(&gompi_comms, handle); // which knows nothing of the predefined ones
 }
 
 int gompi_not_a_communicator(MPI_Comm comm, const char *call) {

@@ -13,9 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/table.h"
-
 #include "base/abi.h"
+#include "base/known.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -58,7 +57,7 @@ enum {
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
 
 extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
-extern struct gompi_table gompi_type_table;
+extern struct gompi_known gompi_types;
 
 // gompi_type_get returns the committed type with this handle, or NULL. It stays valid until the type is freed; who
 // needs it longer holds it (gompi_type_hold).
@@ -68,7 +67,7 @@ static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
 		const struct gompi_type *t = (const struct gompi_type *)gompi_type_slots[h - GOMPI_TYPE_FIRST];
 		return t->magic ? t : NULL;
 	}
-	return gompi_table_get(&gompi_type_table, h);
+	return gompi_table_get(&gompi_types.table, h);
 }
 
 // gompi_type_bytes gives the bytes of data of count copies. false: count is negative or the product does not fit.
@@ -224,9 +223,10 @@ bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_
 // thread reads an old type and not garbage.
 void gompi_type_remove(uintptr_t handle);
 
-// What stands in front of the program of a type that gompi_type_install has made, predefined ones excepted.
+// What stands in front of the program of a type that is not predefined, or of none: of one that is not committed.
 struct gompi_type_life {
 	_Alignas(16) gompi_a64 holds; // one is the handle's
+	int64_t words;                // in the program
 	struct gompi_facts facts;
 };
 

@@ -19,12 +19,11 @@ static inline const struct gompi_facts *gompi_facts_get(MPI_Datatype datatype) {
 		const struct gompi_facts *f = &gompi_facts_slots[h - GOMPI_TYPE_FIRST];
 		return f->combiner != 0 ? f : NULL;
 	}
-	const struct gompi_type *t = gompi_table_get(&gompi_type_table, h);
+	const struct gompi_type *t = gompi_table_get(&gompi_types.table, h);
 	return t != NULL ? &gompi_type_life(t)->facts : gompi_facts_ask(datatype);
 }
 
-// gompi_facts_put makes facts those of the type with this handle, which is not committed. One thread at a time may do
-// so. false: there is no memory for them.
+// gompi_facts_put makes facts those of the type with this handle, which is not committed. false: there is no memory.
 bool gompi_facts_put(uintptr_t handle, struct gompi_facts facts);
 
 // gompi_as_int returns n for the forms of the calls that store an int: MPI_UNDEFINED if it does not fit.

@@ -8,39 +8,21 @@
 #include "base/verdict.h"
 #include "group/z_calls.h"
 
-struct gompi_table gompi_group_table = {&gompi_table_nothing};
+struct gompi_known gompi_groups = {.table = {&gompi_table_nothing},
+				   .ask = &gompi_up.tell_group,
+				   .spares = {sizeof(struct gompi_group), offsetof(struct gompi_group, next), NULL}};
 struct gompi_group gompi_group_empty = {.rank = MPI_UNDEFINED};
 
-static struct gompi_spares spare_groups = {sizeof(struct gompi_group), offsetof(struct gompi_group, next), NULL};
-
 bool gompi_group_put(uintptr_t handle, struct gompi_ranks ranks) {
-	if (gompi_table_get(&gompi_group_table, handle) != NULL)
-		return true;
-	struct gompi_group *g = gompi_spares_take(&spare_groups);
-	if (g == NULL)
+	struct gompi_group *g = gompi_known_take(&gompi_groups);
+	if (g == NULL || !gompi_ranks_copy(&g->ranks, &ranks)) {
+		if (g != NULL)
+			gompi_known_give(&gompi_groups, g);
 		return false;
-	bool done = gompi_ranks_copy(&g->ranks, &ranks);
-	if (done) {
-		int rank = gompi_ranks_find(&g->ranks, gompi_node.self);
-		g->rank = rank < 0 ? MPI_UNDEFINED : rank;
-		done = gompi_table_put(&gompi_group_table, handle, g);
 	}
-	if (!done)
-		gompi_spares_give(&spare_groups, g);
-	return done;
-}
-
-void gompi_group_remove(uintptr_t handle) {
-	if (gompi_table_get(&gompi_group_table, handle) == NULL)
-		return;
-	struct gompi_group *g = gompi_table_remove(&gompi_group_table, handle);
-	if (g != NULL)
-		gompi_spares_give(&spare_groups, g);
-}
-
-const struct gompi_group *gompi_group_ask(MPI_Group group) {
-	uintptr_t handle = (uintptr_t)group;
-	return gompi_up.tell_group(handle) ? gompi_table_get(&gompi_group_table, handle) : NULL;
+	int rank = gompi_ranks_find(&g->ranks, gompi_node.self);
+	g->rank = rank < 0 ? MPI_UNDEFINED : rank;
+	return gompi_known_keep(&gompi_groups, handle, g);
 }
 
 static int not_a_group(MPI_Group group, const char *call) {

@@ -2,11 +2,9 @@
 // before MPI_Init. Nothing blocks or communicates; Go is asked about an object the first time and after each change.
 #include "info/info.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/table.h"
 #include "base/up.h"
 #include "base/verdict.h"
 #include "info/z_calls.h"
@@ -22,17 +20,8 @@ struct infos {
 	// and the texts
 };
 
-static struct gompi_table told = {&gompi_table_nothing};
-
-// 1 while somebody reads what is told, or takes it away: a few instructions, so that one word does for all objects.
-static gompi_a32 reading;
-
-static void begin_reading(void) {
-	while (gompi_swap_total(&reading, 1) != 0)
-		sched_yield();
-}
-
-static void end_reading(void) { gompi_store_release(&reading, 0); } // pairs with begin_reading
+struct gompi_known gompi_infos = {
+	.table = {&gompi_table_nothing}, .ask = &gompi_up.tell_info, .end = free, .changes = true};
 
 bool gompi_info_put(uintptr_t handle, int n, const char *pairs, size_t bytes) {
 	struct infos *x = malloc(sizeof *x + (size_t)n * sizeof x->pair[0] + bytes);
@@ -48,32 +37,12 @@ bool gompi_info_put(uintptr_t handle, int n, const char *pairs, size_t bytes) {
 		p->value_length = (int)strlen(p->value);
 		text += p->key_length + 1 + p->value_length + 1;
 	}
-	bool kept = gompi_table_put(&told, handle, x);
-	if (!kept)
-		free(x);
-	return kept;
+	return gompi_known_keep(&gompi_infos, handle, x);
 }
 
-void gompi_info_forget(uintptr_t handle) {
-	begin_reading();
-	void *old = gompi_table_remove(&told, handle);
-	end_reading();
-	free(old);
-}
-
-// What is told of an object, which stays until end_reading. NULL, with nothing begun: there is no such object.
-static const struct infos *read_info(MPI_Info info) {
-	uintptr_t handle = (uintptr_t)info;
-	for (;;) {
-		begin_reading();
-		const struct infos *x = gompi_table_get(&told, handle);
-		if (x != NULL)
-			return x;
-		end_reading();
-		if (!gompi_up.tell_info(handle))
-			return NULL;
-	}
-}
+// What is known of an object, to be used until end_reading; NULL: there is no such object.
+static const struct infos *read_info(MPI_Info info) { return gompi_known_read(&gompi_infos, (uintptr_t)info); }
+static void end_reading(void) { gompi_known_done(&gompi_infos); }
 
 static int refuse_info(const char *call, const struct gompi_verdict *v) {
 	return gompi_refuse(v->class, call, v->text, GOMPI_ON_NONE, 0);

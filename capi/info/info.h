@@ -3,16 +3,15 @@
 #ifndef GOMPI_INFO_H
 #define GOMPI_INFO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/known.h"
 
 #pragma GCC visibility push(hidden)
 
-// Keeps n pairs for a handle that has none: in so many bytes the key, a 0, the value and a 0 of each. false: there is
-// no memory. gompi_info_forget takes them away; who changes an object calls it before anybody else can tell C of it.
+// Who changes an object or frees it has C forget it before anybody else can tell C of it.
+extern struct gompi_known gompi_infos;
+
+// Keeps n pairs for a handle: in so many bytes the key, a 0, the value and a 0 of each. false: there is no memory.
 bool gompi_info_put(uintptr_t handle, int n, const char *pairs, size_t bytes);
-void gompi_info_forget(uintptr_t handle);
 
 #pragma GCC visibility pop
 #endif

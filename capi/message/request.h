@@ -103,7 +103,8 @@ struct gompi_requests {
 };
 
 // Numbers of requests that records of other processes refer to. A number is not the same for two requests until 2^32
-// others have used its place, so a late or forged answer finds nothing.
+// others have used its place, so a late or forged answer finds nothing. Not a struct gompi_handles: all of a lane's
+// sends are gone through, so they lie close together.
 struct gompi_numbers {
 	struct gompi_number {
 		struct gompi_request *request;
