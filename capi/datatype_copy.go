@@ -12,22 +12,12 @@ import (
 	"gompirma/core/datatype"
 )
 
-// The copying of datatype/copy.c and pack.c as Go's tests call it, which cannot have C of their own. The types are
-// committed; the addresses are those of buffers.
+// The cursor, and the copying of datatype/copy.c, as Go's tests call them, which cannot have C of their own. The types
+// are committed; the addresses are those of buffers.
 
 func copyTyped(dst unsafe.Pointer, dcount int64, dt *datatype.Type, src unsafe.Pointer, scount int64,
 	st *datatype.Type) int64 {
 	return int64(C.gompi_typed_copy(dst, C.int64_t(dcount), cType(dt), src, C.int64_t(scount), cType(st)))
-}
-
-func packTyped(out []byte, buf unsafe.Pointer, count int64, t *datatype.Type, position int64) int64 {
-	return int64(C.gompi_typed_pack(unsafe.Pointer(unsafe.SliceData(out)), C.int64_t(len(out)), buf,
-		C.int64_t(count), cType(t), C.int64_t(position)))
-}
-
-func unpackTyped(buf unsafe.Pointer, count int64, t *datatype.Type, position int64, in []byte) int64 {
-	return int64(C.gompi_typed_unpack(buf, C.int64_t(count), cType(t), C.int64_t(position),
-		unsafe.Pointer(unsafe.SliceData(in)), C.int64_t(len(in))))
 }
 
 func overlapsTyped(t *datatype.Type, count int64) bool {
@@ -36,11 +26,15 @@ func overlapsTyped(t *datatype.Type, count int64) bool {
 
 // walkTyped lists the segments that C's cursor finds from a position on, in pieces of at most limit bytes; with runs it
 // takes whole runs where it can.
-func walkTyped(t *datatype.Type, count int64, view datatype.View, position, limit int64,
+func walkTyped(t *datatype.Type, count int64, elements bool, position, limit int64,
 	runs bool) (segments [][2]int64) {
+	view := uint32(C.GOMPI_BYTES)
+	if elements {
+		view = C.GOMPI_ELEMENTS
+	}
 	c := (*C.struct_gompi_cursor)(C.malloc(C.sizeof_struct_gompi_cursor))
 	defer C.free(unsafe.Pointer(c))
-	C.gompi_cursor_init(c, cType(t), C.int64_t(count), uint32(view))
+	C.gompi_cursor_init(c, cType(t), C.int64_t(count), view)
 	C.gompi_cursor_seek(c, C.int64_t(position))
 	for {
 		if runs {

@@ -10,6 +10,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/core/datatype/reference"
 )
 
 func must(t *datatype.Type, err error) *datatype.Type {
@@ -99,7 +100,7 @@ func spread(segments [][2]int64) (bytes []int64) {
 	return bytes
 }
 
-// TestCopyAgainstGo compares walking, packing, unpacking and copying in C with core/datatype.
+// TestCopyAgainstGo compares walking, packing, unpacking and copying in C with core/datatype/reference.
 func TestCopyAgainstGo(t *testing.T) {
 	rounds := int64(4000)
 	if testing.Short() {
@@ -117,32 +118,25 @@ func TestCopyAgainstGo(t *testing.T) {
 		memory := a.take(hi - lo + 16)
 		r.Read(memory)
 		buf := pointer(uintptr(unsafe.Pointer(&memory[0])) - uintptr(lo))
-		m := datatype.Memory{Mem: memory, Base: -lo}
-		total, _ := l.Packed(count, datatype.Bytes)
+		total, _ := l.Packed(count)
 		want := make([]byte, total)
-		require.Equal(t, total, l.Pack(want, m, count))
+		require.Equal(t, total, reference.Pack(want, uintptr(buf), count, st.Program(), 0))
 
-		for _, view := range []datatype.View{datatype.Bytes, datatype.Elements} {
-			if view == datatype.Elements && st.Elem() == nil {
-				continue
-			}
-			n, _ := l.Packed(count, view)
-			position := int64(0)
-			if n > 0 {
-				position = r.Int63n(n + 1)
-			}
-			c := datatype.NewCursor(st.Program(), count, view)
-			c.SeekTo(position)
-			var bytes []int64
-			for {
-				off, k := c.Next(1 << 40)
-				if k == 0 {
-					break
+		for _, elements := range []bool{false, true} {
+			n := total
+			if elements {
+				if st.Elem() == nil {
+					continue
 				}
+				n = count * st.Program()[datatype.HeadElements] * st.Elem().Extent
+			}
+			position := r.Int63n(n + 1)
+			var bytes []int64
+			for off, k := range reference.Segments(st.Program(), count, elements, position) {
 				bytes = append(bytes, spread([][2]int64{{off, k}})...)
 			}
 			for _, runs := range []bool{false, true} {
-				got := spread(walkTyped(st, count, view, position, int64(1+r.Intn(60)), runs))
+				got := spread(walkTyped(st, count, elements, position, int64(1+r.Intn(60)), runs))
 				require.Equal(t, bytes, got, "seed %d: bytes from %d", seed, position)
 			}
 		}
@@ -150,7 +144,8 @@ func TestCopyAgainstGo(t *testing.T) {
 		got := make([]byte, total)
 		for at := int64(0); at < total; {
 			n := min(total-at, int64(1+r.Intn(100)))
-			require.Equal(t, n, packTyped(got[at:at+n], buf, count, st, at), "seed %d", seed)
+			packed := datatype.Pack(got[at:at+n], uintptr(buf), count, st.Program(), at)
+			require.Equal(t, n, packed, "seed %d", seed)
 			at += n
 		}
 		require.Equal(t, want, got, "seed %d: packed", seed)
@@ -162,15 +157,16 @@ func TestCopyAgainstGo(t *testing.T) {
 		dlo, dhi, _ := dl.Bounds(dcount)
 		target, expected := a.take(dhi-dlo+16), make([]byte, dhi-dlo+16)
 		dbuf := pointer(uintptr(unsafe.Pointer(&target[0])) - uintptr(dlo))
-		room, _ := dl.Packed(dcount, datatype.Bytes)
+		room, _ := dl.Packed(dcount)
 		n := min(room, total)
-		dl.Unpack(datatype.Memory{Mem: expected, Base: -dlo}, want[:n], dcount)
+		p := dt.Program()
+		reference.Unpack(uintptr(unsafe.Pointer(&expected[0]))-uintptr(dlo), dcount, p, 0, want[:n])
 		require.Equal(t, n, copyTyped(dbuf, dcount, dt, buf, count, st), "seed %d", seed)
 		require.Equal(t, expected, target, "seed %d: copied", seed)
 		clear(target)
 		if k := n / 2; true {
-			require.Equal(t, k, unpackTyped(dbuf, dcount, dt, 0, want[:k]), "seed %d", seed)
-			require.Equal(t, n-k, unpackTyped(dbuf, dcount, dt, k, want[k:n]), "seed %d", seed)
+			require.Equal(t, k, datatype.Unpack(uintptr(dbuf), dcount, p, 0, want[:k]), "seed %d", seed)
+			require.Equal(t, n-k, datatype.Unpack(uintptr(dbuf), dcount, p, k, want[k:n]), "seed %d", seed)
 		}
 		require.Equal(t, expected, target, "seed %d: unpacked", seed)
 		for _, typ := range []*datatype.Type{st, dt} {
@@ -191,7 +187,7 @@ func TestOverlaps(t *testing.T) {
 		typ := commit(t, randomType(r, r.Intn(4)))
 		for count := int64(0); count < 4; count++ {
 			touched, twice := map[int64]bool{}, false
-			for _, at := range spread(walkTyped(typ, count, datatype.Bytes, 0, 1<<40, false)) {
+			for _, at := range spread(walkTyped(typ, count, false, 0, 1<<40, false)) {
 				twice = twice || touched[at]
 				touched[at] = true
 			}
@@ -297,14 +293,6 @@ func BenchmarkCopy(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				copyTyped(unsafe.Pointer(&dst[0]), 1, c.d, unsafe.Pointer(&src[0]), 1, c.s)
-			}
-		})
-		b.Run(c.name+"-go", func(b *testing.B) {
-			m := datatype.Memory{Mem: unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), 8*len(src))}
-			out := unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 8*1024)
-			l := c.s.Layout()
-			for b.Loop() {
-				l.Pack(out, m, 1)
 			}
 		})
 	}

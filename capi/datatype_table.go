@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unsafe"
 
+	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
@@ -18,6 +19,7 @@ import (
 // The predefined types are in C's table from the beginning.
 func init() {
 	trim.Also = func() { C.gompi_type_trim() }
+	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
 	datatype.Predefined(func(t *datatype.Type) {
 		if err := installType(t); err != nil {
 			panic(err)
@@ -77,7 +79,6 @@ var (
 	_ = same[C.GOMPI_TYPE_ELEM_CONTIGUOUS-datatype.FlagElemContiguous]
 	_ = same[C.GOMPI_TYPE_STRIDED-datatype.FlagStrided]
 	_ = same[C.GOMPI_TYPE_OVERLAP-datatype.FlagOverlap]
-	_ = same[C.GOMPI_ELEMENTS-datatype.Elements]
 	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.magic)-8*datatype.HeadMagic]
 	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.words)-8*datatype.HeadWords_]
 	_ = same[unsafe.Offsetof(C.struct_gompi_type{}.flags)-8*datatype.HeadFlags]

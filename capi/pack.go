@@ -26,7 +26,7 @@ func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int6
 	n, ok := t.ExternalSize(count)
 	l := t.Layout()
 	_, _, bounded := l.Bounds(count)
-	if _, sized := l.Packed(count, datatype.Bytes); !ok || !bounded || !sized {
+	if _, sized := l.Packed(count); !ok || !bounded || !sized {
 		return nil, 0, mpierr.New(abi.MPI_ERR_COUNT, "%d copies of datatype %s do not fit 64 bits", count, t)
 	}
 	return t, n, nil
@@ -60,11 +60,11 @@ func external(function string, datarep, buf uintptr, count int64, h, packed uint
 		if err := t.InMemory("data's", buf, count); err != nil {
 			return err
 		}
-		bytes, memory := slice[byte](packed+uintptr(*at), int(n)), t.Layout().MemoryAt(buf, count)
+		bytes := slice[byte](packed+uintptr(*at), int(n))
 		if pack {
-			err = t.PackExternal(bytes, memory, count)
+			err = t.PackExternal(bytes, buf, count)
 		} else {
-			err = t.UnpackExternal(memory, bytes, count)
+			t.UnpackExternal(buf, bytes, count)
 		}
 		if err == nil {
 			*at += n

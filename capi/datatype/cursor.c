@@ -1,4 +1,4 @@
-// Walking over the bytes of a type. The Go twin is core/datatype/cursor.go.
+// Walking over the bytes of a type. In Go that is core/datatype/reference, for tests.
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 

@@ -1,6 +1,10 @@
 package coll
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"gompirma/core/datatype"
+)
 
 // The application's memory as slices. They live as long as the call does, which the standard gives the buffers to.
 
@@ -21,14 +25,12 @@ func dense(b *Buffer, n int) []byte {
 
 // pack copies the data of b to dst.
 func pack(dst []byte, b *Buffer) {
-	l := b.Type.Layout()
-	l.Pack(dst, l.MemoryAt(b.Addr, b.Count), b.Count)
+	datatype.Pack(dst, b.Addr, b.Count, b.Type.Program(), 0)
 }
 
 // unpack copies src to the data of b.
 func unpack(b *Buffer, src []byte) {
-	l := b.Type.Layout()
-	l.Unpack(l.MemoryAt(b.Addr, b.Count), src, b.Count)
+	datatype.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
 }
 
 // address returns the address of b, which is not on a stack and is kept alive by the caller; 0 for an empty slice.

@@ -59,8 +59,7 @@ func (r *reducer) combine(in, inout []byte) error {
 // spread has the function work on copies laid out as the type says.
 func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 	defer orNoRoom(&err)
-	l := r.typ.Layout()
-	lo, hi, _ := l.Bounds(n)
+	lo, hi, _ := r.typ.Layout().Bounds(n)
 	// The address that the function gets is aligned as for any type.
 	size, skew := int(hi-lo), int(lo&15)
 	if size > maxBytes {
@@ -70,11 +69,11 @@ func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 	memory := room(2 * (size + 24)) // twice size and skew, and what b's alignment takes
 	a := memory[skew : skew+size]
 	b := memory[(skew+size+15)&^15+skew:][:size]
-	ma, mb := datatype.Memory{Mem: a, Base: -lo}, datatype.Memory{Mem: b, Base: -lo}
-	l.Unpack(ma, in, n)
-	l.Unpack(mb, inout, n)
-	err = r.op.Call(r.typ, address(a)-uintptr(lo), address(b)-uintptr(lo), n)
-	l.Pack(inout, mb, n)
+	at, to := address(a)-uintptr(lo), address(b)-uintptr(lo)
+	datatype.Unpack(at, n, r.typ.Program(), 0, in)
+	datatype.Unpack(to, n, r.typ.Program(), 0, inout)
+	err = r.op.Call(r.typ, at, to, n)
+	datatype.Pack(inout, to, n, r.typ.Program(), 0)
 	runtime.KeepAlive(memory)
 	return err
 }

@@ -15,10 +15,9 @@
 //
 //	l.Bounds(count)             the lowest and one past the highest byte that count copies touch, relative to the
 //	                            buffer's address
-//	l.Packed(count, view)       the bytes that a cursor yields for count copies
-//	NewCursor(t.Program(), n)   iterates over the bytes of n copies in the order of the typemap: Next, Run, SeekTo
-//	l.Pack, l.Unpack            between a buffer and packed bytes, through a Memory (l.MemoryAt makes one from an
-//	                            address)
+//	l.Packed(count)             the bytes of data of count copies
+//
+// C walks over the data (capi/datatype); Pack and Unpack lead there.
 //
 // Sizes, offsets, extents and bounds are in bytes, always 64 bits wide. All arithmetic on them is checked.
 package datatype

@@ -32,26 +32,47 @@ func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
 	return n, !a.over && count >= 0
 }
 
-// PackExternal writes count copies from m to dst in external32; dst has ExternalSize bytes. MPI_ERR_CONVERSION: a long
-// or a wide character does not fit; dst is then filled up to there.
-func (t *Type) PackExternal(dst []byte, m Memory, count int64) error {
-	x := exchange{cursor: NewCursor(t.Program(), count, Bytes), mem: m, external: dst, pack: true}
+// PackExternal writes count copies at an address to dst in external32; dst has ExternalSize bytes. MPI_ERR_CONVERSION:
+// a long or a wide character does not fit; dst is then filled up to there. Precondition: InMemory has refused nothing.
+func (t *Type) PackExternal(dst []byte, address uintptr, count int64) error {
+	x := t.exchange(dst, address, count, true)
+	x.next()
 	return x.run(t, count)
 }
 
-// UnpackExternal reads count copies in external32 from src into m.
-func (t *Type) UnpackExternal(m Memory, src []byte, count int64) error {
-	x := exchange{cursor: NewCursor(t.Program(), count, Bytes), mem: m, external: src}
-	return x.run(t, count)
+// UnpackExternal reads count copies in external32 from src to an address, as PackExternal has them.
+func (t *Type) UnpackExternal(address uintptr, src []byte, count int64) {
+	x := t.exchange(src, address, count, false)
+	x.run(t, count) // what external32 has fits
+	x.next()
 }
 
 // exchange converts between memory and external32, following the signature.
 type exchange struct {
-	cursor   *Cursor
-	mem      Memory
+	address  uintptr
+	count    int64
+	program  []int64
 	external []byte // what is left of it
 	pack     bool
-	native   [4096]byte
+	native   []byte // a piece of the packed data, from position on, of which used bytes are converted
+	position int64
+	used     int64
+}
+
+func (t *Type) exchange(external []byte, address uintptr, count int64, pack bool) *exchange {
+	return &exchange{address: address, count: count, program: t.Program(), external: external, pack: pack,
+		native: make([]byte, min(count*t.Size(), 4096))}
+}
+
+// next goes to the piece behind what is converted: it stores that, or loads the piece.
+func (x *exchange) next() {
+	if !x.pack {
+		Unpack(x.address, x.count, x.program, x.position, x.native[:x.used])
+	}
+	x.position, x.used = x.position+x.used, 0
+	if x.pack {
+		Pack(x.native, x.address, x.count, x.program, x.position)
+	}
 }
 
 func (x *exchange) run(t *Type, n int64) error {
@@ -73,22 +94,18 @@ func (x *exchange) run(t *Type, n int64) error {
 
 // elements converts n elements of a predefined type.
 func (x *exchange) elements(b *Basic, n int64) error {
-	size := b.external()
-	for most := int64(len(x.native)) / b.Size; n > 0; n -= most {
-		most = min(most, n)
-		native := x.native[:most*b.Size]
-		if x.pack {
-			x.cursor.Pack(native, x.mem)
+	for size := b.external(); n > 0; {
+		if x.used+b.Size > int64(len(x.native)) {
+			x.next()
 		}
-		for ; len(native) > 0; native = native[b.Size:] {
-			if err := b.convert(native, x.external, x.pack); err != nil {
+		native, external := x.native[x.used:], x.external
+		for ; n > 0 && int64(len(native)) >= b.Size; n-- {
+			if err := b.convert(native, external, x.pack); err != nil {
 				return err
 			}
-			x.external = x.external[size:]
+			native, external = native[b.Size:], external[size:]
 		}
-		if !x.pack {
-			x.cursor.Unpack(x.mem, x.native[:most*b.Size])
-		}
+		x.used, x.external = int64(len(x.native)-len(native)), external
 	}
 	return nil
 }

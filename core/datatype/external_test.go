@@ -11,8 +11,6 @@ import (
 	"gompirma/core/mpierr"
 )
 
-func memoryOf(b []byte) Memory { return Memory{Mem: b} }
-
 // TestExternal32: the bytes that the standard prescribes.
 func TestExternal32(t *testing.T) {
 	le := binary.LittleEndian
@@ -42,16 +40,16 @@ func TestExternal32(t *testing.T) {
 		require.True(t, ok)
 		require.EqualValues(t, len(c.external), n, typ)
 		got := make([]byte, n)
-		require.NoError(t, typ.PackExternal(got, memoryOf(c.native), 1))
+		require.NoError(t, typ.PackExternal(got, addressOf(c.native, 0), 1))
 		require.Equal(t, c.external, got, typ)
 		back := make([]byte, len(c.native))
-		require.NoError(t, typ.UnpackExternal(memoryOf(back), got, 1))
+		typ.UnpackExternal(addressOf(back, 0), got, 1)
 		require.Equal(t, c.native, back, typ)
 	}
 	for _, h := range []uintptr{abi.MPI_LONG, abi.MPI_UNSIGNED_LONG, abi.MPI_WCHAR} {
 		native := le.AppendUint64(nil, 1<<31|1<<40)
 		require.EqualValues(t, abi.MPI_ERR_CONVERSION,
-			mpierr.ClassOf(named(h).PackExternal(make([]byte, 4), memoryOf(native), 1)), named(h))
+			mpierr.ClassOf(named(h).PackExternal(make([]byte, 4), addressOf(native, 0), 1)), named(h))
 	}
 }
 
@@ -71,8 +69,8 @@ func TestExternalLongDouble(t *testing.T) {
 		}
 		binary.LittleEndian.PutUint64(native, m)
 		binary.LittleEndian.PutUint16(native[8:], se)
-		require.NoError(t, typ.PackExternal(external, memoryOf(native), 1))
-		require.NoError(t, typ.UnpackExternal(memoryOf(back), external, 1))
+		require.NoError(t, typ.PackExternal(external, addressOf(native, 0), 1))
+		typ.UnpackExternal(addressOf(back, 0), external, 1)
 		require.Equal(t, native, back, "%#x %#x", se, m)
 	}
 	// More digits than 64 bits have are rounded: to even, and up into the next power of two.
@@ -86,7 +84,7 @@ func TestExternalLongDouble(t *testing.T) {
 	} {
 		binary.BigEndian.PutUint64(external, quad[0])
 		binary.BigEndian.PutUint64(external[8:], quad[1])
-		require.NoError(t, typ.UnpackExternal(memoryOf(back), external, 1))
+		typ.UnpackExternal(addressOf(back, 0), external, 1)
 		require.Equal(t, want, [2]uint64{binary.LittleEndian.Uint64(back),
 			uint64(binary.LittleEndian.Uint16(back[8:]))}, "%#x", quad)
 	}
@@ -101,17 +99,17 @@ func TestExternalRandomTypes(t *testing.T) {
 		count := int64(r.Intn(3))
 		lo, hi, ok := typ.Layout().Bounds(count)
 		require.True(t, ok)
-		mem := Memory{Mem: make([]byte, hi-lo), Base: -lo}
-		r.Read(mem.Mem)
+		mem := make([]byte, hi-lo)
+		r.Read(mem)
 		n, _ := typ.ExternalSize(count)
 		got, want := make([]byte, n), []byte{}
-		require.NoError(t, typ.PackExternal(got, mem, count))
+		require.NoError(t, typ.PackExternal(got, addressOf(mem, lo), count))
 		for k := int64(0); k < count; k++ {
 			for _, e := range m.entries {
 				one := make([]byte, e.b.external())
 				at := k*(m.ub-m.lb) + e.disp - lo
 				native := append(append([]byte{},
-					mem.Mem[at:min(at+e.b.Extent, int64(len(mem.Mem)))]...), make([]byte, 16)...)
+					mem[at:min(at+e.b.Extent, int64(len(mem)))]...), make([]byte, 16)...)
 				if e.b.Class == Pair {
 					native = append(append([]byte{}, native[:BasicOf(e.b.Value).Size]...),
 						native[e.b.IndexAt:]...)
@@ -124,10 +122,10 @@ func TestExternalRandomTypes(t *testing.T) {
 		if typ.Layout().Flag(FlagOverlap) || typ.Extent() < hi-lo && count > 1 {
 			continue
 		}
-		back := Memory{Mem: make([]byte, hi-lo), Base: -lo}
-		require.NoError(t, typ.UnpackExternal(back, got, count))
+		back := make([]byte, hi-lo)
+		typ.UnpackExternal(addressOf(back, lo), got, count)
 		again := make([]byte, n)
-		require.NoError(t, typ.PackExternal(again, back, count))
+		require.NoError(t, typ.PackExternal(again, addressOf(back, lo), count))
 		require.Equal(t, got, again, "seed %d", seed)
 	}
 }

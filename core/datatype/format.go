@@ -97,15 +97,10 @@ func (l Layout) Contiguous() bool { return l.Flag(FlagContiguous) }
 // Origin returns the displacement of the first byte in typemap order.
 func (l Layout) Origin() int64 { return l.prog[HeadOrigin] }
 
-// Packed returns the bytes that a cursor yields for count copies; ok is false if that does not fit 64 bits or count is
-// negative.
-func (l Layout) Packed(count int64, view View) (n int64, ok bool) {
+// Packed returns the bytes of data of count copies; ok is false if that does not fit 64 bits or count is negative.
+func (l Layout) Packed(count int64) (n int64, ok bool) {
 	var a arith
-	one := l.prog[HeadSize]
-	if view == Elements {
-		one = a.mul(l.prog[HeadElements], l.prog[HeadElemSize])
-	}
-	n = a.mul(count, one)
+	n = a.mul(count, l.prog[HeadSize])
 	return n, !a.over && count >= 0
 }
 

@@ -55,15 +55,15 @@ func (m *model) place(old model, disp int64) {
 	}
 }
 
-// bytes is the list of displacements of all bytes of count copies in order.
-func (m model) bytes(count int64, view View) []int64 {
+// bytes is the list of displacements of all bytes of count copies in order; with elements, of the gaps inside them too.
+func (m model) bytes(count int64, elements bool) []int64 {
 	var out []int64
 	for k := int64(0); k < count; k++ {
 		for _, e := range m.entries {
 			for i := int64(0); i < e.b.Extent; i++ {
 				gap := e.b.Class == Pair && (i >= BasicOf(e.b.Value).Size && i < e.b.IndexAt ||
 					i >= e.b.Extent-e.b.tail())
-				if !gap || view == Elements {
+				if !gap || elements {
 					out = append(out, k*(m.ub-m.lb)+e.disp+i)
 				}
 			}
@@ -264,7 +264,7 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 	return n, out, err
 }
 
-// TestRandomTypes compares size, bounds, overlap, elements and the bytes that cursors yield with the written-out
+// TestRandomTypes compares size, bounds, overlap, elements and the bytes of data with the written-out
 // typemap.
 func TestRandomTypes(t *testing.T) {
 	rounds := 5000
@@ -285,7 +285,7 @@ func TestRandomTypes(t *testing.T) {
 func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 	l := typ.Layout()
 	require.NoError(t, validate(l.prog), "seed %d", seed)
-	one := m.bytes(1, Bytes)
+	one := m.bytes(1, false)
 	require.EqualValues(t, len(one), typ.Size(), "seed %d: size", seed)
 	require.EqualValues(t, len(one), l.Size(), "seed %d: size", seed)
 	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{l.prog[HeadLB], l.prog[HeadExtent]},
@@ -313,13 +313,13 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 	checkElements(t, r, seed, typ, m)
 
 	count := int64(r.Intn(4))
-	for _, view := range []View{Bytes, Elements} {
-		if view == Elements && elem == 0 {
+	for _, elements := range []bool{false, true} {
+		if elements && elem == 0 {
 			continue
 		}
-		want := m.bytes(count, view)
+		want := m.bytes(count, elements)
 		lo, hi, ok := l.Bounds(count)
-		if view == Elements {
+		if elements {
 			lo, hi, ok = l.elemBounds(count)
 		}
 		require.True(t, ok)
@@ -329,22 +329,21 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 			require.Equal(t, []int64{slices.Min(want), slices.Max(want) + 1}, []int64{lo, hi},
 				"seed %d: bounds", seed)
 		}
-		packed, _ := l.Packed(count, view)
-		c := NewCursor(l.prog, count, view)
+		packed := l.packed(count, elements)
 		require.EqualValues(t, len(want), packed, "seed %d", seed)
-		require.EqualValues(t, len(want), c.total, "seed %d", seed)
-		require.Equal(t, want, walk(r, c, int64(len(want))), "seed %d: bytes in order", seed)
-		for range 3 {
-			if len(want) > 0 {
-				at := r.Int63n(int64(len(want)) + 1)
-				c.SeekTo(at)
-				require.Equal(t, at, c.pos)
-				require.Equal(t, append([]int64{}, want[at:]...),
-					append([]int64{}, walk(r, c, int64(len(want)))...), "seed %d: bytes from %d",
-					seed, at)
+		for _, at := range []int64{0, r.Int63n(packed + 1), r.Int63n(packed + 1), r.Int63n(packed + 1)} {
+			got := []int64{}
+			for offset, n := range segments(l.prog, count, elements, at) {
+				require.Positive(t, n)
+				for k := range n {
+					got = append(got, offset+k)
+				}
 			}
+			require.Equal(t, append([]int64{}, want[at:]...), got, "seed %d: bytes from %d", seed, at)
 		}
-		checkCopies(t, r, seed, l, m, count, view, want, lo, hi)
+		if !elements {
+			checkCopies(t, r, seed, l, count, want, lo, hi)
+		}
 	}
 }
 
@@ -391,61 +390,32 @@ func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 }
 
 // checkCopies packs and unpacks in pieces of random size.
-func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, m model, count int64, view View, want []int64,
-	lo, hi int64) {
-	mem := Memory{Mem: make([]byte, hi-lo), Base: -lo}
-	r.Read(mem.Mem)
+func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, count int64, want []int64, lo, hi int64) {
+	mem := make([]byte, hi-lo)
+	r.Read(mem)
 	expect := make([]byte, len(want))
 	for i, b := range want {
-		expect[i] = mem.Mem[b-lo]
+		expect[i] = mem[b-lo]
 	}
 	got := make([]byte, len(want))
-	c := NewCursor(l.prog, count, view)
 	for at := 0; at < len(got); {
 		n := min(len(got)-at, 1+r.Intn(40))
-		require.EqualValues(t, n, c.Pack(got[at:at+n], mem), "seed %d", seed)
+		require.EqualValues(t, n, Pack(got[at:at+n], addressOf(mem, lo), count, l.prog, int64(at)), "seed %d",
+			seed)
 		at += n
 	}
 	require.Equal(t, expect, got, "seed %d: packed", seed)
 
-	filled := Memory{Mem: make([]byte, hi-lo), Base: -lo}
-	back := make([]byte, hi-lo)
+	filled, back := make([]byte, hi-lo), make([]byte, hi-lo)
 	r.Read(got)
 	for i, b := range want {
 		back[b-lo] = got[i]
 	}
-	c.SeekTo(0)
 	for at := 0; at < len(got); {
 		n := min(len(got)-at, 1+r.Intn(40))
-		require.EqualValues(t, n, c.Unpack(filled, got[at:at+n]), "seed %d", seed)
+		require.EqualValues(t, n, Unpack(addressOf(filled, lo), count, l.prog, int64(at), got[at:at+n]),
+			"seed %d", seed)
 		at += n
 	}
-	require.Equal(t, back, filled.Mem, "seed %d: unpacked", seed)
-}
-
-// walk takes bytes by Next and Run with random limits and lists where they lie.
-func walk(r *rand.Rand, c *Cursor, most int64) []int64 {
-	var out []int64
-	for int64(len(out)) <= most {
-		limit := int64(1 + r.Intn(50))
-		if r.Intn(2) == 0 {
-			run := c.Run(limit)
-			if run.N > 0 {
-				for i := int64(0); i < run.N; i++ {
-					for k := int64(0); k < run.Block; k++ {
-						out = append(out, run.Offset+i*run.Stride+k)
-					}
-				}
-				continue
-			}
-		}
-		off, n := c.Next(limit)
-		if n == 0 {
-			break
-		}
-		for k := int64(0); k < n; k++ {
-			out = append(out, off+k)
-		}
-	}
-	return out
+	require.Equal(t, back, filled, "seed %d: unpacked", seed)
 }

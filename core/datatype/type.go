@@ -178,9 +178,9 @@ func (t *Type) Layout() Layout { return Layout{t.Program()} }
 // addresses.
 func Nowhere(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
-// InMemory refuses a buffer of count copies, at least 0, that cannot be in memory, so that MemoryAt can be asked for
-// the others; what names the buffer. MPI_ERR_BUFFER: it is nowhere, or passes the last address; MPI_ERR_COUNT: 64 bits
-// do not count how far the copies reach.
+// InMemory refuses a buffer of count copies, at least 0, that cannot be in memory, so that Pack and Unpack can be
+// called for the others; what names the buffer. MPI_ERR_BUFFER: it is nowhere, or passes the last address;
+// MPI_ERR_COUNT: 64 bits do not count how far the copies reach.
 func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	lo, hi, fit := t.Layout().Bounds(count)
 	switch {

@@ -6,7 +6,7 @@ import (
 )
 
 // validate checks the program of a type, which C interprets as it is: after it, interpreting the program for any count
-// whose Bounds and Packed are ok stays inside Bounds (for Elements: elemBounds), terminates, and cannot overflow.
+// whose Bounds and Packed are ok stays inside Bounds (for elements: elemBounds), terminates, and cannot overflow.
 // MPI_ERR_TYPE: the program is not valid; the text says where.
 func validate(prog []int64) error {
 	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadWords_] != int64(len(prog)) {
@@ -230,6 +230,19 @@ func (v *validator) elements(want []int64, a *arith) error {
 		want[HeadFlags] |= FlagElemContiguous
 	}
 	return nil
+}
+
+// packed returns the bytes of data of count copies, or of their elements with the gaps; -1: 64 bits do not count them.
+func (l Layout) packed(count int64, elements bool) int64 {
+	var a arith
+	n := a.mul(count, l.Size())
+	if elements {
+		n = a.mul(count, a.mul(l.prog[HeadElements], l.prog[HeadElemSize]))
+	}
+	if a.over {
+		return -1
+	}
+	return n
 }
 
 // elemBounds is Bounds of the elements including the gaps inside them: where pair types end in padding, the upper bound

@@ -38,7 +38,7 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	case count == 0 || n == 0:
 		return Buffer{}, nil
 	case count > 1<<31-1 || n > 1<<31-1:
-		_, sized := l.Packed(count, datatype.Bytes)
+		_, sized := l.Packed(count)
 		if _, _, bounded := l.Bounds(count); !sized || !bounded {
 			return Buffer{}, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE,
 				"%d elements of datatype %s have more bytes than 64 bits can count", count, t)
@@ -86,12 +86,7 @@ func (b *Buffer) copyTo(to []byte) {
 		copy(to, view(b.addr, b.size))
 		return
 	}
-	var c datatype.Cursor
-	c.Reset(b.typ.Program(), b.count, datatype.Bytes)
-	if b.skip > 0 {
-		c.SeekTo(b.skip)
-	}
-	c.Pack(to, b.typ.Layout().MemoryAt(b.addr, b.count))
+	datatype.Pack(to, b.addr, b.count, b.typ.Program(), b.skip)
 }
 
 // Copy returns a buffer of the library's own with the same data. MPI_ERR_NO_MEM.

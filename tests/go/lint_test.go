@@ -42,10 +42,11 @@ var layers = [][]string{
 // Imports between packages of one layer that are needed: a communicator has a group and attributes, operations are
 // defined for datatypes, booting speaks protocols.
 var sideways = map[string][]string{
-	"core/comm":         {"core/group", "core/attr"},
-	"core/op":           {"core/datatype"},
-	"core/op/reference": {"core/datatype"},
-	"core/boot":         {"core/boot/pmi1"},
+	"core/comm":               {"core/group", "core/attr"},
+	"core/op":                 {"core/datatype"},
+	"core/datatype/reference": {"core/datatype"},
+	"core/op/reference":       {"core/datatype"},
+	"core/boot":               {"core/boot/pmi1"},
 }
 
 // listed is what `go list -json` says of a package.

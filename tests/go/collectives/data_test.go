@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"gompirma/core/coll"
+	"gompirma/core/datatype/reference"
 )
 
 // input is what process i contributes.
@@ -43,14 +44,12 @@ func reduction(seed, lo, hi, size int) []byte {
 
 // pack copies the data of b to dst.
 func pack(dst []byte, b *coll.Buffer) {
-	l := b.Type.Layout()
-	l.Pack(dst, l.MemoryAt(b.Addr, b.Count), b.Count)
+	reference.Pack(dst, b.Addr, b.Count, b.Type.Program(), 0)
 }
 
 // unpack copies src to the data of b.
 func unpack(b *coll.Buffer, src []byte) {
-	l := b.Type.Layout()
-	l.Unpack(l.MemoryAt(b.Addr, b.Count), src, b.Count)
+	reference.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
 }
 
 // address returns the address of b, which is not on a stack and is kept alive by the caller; 0 for an empty slice.

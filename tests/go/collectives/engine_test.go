@@ -25,7 +25,10 @@ import (
 	"gompirma/core/shm/plain"
 )
 
-func init() { op.Kernel = kernels.Apply }
+func init() {
+	op.Kernel = kernels.Apply
+	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
+}
 
 // Engine is the collectives of a process and the messages that they go over.
 type Engine struct {

@@ -13,14 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	kernels "gompirma/capi/datatype"
 	"gompirma/capi/engine"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/datatype"
 	"gompirma/core/p2p"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 	"gompirma/core/shm/plain"
 )
+
+func init() { datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack }
 
 // Engine is the messages of a process, as core/p2p and C have them.
 type Engine struct {

@@ -8,6 +8,7 @@ import (
 
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
+	"gompirma/core/datatype/reference"
 	"gompirma/core/p2p"
 	"gompirma/core/request"
 	"gompirma/core/shm"
@@ -148,14 +149,12 @@ func (e *Engine) under() int { return int(e.m.Stock().Sends) }
 
 // pack copies the data of count elements at addr.
 func pack(to []byte, addr uintptr, count int64, t *datatype.Type) {
-	l := t.Layout()
-	l.Pack(to, l.MemoryAt(addr, count), count)
+	reference.Pack(to, addr, count, t.Program(), 0)
 }
 
 // unpack copies data to count elements at addr.
 func unpack(addr uintptr, count int64, t *datatype.Type, from []byte) {
-	l := t.Layout()
-	l.Unpack(l.MemoryAt(addr, count), from, count)
+	reference.Unpack(addr, count, t.Program(), 0, from)
 }
 
 // view returns n bytes at an address as a slice.
