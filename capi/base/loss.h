@@ -9,7 +9,7 @@ enum {
 	GOMPI_SOMEBODY = INT32_MAX, // one is, and it is not known which
 };
 
-// Returns true if a process of this node or another, by its rank in MPI_COMM_WORLD, is known to be lost.
+// Returns true if a process of this node or another, by its number, is known to be lost.
 bool gompi_is_lost(int rank);
 
 // Returns the rank of the first that is known to be, GOMPI_SOMEBODY or GOMPI_NOBODY.

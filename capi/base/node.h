@@ -29,7 +29,7 @@ enum gompi_depends { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_SEV
 enum gompi_record_state { RECORD_FREE, RECORD_TAKEN, RECORD_TOLD };
 struct gompi_wait_record {
 	_Alignas(GOMPI_LINE) gompi_a32 state;
-	gompi_ai32 peer;       // rank in MPI_COMM_WORLD of the one that it needs, or one of enum gompi_depends
+	gompi_ai32 peer;       // number of the process that it needs, or one of enum gompi_depends
 	gompi_a64 object;      // handle
 	_Atomic char call[32]; // name of the function that the application has called, ended by 0
 };

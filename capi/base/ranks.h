@@ -1,4 +1,4 @@
-// Lists of processes, each by its rank in MPI_COMM_WORLD.
+// Lists of processes, each by its number (process.h).
 #ifndef GOMPI_RANKS_H
 #define GOMPI_RANKS_H
 

@@ -13,7 +13,7 @@ struct gompi_service {
 	bool (*serve)(void);
 	void (*lasts)(void); // NULL, or called by each wait that lasts, once and before it sleeps; must not block
 	void (*ends)(void);  // NULL, or called by a wait that has ended, which else serves once more; if a look is dear
-	// Once a process is lost; NULL: there is nothing to tell. The rank in MPI_COMM_WORLD of member i of an object,
+	// Once a process is lost; NULL: there is nothing to tell. The number of the process of member i of an object,
 	// -1: it has not so many, or is none of this room's.
 	int (*member)(uint64_t object, int i);
 	// A place of a process of the node that has been taken and not filled, as a number that tells it from others;

@@ -54,7 +54,7 @@ struct gompi_stuck {
 // What a wait is for, for the launcher's report on a hang and to know whose loss ends it.
 struct gompi_waiting {
 	const char *call; // name of the function that the application called
-	int32_t peer;     // rank in MPI_COMM_WORLD of the process waited for, or one of enum gompi_depends
+	int32_t peer;     // number of the process waited for, or one of enum gompi_depends
 	uint64_t object;  // handle
 	bool all;         // peer is the next to do something, but it may wait for any of the object's
 	// NULL, or returns whose loss ends a wait that depends on more than that, as gompi_loss_to does.

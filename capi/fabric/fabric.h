@@ -2,7 +2,7 @@
 // registered. On libfabric, which core/fabric loads and sets up when a job spans nodes; on one node nothing of this
 // runs.
 //
-// A peer is a process on another node, by its rank in MPI_COMM_WORLD. Connections are made at the first use. What is
+// A peer is a process on another node, by its number. Connections are made at the first use. What is
 // sent to a peer gathers in a frame, which leaves when it is full, when somebody says so, or in the progress thread's
 // next round. Frames cost credits, which the peer gives back when it has taken the frame, so nobody's memory is flooded
 // and nothing is lost; answers cost none.

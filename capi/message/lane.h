@@ -20,7 +20,7 @@ struct gompi_link {
 	gompi_a64 full_at;       // the inbox' head when a send has looked for room in vain
 	gompi_ai32 waiting;      // records and streams below: while there are any, nothing may overtake them
 	gompi_a32 reads;         // enum gompi_reads
-	int32_t world;           // rank in MPI_COMM_WORLD
+	int32_t world;           // number of the process (base/process.h)
 	int32_t process;         // on this node, -1: it is on another
 	struct gompi_cell *cell; // NULL: it is on another node
 	gompi_a32 keep;          // gompi_flow: what a process on another node asks for

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Moves bytes between memory here and an address in the process with a rank in MPI_COMM_WORLD: to there if write.
+// Moves bytes between memory here and an address in the process with a number: to there if write.
 // Returns true if it could; if not, some may have been moved.
 bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 

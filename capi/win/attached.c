@@ -7,7 +7,7 @@
 #include "base/up.h"
 #include "base/wait.h"
 
-// Waits a moment for a member, by its rank in MPI_COMM_WORLD, that changes its table, since spins looks ago; *began is
+// Waits a moment for a member, by its number as a process, that changes its table, since spins looks ago; *began is
 // the time of the first wait. MPI_ERR_PROC_ABORTED: it has died in between.
 static int wait_for_writer(int peer, int spins, int64_t *began) {
 	if (spins < GOMPI_TABLE_LOOKS && !gompi_node.policy.oversubscribed) {

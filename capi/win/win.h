@@ -28,7 +28,7 @@ struct gompi_win_member {
 	struct gompi_waitword access_wait;        // and here in MPI_Win_start
 	_Alignas(GOMPI_LINE) uint64_t address;    // of the window in the member's own address space, for the ring path
 	uint64_t size;                            // bytes
-	int32_t peer;                             // rank in MPI_COMM_WORLD
+	int32_t peer;                             // number of its process
 	int32_t local;                            // index among the members on this node
 };
 
@@ -59,7 +59,7 @@ struct gompi_target {
 struct gompi_win_remote {
 	uint64_t size;              // of its memory, bytes
 	struct gompi_region region; // it, for reads and writes by the network; key 0: it goes by records
-	int32_t peer;               // rank in MPI_COMM_WORLD
+	int32_t peer;               // number of its process
 };
 
 // The bytes of a member's memory, from its beginning, that are mapped here if not all are: the whole pages of memory
@@ -219,7 +219,7 @@ static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi
 	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, what);
 }
 
-// Returns a member on this node that is lost, by its rank in MPI_COMM_WORLD, GOMPI_NOBODY if none is (base/loss.h). A
+// Returns a member on this node that is lost, by the number of its process, GOMPI_NOBODY if none is (base/loss.h). A
 // lock of memory here may have been its own for good; those of members on other nodes are taken back.
 int gompi_win_lost_here(const struct gompi_win *w);
 

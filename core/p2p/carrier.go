@@ -63,7 +63,7 @@ type Operation struct {
 	Context    uint64  // of the communicator's messages
 	Comm       uintptr // its handle, which errors are raised on
 	Source     int32   // of a send: rank of this process in the communicator
-	World      int32   // of a send: rank in MPI_COMM_WORLD of the destination
+	World      int32   // of a send: number of the destination (core/proc)
 	Peer, Tag  int32   // rank in the communicator of the destination, or of the source; these may be wildcards
 	Mode       uint8   // of a send: standard, synchronous, buffered, ready
 	Receive    bool

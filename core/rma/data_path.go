@@ -70,7 +70,7 @@ type Region struct{ Key, Address uint64 }
 type Member struct {
 	Size     int64 // bytes
 	DispUnit int32 // bytes
-	Peer     int32 // rank in MPI_COMM_WORLD
+	Peer     int32 // number of its process (core/proc)
 }
 
 // Target is a member of a window on this node as its slot needs it.
@@ -83,6 +83,6 @@ type Target struct {
 	// Bytes of the window, from its beginning, that are mapped here though not all are (Direct is false), as if all
 	// were at Base: they are shared in place. From == To: none.
 	From, To int64
-	Peer     int32   // rank in MPI_COMM_WORLD
+	Peer     int32   // number of its process (core/proc)
 	Address  uintptr // of the window in the member's own address space
 }

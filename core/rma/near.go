@@ -32,7 +32,7 @@ func (v near) leader() int { return int(v.ranks[0]) }
 // leads returns whether this process is that.
 func (v near) leads() bool { return v.me == 0 }
 
-// leaders returns the lowest member of each node, by rank in MPI_COMM_WORLD, and which of them this process is, one of
+// leaders returns the lowest member of each node, by its process' number, and which of them this process is, one of
 // them itself.
 func (w *Window) leaders() (list []int32, me int) {
 	seen := make([]bool, w.host.Nodes)
