@@ -203,10 +203,13 @@ func TestLintRooms(t *testing.T) {
 	}
 }
 
-// Memory orders have names in one header; what is static has a name of its own in all of the C.
+// Memory orders have names in one header; what is static has a name of its own in all of the C, and so has each struct;
+// comments say what is returned.
 func TestLintC(t *testing.T) {
 	order := regexp.MustCompile(`memory_order_|__ATOMIC_|\batomic_(load|store|exchange|fetch|compare)`)
-	static := regexp.MustCompile(`(?m)^static (?:inline |__attribute__\(\(\w+\)\) )*[\w ]+?[ *](\w+)\(`)
+	static := regexp.MustCompile(`(?m)^static (?:inline |__attribute__\(\(\w+\)\) )*[\w ]+?[ *](\w+\()`)
+	tag := regexp.MustCompile(`\b((?:struct|enum|union) \w+) \{`)
+	whether := regexp.MustCompile(`(?m)^// Whether`)
 	first := map[string]string{}
 	texts(t, func(path, content string) {
 		if !strings.HasPrefix(path, "capi/") || strings.HasPrefix(filepath.Base(path), "z_") ||
@@ -216,9 +219,11 @@ func TestLintC(t *testing.T) {
 		if path != "capi/base/order.h" {
 			require.Empty(t, order.FindString(content), "%s: orders have names in capi/base/order.h", path)
 		}
-		for _, m := range static.FindAllStringSubmatch(content, -1) {
+		require.Empty(t, whether.FindString(content), "%s: comments begin with what is returned", path)
+		names := append(static.FindAllStringSubmatch(content, -1), tag.FindAllStringSubmatch(content, -1)...)
+		for _, m := range names {
 			if other := first[m[1]]; other != "" && other != path {
-				require.Fail(t, "a static name exists once", "%s is in %s and in %s", m[1], other, path)
+				require.Fail(t, "a name exists once", "%s is in %s and in %s", m[1], other, path)
 			}
 			first[m[1]] = path
 		}
