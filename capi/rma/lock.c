@@ -66,8 +66,8 @@ static __attribute__((noinline)) int unlock_remote(struct gompi_win *w, int rank
 	uint32_t state = gompi_load(&t->state);
 	gompi_store(&t->state, state & ~(uint32_t)LOCK_BITS);
 	int rc = state & TARGET_NOCHECK
-			 ? gompi_transport_fabric.flush(w, rank, "MPI_Win_unlock")
-			 : gompi_transport_fabric.unlock(w, rank, state & TARGET_EXCLUSIVE, "MPI_Win_unlock");
+			 ? gompi_transport_to(w, rank)->flush(w, rank, "MPI_Win_unlock")
+			 : gompi_transport_to(w, rank)->unlock(w, rank, state & TARGET_EXCLUSIVE, "MPI_Win_unlock");
 	gompi_epoch_over(w, EPOCH_UNLOCK);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);
 }
@@ -123,7 +123,7 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	// Those of other nodes are taken when they are used, also after locks that are asked for later: no order is
 	// promised (MPI-5.0 12.5.3; RATIONALE, "Locks between nodes").
 	if (rc == MPI_SUCCESS && w->remote != NULL)
-		rc = gompi_transport_fabric.lock(w, GOMPI_ALL, false, "MPI_Win_lock_all");
+		rc = gompi_lock_elsewhere(w, "MPI_Win_lock_all");
 	if (__builtin_expect(rc == MPI_SUCCESS, 1))
 		return MPI_SUCCESS;
 	unlock_first(w, n);
@@ -139,14 +139,13 @@ int gompi_win_unlock_all(MPI_Win win) {
 	if (gompi_epoch(w, EPOCH_UNLOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_unlock_all", &v);
 	bool remote = w->remote != NULL && !w->lock_all_nocheck; // what is remote is flushed by its unlock
-	int rc = remote ? gompi_transport_node.flush(w, GOMPI_ALL, "MPI_Win_unlock_all")
-			: gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
+	int rc = remote ? gompi_flush_here(w, "MPI_Win_unlock_all") : gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
 	if (w->lock_all_nocheck)
 		gompi_full_fence();
 	else
 		unlock_first(w, w->local_n);
 	if (__builtin_expect(remote, 0)) {
-		int last = gompi_transport_fabric.unlock(w, GOMPI_ALL, false, "MPI_Win_unlock_all");
+		int last = gompi_unlock_elsewhere(w, "MPI_Win_unlock_all");
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	gompi_epoch_over(w, EPOCH_UNLOCK_ALL);

@@ -7,6 +7,16 @@ static int flush_transport(const struct gompi_transport *t, struct gompi_win *w,
 	return local ? t->flush_local(w, target, call) : t->flush(w, target, call);
 }
 
+int gompi_lock_elsewhere(struct gompi_win *w, const char *call) {
+	return gompi_transport_fabric.lock(w, GOMPI_ALL, false, call);
+}
+
+int gompi_unlock_elsewhere(struct gompi_win *w, const char *call) {
+	return gompi_transport_fabric.unlock(w, GOMPI_ALL, false, call);
+}
+
+int gompi_flush_here(struct gompi_win *w, const char *call) { return gompi_transport_node.flush(w, GOMPI_ALL, call); }
+
 int gompi_settle(struct gompi_win *w, const char *call) {
 	// What is not attached at the target is told in an answer.
 	if (w->partner < 0 || w->attached != NULL)

@@ -84,6 +84,12 @@ static inline int gompi_flush_local(struct gompi_win *w, int target, const char 
 // Before a barrier of all members: gompi_flush of all, as far as the barrier does not see to it.
 int gompi_settle(struct gompi_win *w, const char *call);
 
+// MPI_Win_lock_all and its end for members whose transport has their locks (gompi_win_elsewhere), of which there are
+// some. unlock flushes what has been sent to them; gompi_flush_here all others. 0 or an error class.
+int gompi_lock_elsewhere(struct gompi_win *w, const char *call);
+int gompi_unlock_elsewhere(struct gompi_win *w, const char *call);
+int gompi_flush_here(struct gompi_win *w, const char *call);
+
 // Takes the lock that this thread has asked for between nodes and that has not been sent yet, if there is one, so that
 // it has locks in the order in which it has asked for them: else two could wait for each other that ask in the same
 // order. 0 or an error class.
