@@ -131,24 +131,3 @@ func YieldToLauncher() {
 		<-time.After(graceLost)
 	}
 }
-
-// Again ends the process' instance and makes another one, of the same processes. Collective over the job.
-// MPI_ERR_OTHER.
-func Again(data DataPath) error {
-	stateMu.Lock()
-	defer stateMu.Unlock()
-	p := self.Load()
-	if p == nil {
-		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized")
-	}
-	if err := p.Close(func() {}); err != nil {
-		return err
-	}
-	// Whoever is ahead must not end what the others still leave by.
-	b := *launcher.Load()
-	if err := b.Fence(); err != nil {
-		return err
-	}
-	_, err := Open(data, b)
-	return err
-}
