@@ -3,8 +3,6 @@ package main
 import "C"
 
 import (
-	"sync"
-
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 )
@@ -44,39 +42,12 @@ func fromType(function string, oldtype, newtype uintptr, f func(old *datatype.Ty
 	})
 }
 
-//export gompi_type_commit
-func gompi_type_commit(at uintptr) int32 {
-	if err := null(at); err != nil {
-		return finish("MPI_Type_commit", 0, 0, err)
-	}
-	return onType("MPI_Type_commit", *out[uintptr](at), commitType)
-}
-
-// committing is held while C is told of a type, so that two threads that do that tell it once.
-var committing sync.Mutex
-
-func commitType(t *datatype.Type) error {
-	if t.Committed() {
-		return nil
-	}
-	committing.Lock()
-	defer committing.Unlock()
-	if t.Committed() {
-		return nil
-	}
-	if err := installType(t); err != nil {
-		return err
-	}
-	t.Commit()
-	return nil
-}
-
-//export gompi_type_free
-func gompi_type_free(at uintptr) int32 {
+//export gompi_free_type
+func gompi_free_type(at uintptr) int32 {
 	return freeing("MPI_Type_free", at, abi.MPI_DATATYPE_NULL, freeType)
 }
 
-// freeType ends the life of a type's handle, in C first: there an index may be used anew as soon as Go has given it up.
+// freeType ends the life of a type's handle.
 func freeType(h uintptr) error {
 	t, err := datatype.Get(h)
 	if err != nil {
@@ -86,33 +57,26 @@ func freeType(h uintptr) error {
 		if err := deleteTypeAttributes(t); err != nil {
 			return err
 		}
-		removeType(t)
 	}
 	return t.Free()
 }
 
-//export gompi_type_dup
-func gompi_type_dup(oldtype, newtype uintptr) int32 {
-	return fromType("MPI_Type_dup", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		t, err := datatype.Dup(old)
-		if err != nil {
-			return nil, err
-		}
-		if t.Committed() {
-			err = installType(t)
-		}
-		if err == nil {
-			if err = copyTypeAttributes(old, t); err != nil {
-				*out[uintptr](newtype) = abi.MPI_DATATYPE_NULL // as in dupComm
-			}
-		}
-		if err != nil {
-			removeType(t)
-			t.Free()
-			return nil, err
-		}
-		return t, nil
-	})
+// dupType is MPI_Type_dup, with the attributes.
+func dupType(oldtype, newtype uintptr) (*datatype.Type, error) {
+	old, err := datatype.Get(oldtype)
+	if err != nil {
+		return nil, err
+	}
+	t, err := datatype.Dup(datatype.Small, old)
+	if err != nil {
+		return nil, err
+	}
+	if err = copyTypeAttributes(old, t); err != nil {
+		*out[uintptr](newtype) = abi.MPI_DATATYPE_NULL // as in dupComm
+		t.Free()
+		return nil, err
+	}
+	return t, nil
 }
 
 //export gompi_type_set_name
@@ -131,33 +95,22 @@ func gompi_type_get_name(h, name, resultlen uintptr) int32 {
 	})
 }
 
-// predefinedType stores a type that the library owns, which is told to C the first time.
-func predefinedType(function string, newtype uintptr, f func() (*datatype.Type, bool, error)) int32 {
-	return newType(function, newtype, func() (*datatype.Type, error) {
-		t, created, err := f()
-		if err == nil && created {
-			err = installType(t)
-		}
-		return t, err
-	})
-}
-
 //export gompi_type_create_f90_integer
 func gompi_type_create_f90_integer(r int32, newtype uintptr) int32 {
-	return predefinedType("MPI_Type_create_f90_integer", newtype,
-		func() (*datatype.Type, bool, error) { return datatype.F90Integer(r) })
+	return newType("MPI_Type_create_f90_integer", newtype,
+		func() (*datatype.Type, error) { return datatype.F90Integer(r) })
 }
 
 //export gompi_type_create_f90_real
 func gompi_type_create_f90_real(p, r int32, newtype uintptr) int32 {
-	return predefinedType("MPI_Type_create_f90_real", newtype,
-		func() (*datatype.Type, bool, error) { return datatype.F90Real(p, r) })
+	return newType("MPI_Type_create_f90_real", newtype,
+		func() (*datatype.Type, error) { return datatype.F90Real(p, r) })
 }
 
 //export gompi_type_create_f90_complex
 func gompi_type_create_f90_complex(p, r int32, newtype uintptr) int32 {
-	return predefinedType("MPI_Type_create_f90_complex", newtype,
-		func() (*datatype.Type, bool, error) { return datatype.F90Complex(p, r) })
+	return newType("MPI_Type_create_f90_complex", newtype,
+		func() (*datatype.Type, error) { return datatype.F90Complex(p, r) })
 }
 
 //export gompi_type_match_size

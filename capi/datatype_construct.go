@@ -1,18 +1,21 @@
 package main
 
+/*
+#include "datatype/recipe.h"
+*/
 import "C"
 
 import (
 	"slices"
+	"unsafe"
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 )
 
-// The constructors of datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7). Each form with int counts is an export of its own:
-// MPI_Type_get_contents tells which one was called. They cost time in proportion to the lists they are given, never to
-// counts.
+// Constructing datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7, 5.1.10) where datatype/construct.c does not, and again what it
+// has constructed. All cost time in proportion to the lists they are given, never to counts.
 
 // lists copies arrays of n counts each, ints or 64-bit integers. MPI_ERR_COUNT: n is negative. MPI_ERR_ARG: an array is
 // missing.
@@ -39,180 +42,99 @@ func lists(n int64, wide bool, addresses ...uintptr) ([][]int64, error) {
 	return all, nil
 }
 
-//export gompi_type_contiguous
-func gompi_type_contiguous(count int32, oldtype, newtype uintptr) int32 {
-	return fromType("MPI_Type_contiguous", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		return datatype.Contiguous(datatype.Small, int64(count), old)
-	})
+// recipe is how a type is constructed, as C has it.
+type recipe = C.struct_gompi_recipe
+
+// listsOf says which of its lists the constructors with lists have.
+var listsOf = map[C.int][]int{
+	abi.MPI_COMBINER_INDEXED: {0, 1}, abi.MPI_COMBINER_HINDEXED: {0, 1}, abi.MPI_COMBINER_STRUCT: {0, 1},
+	abi.MPI_COMBINER_INDEXED_BLOCK: {1}, abi.MPI_COMBINER_HINDEXED_BLOCK: {1},
+	abi.MPI_COMBINER_SUBARRAY: {0, 1, 2},
 }
 
-//export gompi_type_contiguous_c
-func gompi_type_contiguous_c(count int64, oldtype, newtype uintptr) int32 {
-	return fromType("MPI_Type_contiguous_c", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		return datatype.Contiguous(datatype.Large, count, old)
-	})
-}
-
-//export gompi_type_vector
-func gompi_type_vector(count, blocklength, stride int32, oldtype, newtype uintptr) int32 {
-	return fromType("MPI_Type_vector", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		return datatype.Vector(datatype.Small, int64(count), int64(blocklength), int64(stride), old)
-	})
-}
-
-//export gompi_type_vector_c
-func gompi_type_vector_c(count, blocklength, stride int64, oldtype, newtype uintptr) int32 {
-	return fromType("MPI_Type_vector_c", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		return datatype.Vector(datatype.Large, count, blocklength, stride, old)
-	})
-}
-
-//export gompi_type_create_hvector
-func gompi_type_create_hvector(count, blocklength int32, stride int64, oldtype, newtype uintptr) int32 {
-	return fromType("MPI_Type_create_hvector", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		return datatype.Hvector(datatype.Small, int64(count), int64(blocklength), stride, old)
-	})
-}
-
-//export gompi_type_create_hvector_c
-func gompi_type_create_hvector_c(count, blocklength, stride int64, oldtype, newtype uintptr) int32 {
-	return fromType("MPI_Type_create_hvector_c", oldtype, newtype, func(old *datatype.Type) (*datatype.Type,
-		error) {
-		return datatype.Hvector(datatype.Large, count, blocklength, stride, old)
-	})
-}
-
-// indexedType serves the constructors with a blocklength for each block. wideLengths and wideDispls say which of the
-// arrays are of 64-bit integers.
-func indexedType(function string, count int64, lengths, displs uintptr, wideLengths, wideDispls bool,
-	oldtype, newtype uintptr,
-	make func(datatype.Form, []int64, []int64, *datatype.Type) (*datatype.Type, error)) int32 {
-	return fromType(function, oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		l, err := lists(count, wideLengths, lengths)
+// construct makes the type of a recipe. find returns what one of its types stands for.
+func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Type, error)) (*datatype.Type, error) {
+	n, a, b := int64(r.n), int64(r.a), int64(r.b)
+	if r.combiner == abi.MPI_COMBINER_SUBARRAY {
+		n = max(n, 0)
+	}
+	var l [3][]int64
+	copyLists := func() error {
+		for _, i := range listsOf[r.combiner] {
+			all, err := lists(n, bool(r.wide[i]), uintptr(r.list[i]))
+			if err != nil {
+				return err
+			}
+			l[i] = all[0]
+		}
+		return nil
+	}
+	types := uintptr(unsafe.Pointer(r.types))
+	if r.combiner == abi.MPI_COMBINER_STRUCT {
+		if err := copyLists(); err != nil {
+			return nil, err
+		}
+		all, err := lists(n, true, types)
 		if err != nil {
 			return nil, err
 		}
-		d, err := lists(count, wideDispls, displs)
-		if err != nil {
-			return nil, err
-		}
-		return make(datatype.Form(wideLengths), l[0], d[0], old)
-	})
-}
-
-//export gompi_type_indexed
-func gompi_type_indexed(count int32, blocklengths, displacements, oldtype, newtype uintptr) int32 {
-	return indexedType("MPI_Type_indexed", int64(count), blocklengths, displacements, false, false, oldtype,
-		newtype, datatype.Indexed)
-}
-
-//export gompi_type_indexed_c
-func gompi_type_indexed_c(count int64, blocklengths, displacements, oldtype, newtype uintptr) int32 {
-	return indexedType("MPI_Type_indexed_c", count, blocklengths, displacements, true, true, oldtype, newtype,
-		datatype.Indexed)
-}
-
-//export gompi_type_create_hindexed
-func gompi_type_create_hindexed(count int32, blocklengths, displacements, oldtype, newtype uintptr) int32 {
-	return indexedType("MPI_Type_create_hindexed", int64(count), blocklengths, displacements, false, true, oldtype,
-		newtype, datatype.Hindexed)
-}
-
-//export gompi_type_create_hindexed_c
-func gompi_type_create_hindexed_c(count int64, blocklengths, displacements, oldtype, newtype uintptr) int32 {
-	return indexedType("MPI_Type_create_hindexed_c", count, blocklengths, displacements, true, true, oldtype,
-		newtype, datatype.Hindexed)
-}
-
-// blockType serves the constructors with one blocklength for all blocks.
-func blockType(function string, form datatype.Form, count, blocklength int64, displs uintptr, wide bool,
-	oldtype, newtype uintptr,
-	make func(datatype.Form, int64, []int64, *datatype.Type) (*datatype.Type, error)) int32 {
-	return fromType(function, oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		d, err := lists(count, wide, displs)
-		if err != nil {
-			return nil, err
-		}
-		return make(form, blocklength, d[0], old)
-	})
-}
-
-//export gompi_type_create_indexed_block
-func gompi_type_create_indexed_block(count, blocklength int32, displacements, oldtype, newtype uintptr) int32 {
-	return blockType("MPI_Type_create_indexed_block", datatype.Small, int64(count), int64(blocklength),
-		displacements, false, oldtype, newtype, datatype.IndexedBlock)
-}
-
-//export gompi_type_create_indexed_block_c
-func gompi_type_create_indexed_block_c(count, blocklength int64, displacements, oldtype, newtype uintptr) int32 {
-	return blockType("MPI_Type_create_indexed_block_c", datatype.Large, count, blocklength, displacements, true,
-		oldtype, newtype, datatype.IndexedBlock)
-}
-
-//export gompi_type_create_hindexed_block
-func gompi_type_create_hindexed_block(count, blocklength int32, displacements, oldtype, newtype uintptr) int32 {
-	return blockType("MPI_Type_create_hindexed_block", datatype.Small, int64(count), int64(blocklength),
-		displacements, true, oldtype, newtype, datatype.HindexedBlock)
-}
-
-//export gompi_type_create_hindexed_block_c
-func gompi_type_create_hindexed_block_c(count, blocklength int64, displacements, oldtype, newtype uintptr) int32 {
-	return blockType("MPI_Type_create_hindexed_block_c", datatype.Large, count, blocklength, displacements, true,
-		oldtype, newtype, datatype.HindexedBlock)
-}
-
-func structType(function string, count int64, blocklengths, displacements, types uintptr, wide bool,
-	newtype uintptr) int32 {
-	return newType(function, newtype, func() (*datatype.Type, error) {
-		l, err := lists(count, wide, blocklengths)
-		if err != nil {
-			return nil, err
-		}
-		d, err := lists(count, true, displacements, types)
-		if err != nil {
-			return nil, err
-		}
-		old := make([]*datatype.Type, count)
-		for i, h := range d[1] {
-			if old[i], err = datatype.Get(uintptr(h)); err != nil {
-				return nil, mpierr.Wrap(err, "type %d of %d", i, count)
+		old := make([]*datatype.Type, n)
+		for i, h := range all[0] {
+			if old[i], err = find(uintptr(h)); err != nil {
+				return nil, mpierr.Wrap(err, "type %d of %d", i, n)
 			}
 		}
-		return datatype.Struct(datatype.Form(wide), l[0], d[0], old)
-	})
+		return datatype.Struct(form, l[0], l[1], old)
+	}
+	old, err := find(*out[uintptr](types))
+	if err == nil {
+		err = copyLists()
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch r.combiner {
+	case abi.MPI_COMBINER_CONTIGUOUS:
+		return datatype.Contiguous(form, n, old)
+	case abi.MPI_COMBINER_VECTOR:
+		return datatype.Vector(form, n, a, b, old)
+	case abi.MPI_COMBINER_HVECTOR:
+		return datatype.Hvector(form, n, a, b, old)
+	case abi.MPI_COMBINER_INDEXED:
+		return datatype.Indexed(form, l[0], l[1], old)
+	case abi.MPI_COMBINER_HINDEXED:
+		return datatype.Hindexed(form, l[0], l[1], old)
+	case abi.MPI_COMBINER_INDEXED_BLOCK:
+		return datatype.IndexedBlock(form, a, l[1], old)
+	case abi.MPI_COMBINER_HINDEXED_BLOCK:
+		return datatype.HindexedBlock(form, a, l[1], old)
+	case abi.MPI_COMBINER_SUBARRAY:
+		return datatype.Subarray(form, l[0], l[1], l[2], int32(r.order), old)
+	case abi.MPI_COMBINER_RESIZED:
+		return datatype.Resized(form, old, a, b)
+	}
+	return datatype.Dup(form, old)
 }
 
-//export gompi_type_create_struct
-func gompi_type_create_struct(count int32, blocklengths, displacements, types, newtype uintptr) int32 {
-	return structType("MPI_Type_create_struct", int64(count), blocklengths, displacements, types, false, newtype)
+// formOf tells by which form of its constructor a type is made.
+func formOf(large bool) datatype.Form {
+	if large {
+		return datatype.Large
+	}
+	return datatype.Small
 }
 
-//export gompi_type_create_struct_c
-func gompi_type_create_struct_c(count int64, blocklengths, displacements, types, newtype uintptr) int32 {
-	return structType("MPI_Type_create_struct_c", count, blocklengths, displacements, types, true, newtype)
-}
-
-func subarrayType(function string, ndims int32, sizes, subsizes, starts uintptr, wide bool, order int32,
-	oldtype, newtype uintptr) int32 {
-	return fromType(function, oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		a, err := lists(int64(max(ndims, 0)), wide, sizes, subsizes, starts)
-		if err != nil {
-			return nil, err
+// gompi_make_type is every constructor but MPI_Type_create_darray for what C leaves to Go.
+//
+//export gompi_make_type
+func gompi_make_type(recipeAt, newtype uintptr) int32 {
+	r := out[recipe](recipeAt)
+	return newType(C.GoString(r.call), newtype, func() (*datatype.Type, error) {
+		if r.combiner == abi.MPI_COMBINER_DUP {
+			return dupType(*out[uintptr](uintptr(unsafe.Pointer(r.types))), newtype)
 		}
-		return datatype.Subarray(datatype.Form(wide), a[0], a[1], a[2], order, old)
+		return construct(r, formOf(bool(r.large)), datatype.Get)
 	})
-}
-
-//export gompi_type_create_subarray
-func gompi_type_create_subarray(ndims int32, sizes, subsizes, starts uintptr, order int32,
-	oldtype, newtype uintptr) int32 {
-	return subarrayType("MPI_Type_create_subarray", ndims, sizes, subsizes, starts, false, order, oldtype, newtype)
-}
-
-//export gompi_type_create_subarray_c
-func gompi_type_create_subarray_c(ndims int32, sizes, subsizes, starts uintptr, order int32,
-	oldtype, newtype uintptr) int32 {
-	return subarrayType("MPI_Type_create_subarray_c", ndims, sizes, subsizes, starts, true, order, oldtype, newtype)
 }
 
 func darrayType(function string, size, rank, ndims int32, gsizes uintptr, wide bool, distribs, dargs, psizes uintptr,
@@ -234,7 +156,7 @@ func darrayType(function string, size, rank, ndims int32, gsizes uintptr, wide b
 			}
 			copies[i] = slices.Clone(a)
 		}
-		return datatype.Darray(datatype.Form(wide), size, rank, g[0], copies[0], copies[1], copies[2], order,
+		return datatype.Darray(formOf(wide), size, rank, g[0], copies[0], copies[1], copies[2], order,
 			old)
 	})
 }
@@ -251,19 +173,4 @@ func gompi_type_create_darray_c(size, rank, ndims int32, gsizes, distribs, dargs
 	oldtype, newtype uintptr) int32 {
 	return darrayType("MPI_Type_create_darray_c", size, rank, ndims, gsizes, true, distribs, dargs, psizes, order,
 		oldtype, newtype)
-}
-
-//export gompi_type_create_resized
-func gompi_type_create_resized(oldtype uintptr, lb, extent int64, newtype uintptr) int32 {
-	return fromType("MPI_Type_create_resized", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		return datatype.Resized(datatype.Small, old, lb, extent)
-	})
-}
-
-//export gompi_type_create_resized_c
-func gompi_type_create_resized_c(oldtype uintptr, lb, extent int64, newtype uintptr) int32 {
-	return fromType("MPI_Type_create_resized_c", oldtype, newtype, func(old *datatype.Type) (*datatype.Type,
-		error) {
-		return datatype.Resized(datatype.Large, old, lb, extent)
-	})
 }

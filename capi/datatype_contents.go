@@ -1,8 +1,13 @@
 package main
 
+/*
+#include "base/up.h"
+*/
 import "C"
 
 import (
+	"unsafe"
+
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
@@ -50,27 +55,23 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 	return nil
 }
 
-//export gompi_type_get_contents
-func gompi_type_get_contents(h uintptr, maxIntegers, maxAddresses, maxTypes int32,
-	integers, addresses, types uintptr) int32 {
+// gompi_get_contents is MPI_Type_get_contents and its large-count form for what datatype/contents.c leaves to Go.
+//
+//export gompi_get_contents
+func gompi_get_contents(contents, h uintptr) int32 {
+	c := out[C.struct_gompi_contents](contents)
 	return onType("MPI_Type_get_contents", h, func(t *datatype.Type) error {
-		if err := smallForm(t); err != nil {
+		if !c.wide {
+			if err := smallForm(t); err != nil {
+				return err
+			}
+		}
+		err := t.CheckContents(int64(c.integers_room), int64(c.addresses_room), int64(c.counts_room),
+			int64(c.types_room))
+		if err != nil {
 			return err
 		}
-		if err := t.CheckContents(int64(maxIntegers), int64(maxAddresses), 0, int64(maxTypes)); err != nil {
-			return err
-		}
-		return storeContents(t, integers, addresses, 0, types)
-	})
-}
-
-//export gompi_type_get_contents_c
-func gompi_type_get_contents_c(h uintptr, maxIntegers, maxAddresses, maxCounts, maxTypes int64,
-	integers, addresses, counts, types uintptr) int32 {
-	return onType("MPI_Type_get_contents_c", h, func(t *datatype.Type) error {
-		if err := t.CheckContents(maxIntegers, maxAddresses, maxCounts, maxTypes); err != nil {
-			return err
-		}
-		return storeContents(t, integers, addresses, counts, types)
+		return storeContents(t, uintptr(unsafe.Pointer(c.integers)), uintptr(unsafe.Pointer(c.addresses)),
+			uintptr(unsafe.Pointer(c.counts)), uintptr(unsafe.Pointer(c.types)))
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 /*
 #include "datatype/facts.h"
+#include "datatype/recipe.h"
 */
 import "C"
 
@@ -12,6 +13,7 @@ import (
 	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/trim"
 )
@@ -20,6 +22,7 @@ import (
 func init() {
 	trim.Also = func() { C.gompi_type_trim() }
 	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
+	datatype.Handles = typeHandles{}
 	datatype.Predefined(func(t *datatype.Type) {
 		if err := installType(t); err != nil {
 			panic(err)
@@ -27,28 +30,82 @@ func init() {
 	})
 }
 
-// installType gives C the facts and the flattened form of a type that is committed. MPI_ERR_NO_MEM: there is no memory
-// for them.
+// installType gives C a predefined type.
 func installType(t *datatype.Type) error {
 	assembling.mu.Lock()
 	defer assembling.mu.Unlock()
 	prog := t.Assemble(assembling.room[:])
 	if !C.gompi_type_install(C.uintptr_t(t.Handle()), factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])),
 		C.int64_t(len(prog))) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the %d bytes that describe datatype %s",
-			8*len(prog), t)
+		return mpierr.New(abi.MPI_ERR_INTERN, "no room for the %d words that describe datatype %s", len(prog),
+			t)
 	}
 	return nil
 }
 
-// gompi_tell_facts gives C the facts of a type that is asked for them before it is committed; 0: there is no such type.
-//
-//export gompi_tell_facts
-func gompi_tell_facts(h uintptr) int32 {
-	if t, err := datatype.Get(h); err == nil && bool(C.gompi_facts_put(C.uintptr_t(h), factsOf(t))) {
-		return 1
+// typeHandles is datatype.Handles: C makes the handles of all types, and constructs most types. Those Go constructs
+// again when it is asked about them.
+type typeHandles struct{}
+
+func (typeHandles) Add(t *datatype.Type, number uintptr) (uintptr, bool) {
+	assembling.mu.Lock()
+	defer assembling.mu.Unlock()
+	prog := t.Assemble(assembling.room[:])
+	if !t.Committed() {
+		prog[datatype.HeadMagic] = 0
 	}
-	return 0
+	h := C.gompi_type_add_program(factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])), C.int64_t(len(prog)),
+		C.uintptr_t(number))
+	return uintptr(h), h != 0
+}
+
+func (typeHandles) Remove(h uintptr) { C.gompi_type_remove(C.uintptr_t(h)) }
+
+func (typeHandles) Commit(h uintptr) { C.gompi_type_commit_handle(C.uintptr_t(h)) }
+
+func (typeHandles) Committed(h uintptr) bool { return bool(C.gompi_type_committed(C.uintptr_t(h))) }
+
+func (typeHandles) Find(h uintptr) uintptr {
+	var number C.uintptr_t
+	t := C.gompi_type_find(C.uintptr_t(h), &number)
+	if t == nil {
+		return uintptr(number)
+	}
+	defer C.gompi_type_drop(t)
+	constructingAgain.Lock()
+	defer constructingAgain.Unlock()
+	if number = C.gompi_type_number(t); number != 0 { // meanwhile
+		return uintptr(number)
+	}
+	again, err := typeAgain(t)
+	if err != nil {
+		return 0
+	}
+	known, ok := datatype.Keep(again, h)
+	if ok && !bool(C.gompi_type_know(t, C.uintptr_t(known))) { // freed meanwhile
+		datatype.Forget(known)
+		return 0
+	}
+	return known
+}
+
+// constructingAgain is held while Go constructs what C has, so that threads do it once.
+var constructingAgain sync.Mutex
+
+// typeAgain constructs a type that C has constructed.
+func typeAgain(t *C.struct_gompi_type) (*datatype.Type, error) {
+	r := (*recipe)(unsafe.Pointer(C.gompi_type_life(t).recipe))
+	return construct(r, formOf(bool(r.large))|datatype.Again, func(h uintptr) (*datatype.Type, error) {
+		if h < C.GOMPI_TYPE_FIRST+C.GOMPI_TYPE_PREDEFINED {
+			return datatype.Get(h)
+		}
+		old := (*C.struct_gompi_type)(pointer(h))
+		handle, number := uintptr(C.gompi_type_life(old).handle), C.gompi_type_number(old)
+		if known := datatype.Known(uintptr(number)); known != nil && known.Handle() == handle {
+			return known, nil
+		}
+		return typeAgain(old)
+	})
 }
 
 // assembling is where programs are made before C copies them; a longer one finds its own place.
@@ -64,15 +121,15 @@ func factsOf(t *datatype.Type) C.struct_gompi_facts {
 		true_lb: C.int64_t(f.TrueLB), true_extent: C.int64_t(f.TrueExtent),
 		numbers: C.int64_t(f.Numbers), unit: C.int64_t(f.Unit),
 		integers: C.int64_t(f.Integers), addresses: C.int64_t(f.Addresses), counts: C.int64_t(f.Counts),
-		types: C.int64_t(f.Types), combiner: C.int(f.Combiner), large: C.bool(f.Large),
+		types: C.int64_t(f.Types), combiner: C.int(f.Combiner), align: C.int(f.Align),
+		large: C.bool(f.Large), resized: C.bool(f.Resized),
 	}
 }
 
-// removeType takes a type, of which C may not know, from C.
-func removeType(t *datatype.Type) { C.gompi_type_remove(C.uintptr_t(t.Handle())) }
-
 // The head of a program is the same in C and in Go (layout.go says how this is checked).
 var (
+	_ = same[C.GOMPI_TYPE_MAGIC-datatype.Magic]
+	_ = same[uintptr(C.GOMPI_TYPE_HANDLES)-uintptr(handle.Datatype)<<27]
 	_ = same[C.GOMPI_TYPE_HEAD-datatype.HeadWords]
 	_ = same[C.GOMPI_TYPE_MAX_DEPTH-datatype.MaxDepth]
 	_ = same[C.GOMPI_TYPE_CONTIGUOUS-datatype.FlagContiguous]

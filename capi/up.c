@@ -4,6 +4,7 @@
 #include "_cgo_export.h"
 #include "base/call.h"
 #include "cross.h"
+#include "datatype/recipe.h"
 #include "error.h"
 #include "op_user.h"
 
@@ -37,7 +38,27 @@ static void translate_ranks(uintptr_t a, int n, const int *from, uintptr_t b, in
 }
 
 static bool tell_info(uintptr_t info) { return gompi_tell_info(info) != 0; }
-static bool tell_facts(uintptr_t datatype) { return gompi_tell_facts(datatype) != 0; }
+
+static int make_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
+	const char *outer = gompi_enter(recipe->call);
+	int rc = gompi_make_type((uintptr_t)recipe, newtype);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static int free_type(uintptr_t datatype) {
+	const char *outer = gompi_enter("MPI_Type_free");
+	int rc = gompi_free_type(datatype);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static int get_contents(const struct gompi_contents *contents, uintptr_t datatype) {
+	const char *outer = gompi_enter("MPI_Type_get_contents");
+	int rc = gompi_get_contents((uintptr_t)contents, datatype);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
 
 static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
 	return gompi_elements_in(datatype, bytes, (uintptr_t)elements) != 0;
@@ -97,7 +118,9 @@ static __attribute__((constructor)) void fill(void) {
 		.compare_comms = compare_comms,
 		.translate_ranks = translate_ranks,
 		.tell_info = tell_info,
-		.tell_facts = tell_facts,
+		.make_type = make_type,
+		.free_type = free_type,
+		.get_contents = get_contents,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,
 		.collective = collective,

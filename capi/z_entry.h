@@ -130,56 +130,12 @@ extern GoInt32 gompi_pack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64
     GoUintptr outbuf, GoInt64 outsize, GoUintptr position);
 extern GoInt32 gompi_pack_external_size(GoUintptr datarep, GoInt32 incount, GoUintptr datatype, GoUintptr size);
 extern GoInt32 gompi_pack_external_size_c(GoUintptr datarep, GoInt64 incount, GoUintptr datatype, GoUintptr size);
-extern GoInt32 gompi_type_commit(GoUintptr datatype);
-extern GoInt32 gompi_type_contiguous(GoInt32 count, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_contiguous_c(GoInt64 count, GoUintptr oldtype, GoUintptr newtype);
 extern GoInt32 gompi_type_create_darray(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
     GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
     GoUintptr oldtype, GoUintptr newtype);
 extern GoInt32 gompi_type_create_darray_c(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
     GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
     GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed(GoInt32 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed_c(GoInt64 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed_block(GoInt32 count, GoInt32 blocklength, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed_block_c(GoInt64 count, GoInt64 blocklength,
-    GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hvector(GoInt32 count, GoInt32 blocklength, GoInt64 stride, GoUintptr oldtype,
-    GoUintptr newtype);
-extern GoInt32 gompi_type_create_hvector_c(GoInt64 count, GoInt64 blocklength, GoInt64 stride, GoUintptr oldtype,
-    GoUintptr newtype);
-extern GoInt32 gompi_type_create_indexed_block(GoInt32 count, GoInt32 blocklength, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_indexed_block_c(GoInt64 count, GoInt64 blocklength, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_resized(GoUintptr oldtype, GoInt64 lb, GoInt64 extent, GoUintptr newtype);
-extern GoInt32 gompi_type_create_resized_c(GoUintptr oldtype, GoInt64 lb, GoInt64 extent, GoUintptr newtype);
-extern GoInt32 gompi_type_create_struct(GoInt32 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr array_of_types, GoUintptr newtype);
-extern GoInt32 gompi_type_create_struct_c(GoInt64 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr array_of_types, GoUintptr newtype);
-extern GoInt32 gompi_type_create_subarray(GoInt32 ndims, GoUintptr array_of_sizes, GoUintptr array_of_subsizes,
-    GoUintptr array_of_starts, GoInt32 order, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_subarray_c(GoInt32 ndims, GoUintptr array_of_sizes, GoUintptr array_of_subsizes,
-    GoUintptr array_of_starts, GoInt32 order, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_dup(GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_free(GoUintptr datatype);
-extern GoInt32 gompi_type_get_contents(GoUintptr datatype, GoInt32 max_integers, GoInt32 max_addresses,
-    GoInt32 max_datatypes, GoUintptr array_of_integers, GoUintptr array_of_addresses, GoUintptr array_of_datatypes);
-extern GoInt32 gompi_type_get_contents_c(GoUintptr datatype, GoInt64 max_integers, GoInt64 max_addresses,
-    GoInt64 max_large_counts, GoInt64 max_datatypes, GoUintptr array_of_integers, GoUintptr array_of_addresses,
-    GoUintptr array_of_large_counts, GoUintptr array_of_datatypes);
-extern GoInt32 gompi_type_indexed(GoInt32 count, GoUintptr array_of_blocklengths, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_indexed_c(GoInt64 count, GoUintptr array_of_blocklengths, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_vector(GoInt32 count, GoInt32 blocklength, GoInt32 stride, GoUintptr oldtype,
-    GoUintptr newtype);
-extern GoInt32 gompi_type_vector_c(GoInt64 count, GoInt64 blocklength, GoInt64 stride, GoUintptr oldtype,
-    GoUintptr newtype);
 extern GoInt32 gompi_unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
     GoUintptr outbuf, GoInt32 outcount, GoUintptr datatype);
 extern GoInt32 gompi_unpack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,

@@ -91,28 +91,19 @@ GOMPI_ALIAS(MPI_Pack_size_c)
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
-    const char *outer = gompi_enter("MPI_Type_commit");
-    int rc = gompi_type_commit((uintptr_t)datatype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_commit(datatype);
 }
 GOMPI_ALIAS(MPI_Type_commit)
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_contiguous");
-    int rc = gompi_type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_contiguous(count, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_contiguous)
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_contiguous");
-    int rc = gompi_type_contiguous_c(count, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_contiguous_c(count, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_contiguous_c)
 
@@ -140,165 +131,114 @@ GOMPI_ALIAS(MPI_Type_create_darray_c)
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_hindexed");
-    int rc = gompi_type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed)
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_hindexed");
-    int rc = gompi_type_create_hindexed_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_c)
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_hindexed_block");
-    int rc = gompi_type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_block)
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_hindexed_block");
-    int rc = gompi_type_create_hindexed_block_c(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_block_c)
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_hvector");
-    int rc = gompi_type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_hvector)
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_hvector");
-    int rc = gompi_type_create_hvector_c(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_hvector_c)
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_indexed_block");
-    int rc = gompi_type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_indexed_block)
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_indexed_block");
-    int rc = gompi_type_create_indexed_block_c(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_indexed_block_c)
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_resized");
-    int rc = gompi_type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_resized(oldtype, lb, extent, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_resized)
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_resized");
-    int rc = gompi_type_create_resized_c((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_resized_c(oldtype, lb, extent, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_resized_c)
 
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_struct");
-    int rc = gompi_type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_struct)
 
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_struct");
-    int rc = gompi_type_create_struct_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_struct_c)
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
     const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_subarray");
-    int rc = gompi_type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes, (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_subarray)
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
     const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_subarray");
-    int rc = gompi_type_create_subarray_c(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes, (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_subarray_c)
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_dup");
-    int rc = gompi_type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_dup(oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_dup)
 
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
-    const char *outer = gompi_enter("MPI_Type_free");
-    int rc = gompi_type_free((uintptr_t)datatype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_free(datatype);
 }
 GOMPI_ALIAS(MPI_Type_free)
 
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
     int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
 {
-    const char *outer = gompi_enter("MPI_Type_get_contents");
-    int rc = gompi_type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, (uintptr_t)array_of_datatypes);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
 }
 GOMPI_ALIAS(MPI_Type_get_contents)
 
@@ -306,10 +246,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
     MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
-    const char *outer = gompi_enter("MPI_Type_get_contents");
-    int rc = gompi_type_get_contents_c((uintptr_t)datatype, max_integers, max_addresses, max_large_counts, max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
 }
 GOMPI_ALIAS(MPI_Type_get_contents_c)
 
@@ -354,20 +291,14 @@ GOMPI_ALIAS(MPI_Type_get_true_extent_c)
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_indexed");
-    int rc = gompi_type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_indexed)
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_indexed");
-    int rc = gompi_type_indexed_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_indexed_c)
 
@@ -385,20 +316,14 @@ GOMPI_ALIAS(MPI_Type_size_c)
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_vector");
-    int rc = gompi_type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_vector(count, blocklength, stride, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_vector)
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_vector");
-    int rc = gompi_type_vector_c(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_vector_c(count, blocklength, stride, oldtype, newtype);
 }
 GOMPI_ALIAS(MPI_Type_vector_c)
 

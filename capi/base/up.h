@@ -13,6 +13,7 @@
 // A blocking collective as the application called it; handles and addresses as integers. A side is its arguments, of
 // which nothing has been checked: no buffer (datatype/buffer.h).
 struct gompi_slots_differ;
+struct gompi_recipe;
 struct gompi_collective {
 	const char *name; // of the function
 	int kind;         // core/coll.Kind
@@ -34,6 +35,16 @@ struct gompi_collective {
 		uint64_t bytes;
 		const struct gompi_slots_differ *differ; // NULL: none
 	} * agreed;
+};
+
+// What MPI_Type_get_contents and its large-count form (wide) store, where, and how much room there is.
+struct gompi_contents {
+	bool wide;
+	int64_t integers_room, addresses_room, counts_room, types_room;
+	int *integers;
+	MPI_Aint *addresses;
+	MPI_Count *counts;
+	MPI_Datatype *types;
 };
 
 // MPI_Start, MPI_Cancel, and that nobody needs it any longer.
@@ -74,8 +85,12 @@ struct gompi_up {
 	void (*translate_ranks)(uintptr_t a, int n, const int *from, uintptr_t b, int *to);
 	// Makes the pairs of an info object known to C (info/info.h). false: there is no such object, or no memory.
 	bool (*tell_info)(uintptr_t info);
-	// Makes the facts of a datatype known to C (datatype/facts.h). false: there is no such datatype, or no memory.
-	bool (*tell_facts)(uintptr_t datatype);
+	// Constructs a datatype from arguments of which nothing has been checked, and stores its handle. What the call
+	// returns.
+	int (*make_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
+	// MPI_Type_free and MPI_Type_get_contents of any type. What the calls return.
+	int (*free_type)(uintptr_t datatype);
+	int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
 	// How many basic elements the first so many bytes of copies of a datatype hold, and the bytes that so many of
 	// them have. false: the bytes end inside an element; there are not so many elements, or 64 bits do not hold it.
 	bool (*elements_in)(uintptr_t datatype, int64_t bytes, int64_t *elements);

@@ -22,7 +22,7 @@ enum { GOMPI_TYPE_HEAD = 20, GOMPI_TYPE_MAX_DEPTH = 128 };
 
 // The head of a program: the words of core/datatype/format.go in their order.
 struct gompi_type {
-	int64_t magic;       // 0: no type
+	int64_t magic;       // 0: no type, or not committed
 	int64_t words;       // in the whole program
 	int64_t flags;       // GOMPI_TYPE_ flags
 	int64_t elem;        // handle of the one predefined type of all elements, or 0
@@ -53,21 +53,30 @@ enum {
 	GOMPI_TYPE_OVERLAP = 8, // some byte may be touched twice by one copy; without it none is
 };
 
-// Where the types are: a predefined type lies in the slot of its handle, the others are in a table of live handles.
+// Where the types are: a predefined type lies in the slot of its handle, the others are in a table of live handles, which
+// C makes for all, those that Go constructs included.
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
+enum { GOMPI_TYPE_HANDLES = 11 << 27, GOMPI_TYPE_HANDLES_NUMBERS = (1 << 27) - 1 }; // core/handle's
+#define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950)                                  // core/datatype's
 
 extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
-extern struct gompi_known gompi_types;
+extern struct gompi_handles gompi_types;
 
-// gompi_type_get returns the committed type with this handle, or NULL. It stays valid until the type is freed; who
-// needs it longer holds it (gompi_type_hold).
-static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
+// gompi_type_live returns the type with this handle, committed or not, or NULL.
+static inline const struct gompi_type *gompi_type_live(MPI_Datatype datatype) {
 	uintptr_t h = (uintptr_t)datatype;
 	if (__builtin_expect(h - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED, 1)) {
 		const struct gompi_type *t = (const struct gompi_type *)gompi_type_slots[h - GOMPI_TYPE_FIRST];
 		return t->magic ? t : NULL;
 	}
 	return gompi_table_get(&gompi_types.table, h);
+}
+
+// gompi_type_get returns the committed type with this handle, or NULL. It stays valid until the type is freed; who
+// needs it longer holds it (gompi_type_hold).
+static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
+	const struct gompi_type *t = gompi_type_live(datatype);
+	return t != NULL && t->magic ? t : NULL;
 }
 
 // gompi_type_bytes gives the bytes of data of count copies. false: count is negative or the product does not fit.
@@ -203,7 +212,7 @@ int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t coun
 int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in,
 			   int64_t limit);
 
-// What the calls that only ask tell of a type, committed or not (facts.h); core/datatype decides it (facts.go).
+// What the calls that only ask tell of a type, committed or not (facts.h), and what constructing others from it takes.
 struct gompi_facts {
 	int64_t size, lb, extent, true_lb, true_extent; // in bytes
 	int64_t numbers;                                // basic elements of one copy, where a pair type is two
@@ -211,24 +220,41 @@ struct gompi_facts {
 	// MPI_Type_get_envelope_c
 	int64_t integers, addresses, counts, types;
 	int combiner;
-	bool large; // only the forms with MPI_Count can tell how it was constructed
+	int align;    // the largest alignment of an element, 1 without elements
+	bool large;   // only the forms with MPI_Count can tell how it was constructed
+	bool resized; // lb and extent were given, not found
 };
 
-// gompi_type_install makes a program of so many words (copied) the committed type with this handle. false: there is no
-// memory for it.
-bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words);
-
-// gompi_type_remove ends the type with this handle, committed or not: nothing finds it, or its facts, any more. Its
-// memory stays for those who hold it, and for a while after them, so that a call that wrongly still uses it in another
-// thread reads an old type and not garbage.
-void gompi_type_remove(uintptr_t handle);
-
-// What stands in front of the program of a type that is not predefined, or of none: of one that is not committed.
+// What stands in front of the program of a type that is not predefined.
 struct gompi_type_life {
 	_Alignas(16) gompi_a64 holds; // one is the handle's
-	int64_t words;                // in the program
+	uintptr_t handle;
+	_Atomic uintptr_t number;          // by which Go finds it; 0: Go does not know it (yet)
+	const struct gompi_recipe *recipe; // how C has constructed it; NULL: Go has
+	int64_t words;                     // of the program
+	const struct gompi_type *next;     // of those that are to be ended
 	struct gompi_facts facts;
 };
+
+// gompi_type_install makes a program of so many words (copied) the predefined type with this handle. false: there is no
+// room for it.
+bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words);
+
+// gompi_type_new returns a type that has no handle yet, with room for so many words, the head's zero, and for more
+// bytes; NULL: there is no memory.
+struct gompi_type *gompi_type_new(int64_t words, size_t more);
+// gompi_type_add gives a new type its handle; 0: there is no memory, or as many are live as can be, and the type has
+// gone. It is committed if its magic says so.
+uintptr_t gompi_type_add(struct gompi_type *t);
+// gompi_type_add_program does both for a program of Go's, which has this number there.
+uintptr_t gompi_type_add_program(struct gompi_facts facts, const int64_t *program, int64_t words, uintptr_t number);
+// gompi_type_commit_handle makes the type with this handle a committed one. false: there is none.
+bool gompi_type_commit_handle(uintptr_t handle);
+
+// gompi_type_remove ends the handle of a type: nothing finds it any more. false: there is none. Its memory stays for
+// those who hold it, and for a while after them, so that a call that wrongly still uses it in another thread reads an
+// old type and not garbage.
+bool gompi_type_remove(uintptr_t handle);
 
 static inline struct gompi_type_life *gompi_type_life(const struct gompi_type *t) {
 	return (struct gompi_type_life *)(uintptr_t)t - 1;
@@ -247,7 +273,7 @@ static inline void gompi_type_hold(const struct gompi_type *t) {
 		gompi_add(&gompi_type_life(t)->holds, 1);
 }
 
-// Frees a type that nobody holds.
+// Frees a type that nobody holds, and lets go what it was constructed from.
 void gompi_type_end(const struct gompi_type *t);
 
 static inline void gompi_type_drop(const struct gompi_type *t) {
@@ -255,6 +281,15 @@ static inline void gompi_type_drop(const struct gompi_type *t) {
 	if (gompi_type_mortal(t) && gompi_sub_total(&gompi_type_life(t)->holds, 1) == 1)
 		gompi_type_end(t);
 }
+
+// For Go: gompi_type_find returns a live type that Go does not know, held, or NULL and its number, 0 if there is none.
+// gompi_type_know gives it a number; false: it has been freed.
+const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number);
+bool gompi_type_know(const struct gompi_type *t, uintptr_t number);
+static inline uintptr_t gompi_type_number(const struct gompi_type *t) {
+	return gompi_load(&gompi_type_life(t)->number);
+}
+static inline bool gompi_type_committed(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle) != NULL; }
 
 // gompi_type_trim gives the memory of removed types back to the system, if there were many.
 void gompi_type_trim(void);

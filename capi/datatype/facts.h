@@ -1,5 +1,4 @@
-// Finding the facts of a datatype, committed or not, for the calls that only ask. C learns them when the type is
-// committed, or before, when it is asked for the first time: a type that nobody asks costs nothing.
+// Finding the facts of a datatype, committed or not, for the calls that only ask.
 #ifndef GOMPI_FACTS_H
 #define GOMPI_FACTS_H
 
@@ -9,8 +8,11 @@
 
 extern struct gompi_facts gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
 
-// gompi_facts_ask finds those of a type that is not committed; it asks Go for them if it is the first to do so.
-__attribute__((cold)) const struct gompi_facts *gompi_facts_ask(MPI_Datatype datatype);
+// gompi_facts_of returns the facts of a type that gompi_type_live has returned.
+static inline const struct gompi_facts *gompi_facts_of(const struct gompi_type *t) {
+	size_t slot = ((uintptr_t)t - (uintptr_t)gompi_type_slots) / sizeof gompi_type_slots[0];
+	return gompi_type_mortal(t) ? &gompi_type_life(t)->facts : &gompi_facts_slots[slot];
+}
 
 // gompi_facts_get returns the facts of a live type, or NULL.
 static inline const struct gompi_facts *gompi_facts_get(MPI_Datatype datatype) {
@@ -20,11 +22,8 @@ static inline const struct gompi_facts *gompi_facts_get(MPI_Datatype datatype) {
 		return f->combiner != 0 ? f : NULL;
 	}
 	const struct gompi_type *t = gompi_table_get(&gompi_types.table, h);
-	return t != NULL ? &gompi_type_life(t)->facts : gompi_facts_ask(datatype);
+	return t != NULL ? &gompi_type_life(t)->facts : NULL;
 }
-
-// gompi_facts_put makes facts those of the type with this handle, which is not committed. false: there is no memory.
-bool gompi_facts_put(uintptr_t handle, struct gompi_facts facts);
 
 // gompi_as_int returns n for the forms of the calls that store an int: MPI_UNDEFINED if it does not fit.
 static inline int gompi_as_int(int64_t n) { return n == (int)n ? (int)n : MPI_UNDEFINED; }

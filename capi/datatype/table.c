@@ -1,64 +1,29 @@
-// The tables that gompi_type_get and gompi_facts_get look into.
+// The tables that gompi_type_get and gompi_facts_get look into, and how long a type stays.
 #include "datatype/datatype.h"
 #include "datatype/facts.h"
 
-#include "base/up.h"
+#include "base/mutex.h"
+#include "datatype/program.h"
+#include "datatype/recipe.h"
 
 #include <malloc.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
 struct gompi_facts gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
+struct gompi_handles gompi_types = {
+	.table = {&gompi_table_nothing}, .above = GOMPI_TYPE_HANDLES, .numbers = GOMPI_TYPE_HANDLES_NUMBERS};
 
-// Types removed last, oldest first from next on.
+// Changes of the table, and types removed last, oldest first from next on.
 static struct {
-	pthread_mutex_t mu;
+	struct gompi_mutex mutex;
 	const struct gompi_type *kept[64];
 	unsigned next;
 	unsigned long freed; // since gompi_type_trim
-} removed = {.mu = PTHREAD_MUTEX_INITIALIZER};
-
-// Ends the hold of a handle, of small types when so many others have been removed.
-static void remove_later(void *type) {
-	const int64_t large = 1 << 16; // words
-	const struct gompi_type *old = type;
-	if (gompi_type_life(old)->words < large) {
-		pthread_mutex_lock(&removed.mu);
-		old = removed.kept[removed.next];
-		removed.kept[removed.next] = type;
-		removed.next = (removed.next + 1) % (sizeof removed.kept / sizeof *removed.kept);
-		removed.freed++;
-		pthread_mutex_unlock(&removed.mu);
-	}
-	if (old != NULL)
-		gompi_type_drop(old);
-}
-
-struct gompi_known gompi_types = {.table = {&gompi_table_nothing}, .end = remove_later};
-
-// Those that were asked for their facts before they were committed: slots without a program.
-static struct gompi_known uncommitted = {
-	.table = {&gompi_table_nothing}, .ask = &gompi_up.tell_facts, .end = remove_later};
-
-static bool keep_type(struct gompi_known *k, uintptr_t handle, struct gompi_facts facts, const int64_t *program,
-		      int64_t words) {
-	size_t bytes = (size_t)words * sizeof *program;
-	struct gompi_type_life *life = malloc(sizeof *life + bytes);
-	if (!life)
-		return false;
-	gompi_store(&life->holds, 1);
-	life->words = words;
-	life->facts = facts;
-	if (words > 0)
-		memcpy(life + 1, program, bytes);
-	return gompi_known_keep(k, handle, life + 1);
-}
+} changes;
 
 bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words) {
-	if (handle - GOMPI_TYPE_FIRST >= GOMPI_TYPE_PREDEFINED)
-		return keep_type(&gompi_types, handle, facts, program, words);
 	if (words > GOMPI_TYPE_SLOT_WORDS)
 		return false;
 	memcpy(gompi_type_slots[handle - GOMPI_TYPE_FIRST], program, (size_t)words * sizeof *program);
@@ -66,29 +31,114 @@ bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_
 	return true;
 }
 
-bool gompi_facts_put(uintptr_t handle, struct gompi_facts facts) {
-	return keep_type(&uncommitted, handle, facts, NULL, 0);
+struct gompi_type *gompi_type_new(int64_t words, size_t more) {
+	struct gompi_type_life *life = malloc(sizeof *life + (size_t)words * sizeof(int64_t) + more);
+	if (life == NULL)
+		return NULL;
+	gompi_store(&life->holds, 1);
+	gompi_store(&life->number, 0);
+	life->recipe = NULL;
+	life->words = words;
+	return memset(life + 1, 0, sizeof(struct gompi_type));
 }
 
-const struct gompi_facts *gompi_facts_ask(MPI_Datatype datatype) {
-	const struct gompi_type *t = gompi_known_get(&uncommitted, (uintptr_t)datatype);
-	return t != NULL ? &gompi_type_life(t)->facts : NULL;
+uintptr_t gompi_type_add(struct gompi_type *t) {
+	gompi_mutex_take(&changes.mutex);
+	uintptr_t handle = gompi_handles_add(&gompi_types, t);
+	gompi_type_life(t)->handle = handle;
+	gompi_mutex_give(&changes.mutex);
+	if (handle == 0)
+		gompi_type_end(t);
+	return handle;
 }
 
-void gompi_type_remove(uintptr_t handle) {
-	gompi_known_forget(&uncommitted, handle);
-	gompi_known_forget(&gompi_types, handle);
+uintptr_t gompi_type_add_program(struct gompi_facts facts, const int64_t *program, int64_t words, uintptr_t number) {
+	struct gompi_type *t = gompi_type_new(words, 0);
+	if (t == NULL)
+		return 0;
+	memcpy(t, program, (size_t)words * sizeof *program);
+	gompi_type_life(t)->facts = facts;
+	gompi_store(&gompi_type_life(t)->number, number);
+	return gompi_type_add(t);
 }
 
-void gompi_type_end(const struct gompi_type *t) { free(gompi_type_life(t)); }
+const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number) {
+	gompi_mutex_take(&changes.mutex);
+	const struct gompi_type *t = gompi_table_get(&gompi_types.table, handle);
+	*number = t != NULL ? gompi_type_number(t) : 0;
+	if (t != NULL && *number == 0)
+		gompi_type_hold(t);
+	else
+		t = NULL;
+	gompi_mutex_give(&changes.mutex);
+	return t;
+}
+
+bool gompi_type_know(const struct gompi_type *t, uintptr_t number) {
+	gompi_mutex_take(&changes.mutex);
+	bool live = gompi_table_get(&gompi_types.table, gompi_type_life(t)->handle) == t;
+	if (live)
+		gompi_store(&gompi_type_life(t)->number, number);
+	gompi_mutex_give(&changes.mutex);
+	return live;
+}
+
+bool gompi_type_commit_handle(uintptr_t handle) {
+	const struct gompi_type *t = gompi_type_live((MPI_Datatype)handle);
+	if (t != NULL && t->magic == 0)
+		((struct gompi_type *)(uintptr_t)t)->magic = GOMPI_TYPE_MAGIC;
+	return t != NULL;
+}
+
+// Small types stay until so many others have been removed.
+bool gompi_type_remove(uintptr_t handle) {
+	const int64_t large = 1 << 16; // words
+	gompi_mutex_take(&changes.mutex);
+	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
+	bool found = old != NULL;
+	if (found) {
+		gompi_handles_remove(&gompi_types, handle);
+		if (gompi_type_life(old)->words < large) {
+			const struct gompi_type *removed = old;
+			old = changes.kept[changes.next];
+			changes.kept[changes.next] = removed;
+			changes.next = (changes.next + 1) % (sizeof changes.kept / sizeof *changes.kept);
+			changes.freed++;
+		}
+	}
+	gompi_mutex_give(&changes.mutex);
+	if (old != NULL)
+		gompi_type_drop(old);
+	return found;
+}
+
+// A type may have been constructed from one that only it still holds, and so on.
+void gompi_type_end(const struct gompi_type *t) {
+	gompi_type_life(t)->next = NULL;
+	for (const struct gompi_type *last = t, *next; t != NULL; t = next) {
+		const struct gompi_recipe *r = gompi_type_life(t)->recipe;
+		for (int64_t i = 0; r != NULL && i < r->types_number; i++) {
+			const struct gompi_type *old = gompi_recipe_type(r, i);
+			if (!gompi_type_mortal(old) || gompi_sub_total(&gompi_type_life(old)->holds, 1) != 1)
+				continue;
+			gompi_type_life(old)->next = NULL;
+			gompi_type_life(last)->next = old;
+			last = old;
+		}
+		next = gompi_type_life(t)->next;
+		free(gompi_type_life(t));
+	}
+}
 
 void gompi_type_trim(void) {
 	const unsigned long many = 1 << 14;
-	pthread_mutex_lock(&removed.mu);
-	bool worth = removed.freed >= many;
-	if (worth)
-		removed.freed = 0;
-	pthread_mutex_unlock(&removed.mu);
+	gompi_mutex_take(&changes.mutex);
+	bool worth = changes.freed >= many;
+	if (worth) {
+		changes.freed = 0;
+		gompi_handles_trim(&gompi_types);
+	}
+	gompi_mutex_give(&changes.mutex);
 	if (worth)
 		malloc_trim(0);
 }

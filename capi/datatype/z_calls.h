@@ -13,6 +13,42 @@ int gompi_get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 int gompi_get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int gompi_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int gompi_get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
+int gompi_type_commit(MPI_Datatype *datatype);
+int gompi_type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype);
+int gompi_type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype);
+int gompi_type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
+int gompi_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype);
+int gompi_type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
+    const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
+int gompi_type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
+int gompi_type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+    const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
+    const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_free(MPI_Datatype *datatype);
+int gompi_type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]);
+int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+    MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]);
 int gompi_type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
     int *combiner);
 int gompi_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
@@ -21,8 +57,15 @@ int gompi_type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 int gompi_type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int gompi_type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
 int gompi_type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
+int gompi_type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 int gompi_type_size(MPI_Datatype datatype, int *size);
 int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size);
+int gompi_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype);
 int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int gompi_status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);

@@ -29,7 +29,7 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 		}
 	}
 	a := args{
-		combiner: abi.MPI_COMBINER_SUBARRAY, large: bool(form), ints: []int32{int32(len(sizes)), order},
+		combiner: abi.MPI_COMBINER_SUBARRAY, form: form, ints: []int32{int32(len(sizes)), order},
 		counts: slices.Concat(sizes, subsizes, starts),
 		types:  []*Type{old},
 	}
@@ -81,7 +81,7 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 		}
 	}
 	a := args{
-		combiner: abi.MPI_COMBINER_DARRAY, large: bool(form),
+		combiner: abi.MPI_COMBINER_DARRAY, form: form,
 		ints:   slices.Concat([]int32{size, rank, int32(len(gsizes))}, distribs, dargs, psizes, []int32{order}),
 		counts: slices.Clone(gsizes), types: []*Type{old},
 	}

@@ -7,12 +7,14 @@ import (
 
 // Form says which form of a constructor was called: it decides what MPI_Type_get_envelope and MPI_Type_get_contents
 // report.
-type Form bool
+type Form uint8
 
 // The forms.
 const (
-	Small Form = false // int counts
-	Large Form = true  // MPI_Count counts: MPI_Type_vector_c and so on
+	Small Form = 0 // int counts
+	Large Form = 1 // MPI_Count counts: MPI_Type_vector_c and so on
+	// besides one of them: somebody else has constructed the type and given it a handle (Keep)
+	Again Form = 2
 )
 
 // component is n copies of t that a constructor places somewhere; [lo, hi] is where their lower and upper bounds come
@@ -112,12 +114,21 @@ func (t *Type) register(b *builder) (*Type, error) {
 			"the datatype's size or a displacement in it does not fit 64 bits")
 	}
 	t.refs.Store(1)
-	h, ok := derived.Add(t)
-	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d datatypes are in use, no more are possible",
-			derived.Most())
+	if t.args.form&Again == 0 {
+		var ok bool
+		if t.number, ok = derived.Add(t); ok {
+			t.h = t.number
+			if Handles != nil {
+				if t.h, ok = Handles.Add(t, t.number); !ok {
+					derived.Remove(t.number)
+				}
+			}
+		}
+		if !ok {
+			return nil, mpierr.New(abi.MPI_ERR_NO_MEM,
+				"no memory for datatype %d, or no more are possible", derived.Len()+1)
+		}
 	}
-	t.h = h
 	for _, old := range t.args.types {
 		old.Retain()
 	}
@@ -149,8 +160,8 @@ func checkBlocklengths(lengths []int64) error {
 }
 
 // Dup makes a copy of old, committed if old is (MPI-5.0 5.1.10). Name and attributes are not copied.
-func Dup(old *Type) (*Type, error) {
-	t := like(old, args{combiner: abi.MPI_COMBINER_DUP, types: []*Type{old}})
+func Dup(form Form, old *Type) (*Type, error) {
+	t := like(old, args{combiner: abi.MPI_COMBINER_DUP, form: form, types: []*Type{old}})
 	if old.Committed() {
 		t.prog.Store(old.prog.Load())
 		t.committed.Store(true)
@@ -165,7 +176,7 @@ func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 		return nil, err
 	}
 	b := &builder{}
-	a := args{combiner: abi.MPI_COMBINER_CONTIGUOUS, large: bool(form), counts: []int64{count}, types: []*Type{old}}
+	a := args{combiner: abi.MPI_COMBINER_CONTIGUOUS, form: form, counts: []int64{count}, types: []*Type{old}}
 	return derive(b, a, []component{b.span(old, 0, count, old.Extent())}, func(view func(*Type) placed) placed {
 		return b.repeat(view(old), count, old.Extent())
 	})
@@ -175,14 +186,14 @@ func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 // MPI_ERR_COUNT: count is negative. MPI_ERR_ARG: blocklength is negative.
 func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
 	b := &builder{}
-	a := args{combiner: abi.MPI_COMBINER_VECTOR, large: bool(form), counts: []int64{count, blocklength, stride},
+	a := args{combiner: abi.MPI_COMBINER_VECTOR, form: form, counts: []int64{count, blocklength, stride},
 		types: []*Type{old}}
 	return vector(b, a, count, blocklength, b.mul(stride, old.Extent()), old)
 }
 
 // Hvector is Vector with the stride in bytes.
 func Hvector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
-	a := args{combiner: abi.MPI_COMBINER_HVECTOR, large: bool(form), counts: []int64{count, blocklength, stride},
+	a := args{combiner: abi.MPI_COMBINER_HVECTOR, form: form, counts: []int64{count, blocklength, stride},
 		types: []*Type{old}}
 	return vector(&builder{}, a, count, blocklength, stride, old)
 }
@@ -215,14 +226,14 @@ func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 // Indexed makes blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0 5.1.2). The slices
 // have the same length. MPI_ERR_ARG: a blocklength is negative.
 func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
-	a := args{combiner: abi.MPI_COMBINER_INDEXED, large: bool(form), counts: join(blocklengths, displacements),
+	a := args{combiner: abi.MPI_COMBINER_INDEXED, form: form, counts: join(blocklengths, displacements),
 		types: []*Type{old}}
 	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, old.Extent(), old)
 }
 
 // Hindexed is Indexed with the displacements in bytes.
 func Hindexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
-	a := args{combiner: abi.MPI_COMBINER_HINDEXED, large: bool(form), counts: join(blocklengths, displacements),
+	a := args{combiner: abi.MPI_COMBINER_HINDEXED, form: form, counts: join(blocklengths, displacements),
 		types: []*Type{old}}
 	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, 1, old)
 }
@@ -233,7 +244,7 @@ func IndexedBlock(form Form, blocklength int64, displacements []int64, old *Type
 		return nil, err
 	}
 	counts := append([]int64{int64(len(displacements)), blocklength}, displacements...)
-	a := args{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, large: bool(form), counts: counts, types: []*Type{old}}
+	a := args{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, form: form, counts: counts, types: []*Type{old}}
 	return indexed(a, func(int) int64 { return blocklength }, displacements, old.Extent(), old)
 }
 
@@ -243,7 +254,7 @@ func HindexedBlock(form Form, blocklength int64, displacements []int64, old *Typ
 		return nil, err
 	}
 	counts := append([]int64{int64(len(displacements)), blocklength}, displacements...)
-	a := args{combiner: abi.MPI_COMBINER_HINDEXED_BLOCK, large: bool(form), counts: counts, types: []*Type{old}}
+	a := args{combiner: abi.MPI_COMBINER_HINDEXED_BLOCK, form: form, counts: counts, types: []*Type{old}}
 	return indexed(a, func(int) int64 { return blocklength }, displacements, 1, old)
 }
 
@@ -320,7 +331,7 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 			comps = append(comps, b.span(t, displacements[i], blocklengths[i], t.Extent()))
 		}
 	}
-	a := args{combiner: abi.MPI_COMBINER_STRUCT, large: bool(form), counts: join(blocklengths, displacements),
+	a := args{combiner: abi.MPI_COMBINER_STRUCT, form: form, counts: join(blocklengths, displacements),
 		types: append([]*Type(nil), types...)}
 	return derive(b, a, comps, func(view func(*Type) placed) placed {
 		items := make([]placed, 0, len(types))
@@ -337,7 +348,7 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 // Resized is old with another lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
 func Resized(form Form, old *Type, lb, extent int64) (*Type, error) {
 	b := &builder{}
-	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, large: bool(form), counts: []int64{lb, extent},
+	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, form: form, counts: []int64{lb, extent},
 		types: []*Type{old}})
 	t.lb, t.ub, t.resized = lb, b.add(lb, extent), true
 	return t.register(b)

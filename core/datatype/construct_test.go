@@ -204,7 +204,7 @@ func TestLifetime(t *testing.T) {
 	require.Zero(t, inner.refs.Load())
 	require.Equal(t, before, Live())
 
-	dup := must(Dup(named(abi.MPI_INT)))
+	dup := must(Dup(Small, named(abi.MPI_INT)))
 	require.True(t, dup.Committed())
 	dup.SetName("count")
 	require.Equal(t, "count", dup.Name())

@@ -6,10 +6,10 @@ import (
 )
 
 // args is how a type was constructed: integers, counts and displacements in the order in which the constructor with
-// MPI_Count has them (MPI_Type_get_contents_c tells them so), the types. large says that it was that form.
+// MPI_Count has them (MPI_Type_get_contents_c tells them so), the types. form says which it was.
 type args struct {
 	combiner int32
-	large    bool
+	form     Form
 	ints     []int32
 	counts   []int64
 	types    []*Type
@@ -26,7 +26,9 @@ type Contents struct {
 }
 
 // Large says whether the type was constructed with MPI_Count counts; MPI_Type_get_envelope without _c is not for it.
-func (t *Type) Large() bool { return t.args.large && len(t.args.counts) > 0 }
+func (t *Type) Large() bool { return t.args.large() && len(t.args.counts) > 0 }
+
+func (a *args) large() bool { return a.form&Large != 0 }
 
 // addresses returns how many of the last counts are addresses in a constructor without MPI_Count.
 func (a *args) addresses() int {
@@ -45,7 +47,7 @@ func (a *args) addresses() int {
 func (t *Type) Contents() Contents {
 	a := &t.args
 	c := Contents{Combiner: a.combiner, Integers: a.ints, Types: a.types}
-	if a.large {
+	if a.large() {
 		c.Counts = a.counts
 		return c
 	}
@@ -96,5 +98,7 @@ func (t *Type) Again() (*Type, error) {
 	if t.Predefined() {
 		return t, nil
 	}
-	return like(t, t.args).register(&builder{})
+	a := t.args
+	a.form &^= Again
+	return like(t, a).register(&builder{})
 }

@@ -105,7 +105,7 @@ func TestContents(t *testing.T) {
 			require.Equal(t, append([]int64{}, w.Addresses...), append([]int64{}, got.Addresses...), name)
 			require.Equal(t, append([]int64{}, w.Counts...), append([]int64{}, got.Counts...), name)
 			require.Equal(t, w.Types, got.Types, name)
-			require.Equal(t, bool(f), typ.Large(), name)
+			require.Equal(t, f == Large, typ.Large(), name)
 			require.NoError(t, typ.CheckContents(int64(len(w.Integers)), int64(len(w.Addresses)),
 				int64(len(w.Counts)), int64(len(w.Types))), name)
 			require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(typ.CheckContents(99, 99, 99, 0)), name)
@@ -119,7 +119,7 @@ func TestContents(t *testing.T) {
 	}
 	require.EqualValues(t, abi.MPI_COMBINER_NAMED, i.Contents().Combiner)
 	require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(i.CheckContents(9, 9, 9, 9)))
-	dup := must(Dup(i))
+	dup := must(Dup(Small, i))
 	require.Equal(t, Contents{Combiner: abi.MPI_COMBINER_DUP, Types: types},
 		Contents{Combiner: dup.Contents().Combiner, Types: dup.Contents().Types})
 	require.False(t, dup.Large())
@@ -133,14 +133,12 @@ func TestFortranTypes(t *testing.T) {
 		elem string
 	}{{-1, "MPI_INTEGER1"}, {2, "MPI_INTEGER1"}, {3, "MPI_INTEGER2"}, {9, "MPI_INTEGER4"}, {18, "MPI_INTEGER8"},
 		{38, "MPI_INTEGER16"}} {
-		typ, created, err := F90Integer(c.r)
+		typ, err := F90Integer(c.r)
 		require.NoError(t, err)
-		require.True(t, created)
 		require.Equal(t, c.elem, typ.Elem().Name)
 		require.True(t, typ.Committed())
-		again, created, err := F90Integer(c.r)
+		again, err := F90Integer(c.r)
 		require.NoError(t, err)
-		require.False(t, created)
 		require.Same(t, typ, again)
 		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(typ.Free()))
 		require.Equal(t, []int32{c.r}, typ.Contents().Integers)
@@ -153,20 +151,20 @@ func TestFortranTypes(t *testing.T) {
 		{abi.MPI_UNDEFINED, 308, "MPI_LONG_DOUBLE", "MPI_C_LONG_DOUBLE_COMPLEX"},
 		{33, 10, "MPI_REAL16", "MPI_COMPLEX32"},
 	} {
-		re, _, err := F90Real(c.p, c.r)
+		re, err := F90Real(c.p, c.r)
 		require.NoError(t, err)
 		require.Equal(t, c.real, re.Elem().Name)
 		require.Equal(t, []int32{c.p, c.r}, re.Contents().Integers)
-		co, _, err := F90Complex(c.p, c.r)
+		co, err := F90Complex(c.p, c.r)
 		require.NoError(t, err)
 		require.Equal(t, c.complex, co.Elem().Name)
 		require.EqualValues(t, abi.MPI_COMBINER_F90_COMPLEX, co.Contents().Combiner)
 	}
-	_, _, err := F90Integer(39)
+	_, err := F90Integer(39)
 	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
-	_, _, err = F90Real(34, abi.MPI_UNDEFINED)
+	_, err = F90Real(34, abi.MPI_UNDEFINED)
 	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
-	_, _, err = F90Complex(abi.MPI_UNDEFINED, abi.MPI_UNDEFINED)
+	_, err = F90Complex(abi.MPI_UNDEFINED, abi.MPI_UNDEFINED)
 	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
 
 	require.Equal(t, "MPI_REAL8", must(MatchSize(abi.MPI_TYPECLASS_REAL, 8)).Name())

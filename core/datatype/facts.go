@@ -9,6 +9,9 @@ type Facts struct {
 	Combiner                           int32
 	Integers, Addresses, Counts, Types int64
 	Large                              bool // only the forms with MPI_Count can tell how it was constructed
+	// For constructing others: the largest alignment of an element; whether lb and extent were given, not found.
+	Align   int32
+	Resized bool
 }
 
 // Facts returns the facts.
@@ -16,10 +19,11 @@ func (t *Type) Facts() Facts {
 	f := Facts{
 		Size: t.Size(), LB: t.LB(), Extent: t.Extent(), Numbers: t.numbers, Unit: t.unit,
 		Combiner: t.args.combiner, Large: t.Large(), Types: int64(len(t.args.types)),
+		Align: t.align, Resized: t.resized,
 	}
 	f.TrueLB, f.TrueExtent = t.TrueExtent()
 	integers, counts := int64(len(t.args.ints)), int64(len(t.args.counts))
-	if t.args.large {
+	if t.args.large() {
 		f.Integers, f.Counts = integers, counts
 	} else {
 		f.Addresses = int64(t.args.addresses())

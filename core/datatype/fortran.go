@@ -33,30 +33,30 @@ var f90 struct {
 
 type f90Key struct{ combiner, p, r int32 }
 
-// F90Integer returns the predefined unnamed type of Fortran's SELECTED_INT_KIND(r) (MPI-5.0 19.1.5); created says that
-// it is the first time. It is committed and never freed. MPI_ERR_ARG: there is no such kind.
-func F90Integer(r int32) (t *Type, created bool, err error) {
+// F90Integer returns the predefined unnamed type of Fortran's SELECTED_INT_KIND(r) (MPI-5.0 19.1.5).
+// It is committed and never freed. MPI_ERR_ARG: there is no such kind.
+func F90Integer(r int32) (*Type, error) {
 	for _, k := range integerKinds {
 		if r <= k.digits {
 			return unnamed(f90Key{abi.MPI_COMBINER_F90_INTEGER, 0, r}, []int32{r}, k.h)
 		}
 	}
-	return nil, false, mpierr.New(abi.MPI_ERR_ARG, "no integer kind has %d decimal digits", r)
+	return nil, mpierr.New(abi.MPI_ERR_ARG, "no integer kind has %d decimal digits", r)
 }
 
 // F90Real is the same for SELECTED_REAL_KIND(p, r); one of p and r may be MPI_UNDEFINED.
-func F90Real(p, r int32) (t *Type, created bool, err error) {
+func F90Real(p, r int32) (*Type, error) {
 	return f90Number(abi.MPI_COMBINER_F90_REAL, p, r)
 }
 
 // F90Complex is the same for a complex number of that kind.
-func F90Complex(p, r int32) (t *Type, created bool, err error) {
+func F90Complex(p, r int32) (*Type, error) {
 	return f90Number(abi.MPI_COMBINER_F90_COMPLEX, p, r)
 }
 
-func f90Number(combiner, p, r int32) (*Type, bool, error) {
+func f90Number(combiner, p, r int32) (*Type, error) {
 	if p == abi.MPI_UNDEFINED && r == abi.MPI_UNDEFINED {
-		return nil, false, mpierr.New(abi.MPI_ERR_ARG, "both p and r are MPI_UNDEFINED")
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "both p and r are MPI_UNDEFINED")
 	}
 	for _, k := range realKinds {
 		if (p == abi.MPI_UNDEFINED || p <= k.digits) && (r == abi.MPI_UNDEFINED || r <= k.exponent) {
@@ -67,27 +67,27 @@ func f90Number(combiner, p, r int32) (*Type, bool, error) {
 			return unnamed(f90Key{combiner, p, r}, []int32{p, r}, h)
 		}
 	}
-	return nil, false, mpierr.New(abi.MPI_ERR_ARG, "no real kind has precision p = %d and range r = %d", p, r)
+	return nil, mpierr.New(abi.MPI_ERR_ARG, "no real kind has precision p = %d and range r = %d", p, r)
 }
 
 // unnamed returns the type for a key, like the named one with handle h.
-func unnamed(key f90Key, ints []int32, h uintptr) (*Type, bool, error) {
+func unnamed(key f90Key, ints []int32, h uintptr) (*Type, error) {
 	f90.mu.Lock()
 	defer f90.mu.Unlock()
 	if t := f90.types[key]; t != nil {
-		return t, false, nil
+		return t, nil
 	}
 	t := like(predefined[h-firstBasic], args{combiner: key.combiner, ints: ints})
 	t.basic = t.elem
 	t.Commit()
 	if _, err := t.register(&builder{}); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if f90.types == nil {
 		f90.types = map[f90Key]*Type{}
 	}
 	f90.types[key] = t
-	return t, true, nil
+	return t, nil
 }
 
 // MatchSize returns the predefined type of a class (MPI_TYPECLASS_) with so many bytes (MPI-5.0 19.1.5). MPI_ERR_ARG:

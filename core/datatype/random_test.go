@@ -171,7 +171,7 @@ func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, mod
 	case 7:
 		lb, e := int64(r.Intn(20)-10), int64(r.Intn(60)-5)
 		if r.Intn(8) == 0 {
-			n, err = Dup(old)
+			n, err = Dup(Small, old)
 			out = m
 			break
 		}
@@ -208,7 +208,7 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 			subsizes[i] = 1 + r.Int63n(sizes[i])
 			starts[i] = r.Int63n(sizes[i] - subsizes[i] + 1)
 		}
-		n, err = Subarray(Form(r.Intn(2) == 0), sizes, subsizes, starts, order, old)
+		n, err = Subarray(Form(r.Intn(2)), sizes, subsizes, starts, order, old)
 		has = func(dim int, i int64) bool { return i >= starts[dim] && i < starts[dim]+subsizes[dim] }
 	} else {
 		distribs, dargs, psizes := make([]int32, ndims), make([]int32, ndims), make([]int32, ndims)
@@ -227,7 +227,7 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 			size *= psizes[i]
 		}
 		rank := int32(r.Intn(int(size)))
-		n, err = Darray(Form(r.Intn(2) == 0), size, rank, sizes, distribs, dargs, psizes, order, old)
+		n, err = Darray(Form(r.Intn(2)), size, rank, sizes, distribs, dargs, psizes, order, old)
 		coordinates := make([]int64, ndims)
 		for i, at := ndims-1, int64(rank); i >= 0; i-- {
 			coordinates[i], at = at%int64(psizes[i]), at/int64(psizes[i])

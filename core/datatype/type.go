@@ -13,13 +13,14 @@ import (
 // Type is a datatype, predefined or derived.
 type Type struct {
 	h        uintptr
-	basic    *Basic // of a predefined type, unnamed ones included
-	args     args   // how it was constructed
-	elem     *Basic // the one predefined type that all elements have; nil: several, or none
-	elements int64  // of predefined types; a pair type is one
-	numbers  int64  // the same, where a pair type is two
-	unit     int64  // bytes of each of the numbers; 0: they differ, or there are none
-	external int64  // bytes in external32
+	number   uintptr // in derived; the same as h without Handles
+	basic    *Basic  // of a predefined type, unnamed ones included
+	args     args    // how it was constructed
+	elem     *Basic  // the one predefined type that all elements have; nil: several, or none
+	elements int64   // of predefined types; a pair type is one
+	numbers  int64   // the same, where a pair type is two
+	unit     int64   // bytes of each of the numbers; 0: they differ, or there are none
+	external int64   // bytes in external32
 	sig      signature
 	lb, ub   int64
 	align    int32 // the largest alignment of an element, 1 without elements
@@ -41,7 +42,21 @@ type Type struct {
 // predefined holds the predefined types at handle - firstBasic.
 var predefined [endBasic - firstBasic]*Type
 
-// derived holds the handles of all other types. A type leaves it when it is freed, though it may still be in use.
+// Handles is who makes the handles of derived types, if that is not this package. A type is known here by a number.
+var Handles interface {
+	// Add gives a type its handle. ok is false if there is no memory, or as many are live as can be.
+	Add(t *Type, number uintptr) (h uintptr, ok bool)
+	// Find returns the number of a live type, 0 if there is none.
+	Find(h uintptr) uintptr
+	// Remove ends a handle.
+	Remove(h uintptr)
+	// Commit makes the live type with this handle a committed one; Committed tells whether there is one that is.
+	Commit(h uintptr)
+	Committed(h uintptr) bool
+}
+
+// derived holds the handles, or numbers, of all other types. A type leaves it when it is freed, though it may still be
+// in use.
 var derived = handle.NewTable[Type](handle.Datatype)
 
 // Live returns the number of derived types whose handles are not freed.
@@ -78,7 +93,7 @@ func Get(h uintptr) (*Type, error) {
 		if t := predefined[h-firstBasic]; t != nil {
 			return t, nil
 		}
-	} else if t := derived.Get(h); t != nil {
+	} else if t := lookup(h); t != nil {
 		return t, nil
 	}
 	switch {
@@ -90,11 +105,31 @@ func Get(h uintptr) (*Type, error) {
 	return nil, mpierr.New(abi.MPI_ERR_TYPE, "%#x is not a datatype handle", h)
 }
 
+func lookup(h uintptr) *Type {
+	if Handles != nil {
+		h = Handles.Find(h)
+	}
+	return derived.Get(h)
+}
+
+// Keep makes t, which was constructed with the form Again, the type with handle h, and returns its number.
+func Keep(t *Type, h uintptr) (number uintptr, ok bool) {
+	t.h = h
+	t.number, ok = derived.Add(t)
+	return t.number, ok
+}
+
+// Known returns the type with a number, nil if there is none; Forget takes it away.
+func Known(number uintptr) *Type { return derived.Get(number) }
+
+// Forget takes the type with a number away.
+func Forget(number uintptr) { derived.Remove(number) }
+
 // GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE: there is none, or it is
 // not committed.
 func GetCommitted(h uintptr) (*Type, error) {
 	t, err := Get(h)
-	if err == nil && !t.committed.Load() {
+	if err == nil && !t.Committed() {
 		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is not committed", t)
 	}
 	return t, err
@@ -145,10 +180,24 @@ func (t *Type) TrueExtent() (lb, extent int64) {
 }
 
 // Committed says whether the type may be used in communication.
-func (t *Type) Committed() bool { return t.committed.Load() }
+func (t *Type) Committed() bool {
+	if t.elsewhere() {
+		return Handles.Committed(t.h)
+	}
+	return t.committed.Load()
+}
+
+// elsewhere says whether somebody else remembers if the type is committed.
+func (t *Type) elsewhere() bool { return Handles != nil && t.basic == nil && t.h != 0 }
 
 // Commit allows the type in communication (MPI-5.0 5.1.9). Committing twice is allowed.
-func (t *Type) Commit() { t.committed.Store(true) }
+func (t *Type) Commit() {
+	if t.elsewhere() {
+		Handles.Commit(t.h)
+		return
+	}
+	t.committed.Store(true)
+}
 
 // Program returns the flattened form. It is made at the first call, which those types only know that messages are made
 // of, and does not change; the caller must not change it either.
@@ -229,8 +278,11 @@ func (t *Type) Free() error {
 	if t.Predefined() {
 		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is predefined and cannot be freed", t)
 	}
-	if derived.Remove(t.h) != t {
+	if derived.Remove(t.number) != t {
 		return mpierr.New(abi.MPI_ERR_TYPE, "datatype handle %#x was freed or never made", t.h)
+	}
+	if Handles != nil {
+		Handles.Remove(t.h)
 	}
 	t.Release()
 	return nil

@@ -4,15 +4,19 @@
  */
 #include "../unit.h"
 
-enum { DERIVED = 0x58000000, THREADS = 4, HOLDS = 5000, OTHERS = 300 };
+#include "datatype/z_calls.h"
 
-/* A program of so many words whose size and last word are told by a number. */
-static void install(uintptr_t handle, int64_t words, int64_t number) {
+enum { THREADS = 4, HOLDS = 5000, OTHERS = 300, LONG = 100000 };
+
+/* The handle of a type of so many words whose size and last word are told by a number. */
+static uintptr_t install(int64_t words, int64_t number) {
 	int64_t *program = calloc((size_t)words, sizeof *program);
 	*(struct gompi_type *)program = (struct gompi_type){.magic = 1, .words = words, .size = number};
 	program[words - 1] = number;
-	CHECK(gompi_type_install(handle, (struct gompi_facts){0}, program, words), "no memory");
+	uintptr_t handle = gompi_type_add_program((struct gompi_facts){0}, program, words, 0);
+	CHECK(handle != 0, "no memory");
 	free(program);
+	return handle;
 }
 
 static void same(const struct gompi_type *t, int64_t words, int64_t number) {
@@ -24,16 +28,14 @@ static const struct gompi_type *get(uintptr_t handle) { return gompi_type_get((M
 
 /* Small types stay for a while, large ones go at once. */
 static void removed(int64_t words) {
-	install(DERIVED + 1, words, 7);
-	const struct gompi_type *t = get(DERIVED + 1);
+	uintptr_t handle = install(words, 7);
+	const struct gompi_type *t = get(handle);
 	gompi_type_hold(t);
 	gompi_type_hold(t);
-	gompi_type_remove(DERIVED + 1);
-	CHECK(get(DERIVED + 1) == NULL, "a removed type is found");
-	for (int i = 0; i < OTHERS; i++) {
-		install((uintptr_t)(DERIVED + 2 + i), words, i);
-		gompi_type_remove((uintptr_t)(DERIVED + 2 + i));
-	}
+	CHECK(gompi_type_remove(handle), "a type is not found");
+	CHECK(get(handle) == NULL && !gompi_type_remove(handle), "a removed type is found");
+	for (int i = 0; i < OTHERS; i++)
+		gompi_type_remove(install(words, i));
 	same(t, words, 7);
 	gompi_type_drop(t);
 	same(t, words, 7);
@@ -53,16 +55,34 @@ static void holder(int i) {
 }
 
 static void threads(void) {
-	install(DERIVED, 40, 9);
-	shared = get(DERIVED);
+	uintptr_t handle = install(40, 9);
+	shared = get(handle);
 	for (int i = 0; i < THREADS; i++)
 		gompi_type_hold(shared);
-	gompi_type_remove(DERIVED);
-	for (int i = 0; i < OTHERS; i++) {
-		install((uintptr_t)(DERIVED + 2 + i), 40, i);
-		gompi_type_remove((uintptr_t)(DERIVED + 2 + i));
-	}
+	gompi_type_remove(handle);
+	for (int i = 0; i < OTHERS; i++)
+		gompi_type_remove(install(40, i));
 	unit_threads(THREADS, holder);
+}
+
+/* Types that are constructed from each other go one after another, however many there are; the last one keeps all. */
+static void chain(void) {
+	MPI_Datatype first, type, next;
+	CHECK(gompi_type_contiguous(2, MPI_INT, &first) == MPI_SUCCESS, "no type");
+	gompi_type_hold(gompi_type_live(first));
+	const struct gompi_type *t = gompi_type_live(first);
+	CHECK(gompi_type_dup(first, &type) == MPI_SUCCESS && gompi_type_free(&first) == MPI_SUCCESS, "no copy");
+	for (int i = 0; i < LONG; i++) {
+		CHECK(gompi_type_dup(type, &next) == MPI_SUCCESS && gompi_type_free(&type) == MPI_SUCCESS, "no copy");
+		type = next;
+	}
+	CHECK(gompi_load(&gompi_type_life(t)->holds) == 2, "the first type has %lld holds",
+	      (long long)gompi_load(&gompi_type_life(t)->holds));
+	CHECK(gompi_type_free(&type) == MPI_SUCCESS && type == MPI_DATATYPE_NULL, "not freed");
+	for (int i = 0; i < OTHERS; i++)
+		gompi_type_remove(install(40, i));
+	CHECK(gompi_load(&gompi_type_life(t)->holds) == 1, "the first type is still used");
+	gompi_type_drop(t);
 }
 
 static void predefined(void) {
@@ -81,6 +101,7 @@ int main(void) {
 	removed(40);
 	removed(1 << 17);
 	threads();
+	chain();
 	predefined();
 	return unit_end();
 }

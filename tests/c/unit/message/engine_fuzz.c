@@ -9,7 +9,8 @@
 
 #include "../fuzz.h"
 
-enum { RECORDS = 100000, PART = 4000, SIZE = 70000, CANARY = 0x5a, TYPE = 0x20001, ELEMENTS = 4000 };
+enum { RECORDS = 100000, PART = 4000, SIZE = 70000, CANARY = 0x5a, ELEMENTS = 4000 };
+static uintptr_t spread;
 enum { FORGED, CHANGED, OVER, GOT, PIECES, TYPED, MOVED }; /* counts */
 
 /* What asks for more memory than there is gets none, as without a sanitizer. */
@@ -46,7 +47,8 @@ static void make_type(void) {
 	struct gompi_type *t = (struct gompi_type *)(void *)words;
 	t->root = t->elem_root;
 	t->extent = t->true_ub = at[ELEMENTS - 1] + 8;
-	if (!gompi_type_install(TYPE, (struct gompi_facts){0}, words, t->words))
+	spread = gompi_type_add_program((struct gompi_facts){0}, words, t->words, 0);
+	if (spread == 0)
 		abort();
 }
 
@@ -67,7 +69,7 @@ static void start(struct operation *o, int me, int peer) {
 					   .at = (uintptr_t)o->data,
 					   .size = o->size,
 					   .count = typed ? 1 : 0,
-					   .datatype = typed ? TYPE : 0};
+					   .datatype = typed ? spread : 0};
 	if (receives)
 		memset(o->data, CANARY, (size_t)o->bytes);
 	else
@@ -128,7 +130,7 @@ static void step(void) {
 						   .at = (uintptr_t)o->data,
 						   .size = o->size,
 						   .count = o->typed ? 1 : 0,
-						   .datatype = o->typed ? TYPE : 0};
+						   .datatype = o->typed ? spread : 0};
 		o->request = gompi_engine_receive(o->found, &e);
 		o->found = NULL;
 	} else if (is_over(o->request)) {

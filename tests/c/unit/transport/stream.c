@@ -9,12 +9,13 @@
 
 /* --- Operations of all shapes, against memory here to which the same is done */
 
-enum { STEPS = 3000, MOST = 40 << 10, PIECES = 512, TYPE = 0x20001 };
+enum { STEPS = 3000, MOST = 40 << 10, PIECES = 512 };
+static uintptr_t some_type;
 static char *model;
 static uint64_t dice = 7;
 static uint64_t draw(uint64_t n) { return check_random(&dice) % n; }
 
-/* Makes TYPE a type of n elements MPI_INT64_T at odd distances; where they lie. */
+/* Makes some_type a type of n elements MPI_INT64_T at odd distances; where they lie. */
 static const int64_t *pieces(int64_t n) {
 	static int64_t words[GOMPI_ELEMENTS_WORDS(PIECES)];
 	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), n, 0), next = 0;
@@ -25,8 +26,9 @@ static const int64_t *pieces(int64_t n) {
 	struct gompi_type *t = (struct gompi_type *)(void *)words;
 	t->root = t->elem_root;
 	t->extent = t->true_ub = at[n - 1] + 8;
-	gompi_type_remove(TYPE);
-	if (!gompi_type_install(TYPE, (struct gompi_facts){0}, words, t->words))
+	gompi_type_remove(some_type);
+	some_type = gompi_type_add_program((struct gompi_facts){0}, words, t->words, 0);
+	if (some_type == 0)
 		abort();
 	return at;
 }
@@ -112,16 +114,16 @@ static void one_operation(bool large) {
 		there = (int64_t *)(void *)(model + (at = 8 * draw((SIZE - span) / 8 + 1)));
 		int kind = (int)draw(3);
 		if (kind == 0) { /* what is put is a copy of this call, too, if it lies in pieces */
-			FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)TYPE, win));
+			FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type, win));
 			for (int64_t i = 0; i < n; i++)
 				there[where[i] / 8] = data[i];
 		} else if (kind == 1) {
 			back = (int64_t *)(void *)expect_result((size_t)n * 8);
-			FINE(gompi_get_c(back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)TYPE, win));
+			FINE(gompi_get_c(back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type, win));
 			for (int64_t i = 0; i < n; i++)
 				memcpy(wanted() + 8 * i, &there[where[i] / 8], 8);
 		} else {
-			FINE(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)TYPE,
+			FINE(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type,
 						MPI_SUM, win));
 			for (int64_t i = 0; i < n; i++)
 				there[where[i] / 8] = (int64_t)((uint64_t)there[where[i] / 8] + (uint64_t)data[i]);

@@ -1,0 +1,344 @@
+// What a recipe makes. What is right, and of a layout that
+// draft.h knows, is done here without a call into Go, which constructs the same again when it needs the type; all else
+// is done there, refusals with their texts included.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/up.h"
+#include "datatype/draft.h"
+#include "datatype/facts.h"
+#include "datatype/recipe.h"
+
+// A type that is constructed.
+struct making {
+	const struct gompi_recipe *r;
+	struct gompi_type *t;
+	struct gompi_facts *f;
+	int64_t elem, elem_size; // of the last part
+	int64_t elements;        // of the parts so far
+	bool several, any;       // of these: predefined types; parts that have elements
+	int64_t lo, hi;          // bounds of the parts
+	bool over;               // 64 bits do not hold something
+};
+
+static inline int64_t sum_of(struct making *m, int64_t x, int64_t y) {
+	int64_t sum;
+	m->over |= __builtin_add_overflow(x, y, &sum);
+	return sum;
+}
+
+static inline int64_t product_of(struct making *m, int64_t x, int64_t y) {
+	int64_t product;
+	m->over |= __builtin_mul_overflow(x, y, &product);
+	return product;
+}
+
+static inline int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
+static inline int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
+
+// The bounds of n > 0 copies of old, step apart, of which the first lies at displacement.
+static inline void span(struct making *m, const struct gompi_facts *old, int64_t displacement, int64_t n, int64_t step,
+			int64_t *lo, int64_t *hi) {
+	int64_t last = product_of(m, n - 1, step);
+	*lo = sum_of(m, sum_of(m, displacement, smaller(0, last)), old->lb);
+	*hi = sum_of(m, sum_of(m, displacement, larger(0, last)), sum_of(m, old->lb, old->extent));
+}
+
+// Takes n copies of old as the next part, with their bounds.
+static void part(struct making *m, const struct gompi_type *old, int64_t n, int64_t lo, int64_t hi) {
+	const struct gompi_facts *o = gompi_facts_of(old);
+	struct gompi_facts *f = m->f;
+	if (n == 0)
+		return;
+	if (o->resized) {
+		f->lb = f->resized ? smaller(f->lb, lo) : lo;
+		f->true_extent = f->resized ? larger(f->true_extent, hi) : hi; // the upper bound for now
+		f->resized = true;
+	}
+	if (old->elements == 0)
+		return;
+	m->lo = m->any ? smaller(m->lo, lo) : lo;
+	m->hi = m->any ? larger(m->hi, hi) : hi;
+	f->unit = !m->any || f->unit == o->unit ? o->unit : 0;
+	if (old->elem == 0 || (m->elem != 0 && m->elem != old->elem))
+		m->several = true;
+	m->elem = old->elem;
+	m->elem_size = old->elem_size;
+	m->any = true;
+	f->align = f->align > o->align ? f->align : o->align;
+	m->elements = sum_of(m, m->elements, product_of(m, n, old->elements));
+	f->numbers = sum_of(m, f->numbers, product_of(m, n, o->numbers));
+}
+
+// The bounds, from those of the parts.
+static void bound(struct making *m) {
+	struct gompi_facts *f = m->f;
+	int64_t ub = f->resized ? f->true_extent : 0;
+	if (m->any && !f->resized) {
+		int64_t length = m->hi - m->lo;
+		m->over |= __builtin_sub_overflow(m->hi, m->lo, &length);
+		length = sum_of(m, length, f->align - 1);
+		f->lb = m->lo;
+		ub = sum_of(m, m->lo, length / f->align * f->align);
+	}
+	m->over |= __builtin_sub_overflow(ub, f->lb, &f->extent);
+}
+
+// What the constructed type tells of its constructor.
+static void envelope(struct gompi_facts *f, const struct gompi_recipe *r) {
+	int64_t counts = 0, integers = 0, addresses = 0;
+	switch (r->combiner) {
+	case MPI_COMBINER_CONTIGUOUS:
+		counts = 1;
+		break;
+	case MPI_COMBINER_VECTOR:
+	case MPI_COMBINER_HVECTOR:
+		counts = 3;
+		addresses = r->combiner == MPI_COMBINER_HVECTOR;
+		break;
+	case MPI_COMBINER_INDEXED:
+	case MPI_COMBINER_HINDEXED:
+	case MPI_COMBINER_STRUCT:
+		counts = 1 + 2 * r->n;
+		addresses = r->combiner == MPI_COMBINER_INDEXED ? 0 : r->n;
+		break;
+	case MPI_COMBINER_INDEXED_BLOCK:
+	case MPI_COMBINER_HINDEXED_BLOCK:
+		counts = 2 + r->n;
+		addresses = r->combiner == MPI_COMBINER_INDEXED_BLOCK ? 0 : r->n;
+		break;
+	case MPI_COMBINER_SUBARRAY:
+		integers = 2;
+		counts = 3 * r->n;
+		break;
+	case MPI_COMBINER_RESIZED:
+		counts = addresses = 2;
+		break;
+	default:; // MPI_COMBINER_DUP
+	}
+	f->combiner = r->combiner;
+	f->large = r->large && counts > 0;
+	f->types = r->types_number;
+	f->integers = r->large ? integers : integers + counts - addresses;
+	f->addresses = r->large ? 0 : addresses;
+	f->counts = r->large ? counts : 0;
+}
+
+// MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector, which are alike: blocks of copies.
+static bool grid(struct making *m, const struct gompi_type *old, int64_t count, int64_t blocklength, int64_t step) {
+	int64_t extent = old->extent, lo = 0, hi = 0;
+	if (count < 0 || blocklength < 0)
+		return false;
+	int64_t n = product_of(m, count, blocklength);
+	if (n > 0) {
+		int64_t last = product_of(m, count - 1, step);
+		span(m, gompi_facts_of(old), 0, blocklength, extent, &lo, &hi);
+		lo = sum_of(m, lo, smaller(0, last));
+		hi = sum_of(m, hi, larger(0, last));
+	}
+	part(m, old, n, lo, hi);
+	gompi_draft_repeat(m->t, blocklength, extent, &m->over);
+	gompi_draft_repeat(m->t, count, step, &m->over);
+	bound(m);
+	return true;
+}
+
+static bool subarray(struct making *m, const struct gompi_type *old) {
+	const struct gompi_recipe *r = m->r;
+	int64_t n = 1, extent = old->extent;
+	if (r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN)
+		return false;
+	for (int64_t k = 0; k < r->n; k++) {
+		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // the fastest first
+		int64_t size = gompi_recipe_at(r, 0, i), some = gompi_recipe_at(r, 1, i),
+			start = gompi_recipe_at(r, 2, i);
+		if (size < 1 || some < 1 || some > size || start < 0 || start > size - some)
+			return false;
+		gompi_draft_repeat(m->t, some, extent, &m->over);
+		gompi_draft_at(m->t, product_of(m, start, extent), &m->over);
+		n = product_of(m, n, some);
+		extent = product_of(m, extent, size);
+	}
+	part(m, old, n, 0, 0);
+	m->f->resized = true;
+	m->f->lb = 0;
+	m->f->extent = extent;
+	return true;
+}
+
+// Whether blocklength copies of a type lie together.
+static inline bool dense(const struct gompi_type *old, int64_t blocklength) {
+	return old->size == 0 || (old->segments == 1 && (blocklength <= 1 || old->extent == old->size));
+}
+
+// The constructors with displacements: one type for all blocks, or one for each. Places that lie together make a list;
+// one place is any.
+static bool blocks(struct making *m, int64_t *displacements, int64_t *sizes) {
+	const struct gompi_recipe *r = m->r;
+	bool fields = r->combiner == MPI_COMBINER_STRUCT;
+	const struct gompi_type *old = r->n > 0 || !fields ? gompi_recipe_type(r, 0) : NULL;
+	bool in_bytes = fields || r->combiner == MPI_COMBINER_HINDEXED || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+	int64_t total = 0, lo = 0, hi = 0;
+	for (int64_t i = 0; i < r->n; i++) {
+		int64_t n = r->list[0] != NULL ? gompi_recipe_at(r, 0, i) : r->a, first, end;
+		if (n < 0)
+			return false;
+		if (fields)
+			old = gompi_recipe_type(r, i);
+		sizes[i] = product_of(m, n, old->size);
+		displacements[i] = product_of(m, gompi_recipe_at(r, 1, i), in_bytes ? 1 : old->extent);
+		if (n > 0) {
+			span(m, gompi_facts_of(old), displacements[i], n, old->extent, &first, &end);
+			lo = total == 0 ? first : smaller(lo, first);
+			hi = total == 0 ? end : larger(hi, end);
+			if (fields)
+				part(m, old, n, first, end);
+			total = sum_of(m, total, n);
+		}
+		if (r->n == 1) {
+			gompi_draft_begin(m->t, old);
+			gompi_draft_repeat(m->t, n, old->extent, &m->over);
+			gompi_draft_at(m->t, displacements[i], &m->over);
+		} else if (n > 0 && !(fields ? dense(old, n) : dense(old, 2))) {
+			return false;
+		}
+		displacements[i] = sum_of(m, displacements[i], old->origin);
+	}
+	if (!fields)
+		part(m, old, total, lo, hi);
+	if (m->over || (r->n != 1 && !gompi_draft_blocks(m->t, r->n, displacements, sizes, fields, &m->over)))
+		return false;
+	bound(m);
+	return true;
+}
+
+// Room for the nodes that are added, in words.
+static int64_t nodes_of(const struct gompi_recipe *r) {
+	switch (r->combiner) {
+	case MPI_COMBINER_CONTIGUOUS:
+	case MPI_COMBINER_VECTOR:
+	case MPI_COMBINER_HVECTOR:
+		return 2 * GOMPI_DRAFT_REPEAT;
+	case MPI_COMBINER_SUBARRAY:
+		return r->n * GOMPI_DRAFT_REPEAT;
+	case MPI_COMBINER_RESIZED:
+	case MPI_COMBINER_DUP:
+		return 0;
+	default:
+		return GOMPI_DRAFT_REPEAT + GOMPI_DRAFT_BLOCKS(r->n);
+	}
+}
+
+static bool lay_out(struct making *m, const struct gompi_type *old) {
+	enum { FEW = 32 };
+	const struct gompi_recipe *r = m->r;
+	int64_t few[2 * FEW];
+	switch (r->combiner) {
+	case MPI_COMBINER_CONTIGUOUS:
+		return grid(m, old, r->n, 1, old->extent);
+	case MPI_COMBINER_VECTOR:
+		return grid(m, old, r->n, r->a, product_of(m, r->b, old->extent));
+	case MPI_COMBINER_HVECTOR:
+		return grid(m, old, r->n, r->a, r->b);
+	case MPI_COMBINER_SUBARRAY:
+		return subarray(m, old);
+	}
+	int64_t *list = r->n <= FEW ? few : malloc((size_t)r->n * 2 * sizeof *list);
+	bool done = list != NULL && blocks(m, list, list + r->n);
+	if (list != few)
+		free(list);
+	return done;
+}
+
+// MPI_Type_create_resized and MPI_Type_dup: the contents of old.
+static bool like(struct making *m, const struct gompi_type *old) {
+	*m->f = *gompi_facts_of(old);
+	m->elements = old->elements;
+	m->elem = old->elem;
+	m->elem_size = old->elem_size;
+	m->any = m->elem != 0;
+	if (m->r->combiner == MPI_COMBINER_DUP)
+		return true;
+	int64_t ub;
+	m->f->resized = true;
+	m->f->lb = m->r->a;
+	m->f->extent = m->r->b;
+	return !__builtin_add_overflow(m->r->a, m->r->b, &ub);
+}
+
+// Whether the arguments are there that cannot be looked at else, and the old types are C's: of one that Go has
+// constructed it could not construct another again when its handle is gone. *words: in the longest of their programs.
+static bool usable(const struct gompi_recipe *r, int64_t *words) {
+	bool lists = r->combiner == MPI_COMBINER_SUBARRAY;
+	*words = GOMPI_TYPE_HEAD;
+	if (r->n < 0 || r->n > 1 << 24 || (lists && r->n == 0) || (r->n > 0 && r->types == NULL))
+		return false;
+	switch (r->combiner) {
+	case MPI_COMBINER_SUBARRAY:
+		lists = r->list[0] != NULL && r->list[1] != NULL && r->list[2] != NULL;
+		break;
+	case MPI_COMBINER_INDEXED_BLOCK:
+	case MPI_COMBINER_HINDEXED_BLOCK:
+		lists = r->list[1] != NULL;
+		break;
+	case MPI_COMBINER_INDEXED:
+	case MPI_COMBINER_HINDEXED:
+	case MPI_COMBINER_STRUCT:
+		lists = r->list[0] != NULL && r->list[1] != NULL;
+		break;
+	default:
+		lists = true;
+	}
+	if (!lists)
+		return false;
+	for (int64_t i = 0; i < r->types_number; i++) {
+		const struct gompi_type *old = gompi_recipe_type(r, i);
+		if (old == NULL || (old->elem != 0 && old->elem_root != old->root) ||
+		    (gompi_type_mortal(old) && gompi_type_life(old)->recipe == NULL))
+			return false;
+		*words = larger(*words, old->words);
+	}
+	return true;
+}
+
+struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r) {
+	int64_t words;
+	if (!usable(r, &words))
+		return NULL;
+	words += nodes_of(r);
+	struct gompi_type *t = gompi_type_new(words, gompi_recipe_bytes(r));
+	if (t == NULL)
+		return NULL;
+	struct making m = {.r = r, .t = t, .f = &gompi_type_life(t)->facts};
+	const struct gompi_type *old = r->types_number > 0 ? gompi_recipe_type(r, 0) : NULL;
+	*m.f = (struct gompi_facts){.align = 1};
+	if (old != NULL)
+		gompi_draft_begin(t, old);
+	bool same = r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP;
+	if (!(same ? like(&m, old) : lay_out(&m, old)) || m.over) {
+		gompi_type_end(t);
+		return NULL;
+	}
+	t->elements = m.elements;
+	t->lb = m.f->lb;
+	t->extent = m.f->extent;
+	bool one = m.any && !m.several;
+	gompi_draft_end(t, one ? m.elem : 0, one ? m.elem_size : 0);
+	m.f->size = t->size;
+	m.f->true_lb = t->true_lb;
+	m.f->true_extent = t->true_ub - t->true_lb;
+	envelope(m.f, r);
+	gompi_recipe_keep(r, t, words);
+	if (r->combiner == MPI_COMBINER_DUP)
+		t->magic = old->magic;
+	return t;
+}
+
+int gompi_type_construct(const struct gompi_recipe *r, MPI_Datatype *newtype) {
+	struct gompi_type *t = newtype != NULL ? gompi_recipe_make(r) : NULL;
+	uintptr_t handle = t != NULL ? gompi_type_add(t) : 0;
+	if (handle == 0)
+		return gompi_up.make_type(r, (uintptr_t)newtype);
+	*newtype = (MPI_Datatype)handle;
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,69 @@
+package datatype
+
+/*
+#include <stdlib.h>
+
+#include "datatype/facts.h"
+#include "datatype/recipe.h"
+*/
+import "C"
+
+import "unsafe"
+
+// Recipe is a struct gompi_recipe, for the test that compares what C constructs with what core/datatype does.
+type Recipe struct {
+	Combiner, Order int32
+	Large           bool
+	N, A, B         int64
+	Lists           [3][]int64
+	Types           []uintptr
+}
+
+// Construct returns the handle of the type that C constructs of a recipe; 0: it leaves that to Go.
+func Construct(r Recipe) (h uintptr) {
+	c := C.struct_gompi_recipe{
+		combiner: C.int(r.Combiner), order: C.int(r.Order), large: C.bool(r.Large), n: C.int64_t(r.N),
+		a: C.int64_t(r.A), b: C.int64_t(r.B), types_number: C.int64_t(len(r.Types)),
+	}
+	c.call = C.CString("a constructor")
+	defer C.free(unsafe.Pointer(c.call))
+	for i, l := range r.Lists {
+		if l != nil {
+			c.list[i], c.wide[i] = keep(l), true
+			defer C.free(c.list[i])
+		}
+	}
+	types := keep(r.Types)
+	defer C.free(types)
+	c.types = (*C.MPI_Datatype)(types)
+	t := C.gompi_recipe_make(&c)
+	if t == nil {
+		return 0
+	}
+	return uintptr(C.gompi_type_add(t))
+}
+
+func keep[T any](list []T) unsafe.Pointer {
+	p := C.malloc(C.size_t(8*len(list) + 1))
+	copy(unsafe.Slice((*T)(p), len(list)), list)
+	return p
+}
+
+// Program returns the program of a live type and its facts.
+func Program(h uintptr) (program, facts []int64) {
+	t := C.gompi_type_live(C.MPI_Datatype(*(*unsafe.Pointer)(unsafe.Pointer(&h))))
+	f := C.gompi_facts_of(t)
+	for _, n := range []C.int64_t{f.size, f.lb, f.extent, f.true_lb, f.true_extent, f.numbers, f.unit, f.integers,
+		f.addresses, f.counts, f.types, C.int64_t(f.combiner), C.int64_t(f.align)} {
+		facts = append(facts, int64(n))
+	}
+	for _, b := range []C.bool{f.large, f.resized} {
+		n := int64(0)
+		if b {
+			n = 1
+		}
+		facts = append(facts, n)
+	}
+	words := unsafe.Slice((*int64)(unsafe.Pointer(t)), int(t.words))
+	return append(program, words...), facts
+}

@@ -1,0 +1,136 @@
+// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3, 5.1.7 and 5.1.10); MPI_Type_create_darray is Go's. They cost time
+// in proportion to the lists that they are given, never to counts. Errors are raised on MPI_COMM_SELF.
+#include "datatype/recipe.h"
+#include "datatype/z_calls.h"
+
+// From one type. MPI_Aint and MPI_Count are both of 64 bits.
+#define FROM_ONE(name, ...)                                                                                          \
+	gompi_type_construct(                                                                                        \
+		&(struct gompi_recipe){.call = "MPI_Type_" name, .types_number = 1, .types = &oldtype, __VA_ARGS__}, \
+		newtype)
+
+int gompi_type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("contiguous", .combiner = MPI_COMBINER_CONTIGUOUS, .n = count);
+}
+
+int gompi_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("vector", .combiner = MPI_COMBINER_VECTOR, .n = count, .a = blocklength, .b = stride);
+}
+
+int gompi_type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+			      MPI_Datatype *newtype) {
+	return FROM_ONE("create_hvector", .combiner = MPI_COMBINER_HVECTOR, .n = count, .a = blocklength, .b = stride);
+}
+
+int gompi_type_indexed(int count, const int blocklengths[], const int displacements[], MPI_Datatype oldtype,
+		       MPI_Datatype *newtype) {
+	return FROM_ONE("indexed", .combiner = MPI_COMBINER_INDEXED, .n = count, .list = {blocklengths, displacements},
+			.wide = {false, false});
+}
+
+int gompi_type_create_hindexed(int count, const int blocklengths[], const MPI_Aint displacements[],
+			       MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("create_hindexed", .combiner = MPI_COMBINER_HINDEXED, .n = count,
+			.list = {blocklengths, displacements}, .wide = {false, true});
+}
+
+int gompi_type_create_indexed_block(int count, int blocklength, const int displacements[], MPI_Datatype oldtype,
+				    MPI_Datatype *newtype) {
+	return FROM_ONE("create_indexed_block", .combiner = MPI_COMBINER_INDEXED_BLOCK, .n = count, .a = blocklength,
+			.list = {NULL, displacements}, .wide = {false, false});
+}
+
+int gompi_type_create_hindexed_block(int count, int blocklength, const MPI_Aint displacements[], MPI_Datatype oldtype,
+				     MPI_Datatype *newtype) {
+	return FROM_ONE("create_hindexed_block", .combiner = MPI_COMBINER_HINDEXED_BLOCK, .n = count, .a = blocklength,
+			.list = {NULL, displacements}, .wide = {false, true});
+}
+
+int gompi_type_create_struct(int count, const int blocklengths[], const MPI_Aint displacements[],
+			     const MPI_Datatype types[], MPI_Datatype *newtype) {
+	return gompi_type_construct(&(struct gompi_recipe){.call = "MPI_Type_create_struct",
+							   .combiner = MPI_COMBINER_STRUCT,
+							   .n = count,
+							   .types_number = count,
+							   .types = types,
+							   .list = {blocklengths, displacements},
+							   .wide = {false, true}},
+				    newtype);
+}
+
+int gompi_type_create_subarray(int ndims, const int sizes[], const int subsizes[], const int starts[], int order,
+			       MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("create_subarray", .combiner = MPI_COMBINER_SUBARRAY, .n = ndims, .order = order,
+			.list = {sizes, subsizes, starts}, .wide = {false, false, false});
+}
+
+int gompi_type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype) {
+	return FROM_ONE("create_resized", .combiner = MPI_COMBINER_RESIZED, .a = lb, .b = extent);
+}
+
+int gompi_type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("contiguous_c", .combiner = MPI_COMBINER_CONTIGUOUS, .n = count, .large = true);
+}
+
+int gompi_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+			MPI_Datatype *newtype) {
+	return FROM_ONE("vector_c", .combiner = MPI_COMBINER_VECTOR, .n = count, .a = blocklength, .b = stride,
+			.large = true);
+}
+
+int gompi_type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+				MPI_Datatype *newtype) {
+	return FROM_ONE("create_hvector_c", .combiner = MPI_COMBINER_HVECTOR, .n = count, .a = blocklength, .b = stride,
+			.large = true);
+}
+
+int gompi_type_indexed_c(MPI_Count count, const MPI_Count blocklengths[], const MPI_Count displacements[],
+			 MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("indexed_c", .combiner = MPI_COMBINER_INDEXED, .n = count,
+			.list = {blocklengths, displacements}, .wide = {true, true}, .large = true);
+}
+
+int gompi_type_create_hindexed_c(MPI_Count count, const MPI_Count blocklengths[], const MPI_Count displacements[],
+				 MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("create_hindexed_c", .combiner = MPI_COMBINER_HINDEXED, .n = count,
+			.list = {blocklengths, displacements}, .wide = {true, true}, .large = true);
+}
+
+int gompi_type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count displacements[],
+				      MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("create_indexed_block_c", .combiner = MPI_COMBINER_INDEXED_BLOCK, .n = count, .a = blocklength,
+			.list = {NULL, displacements}, .wide = {false, true}, .large = true);
+}
+
+int gompi_type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count displacements[],
+				       MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("create_hindexed_block_c", .combiner = MPI_COMBINER_HINDEXED_BLOCK, .n = count,
+			.a = blocklength, .list = {NULL, displacements}, .wide = {false, true}, .large = true);
+}
+
+int gompi_type_create_struct_c(MPI_Count count, const MPI_Count blocklengths[], const MPI_Count displacements[],
+			       const MPI_Datatype types[], MPI_Datatype *newtype) {
+	return gompi_type_construct(&(struct gompi_recipe){.call = "MPI_Type_create_struct_c",
+							   .combiner = MPI_COMBINER_STRUCT,
+							   .n = count,
+							   .types_number = count,
+							   .types = types,
+							   .list = {blocklengths, displacements},
+							   .wide = {true, true},
+							   .large = true},
+				    newtype);
+}
+
+int gompi_type_create_subarray_c(int ndims, const MPI_Count sizes[], const MPI_Count subsizes[],
+				 const MPI_Count starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("create_subarray_c", .combiner = MPI_COMBINER_SUBARRAY, .n = ndims, .order = order,
+			.list = {sizes, subsizes, starts}, .wide = {true, true, true}, .large = true);
+}
+
+int gompi_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype) {
+	return FROM_ONE("create_resized_c", .combiner = MPI_COMBINER_RESIZED, .a = lb, .b = extent, .large = true);
+}
+
+int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("dup", .combiner = MPI_COMBINER_DUP);
+}

@@ -1,0 +1,146 @@
+// What a datatype was constructed from (MPI-5.0 5.1.13); how much that is, envelope.c tells. Go is asked about types
+// that it has constructed, and says what is wrong.
+#include <string.h>
+
+#include "base/up.h"
+#include "datatype/facts.h"
+#include "datatype/recipe.h"
+#include "datatype/z_calls.h"
+
+// Stores a number: large counts, and small ones as int.
+struct numbers {
+	MPI_Count *counts;
+	int *integers;
+};
+
+static inline void put_number(struct numbers *to, int64_t value) {
+	if (to->counts != NULL)
+		*to->counts++ = value;
+	else
+		*to->integers++ = (int)value;
+}
+
+// Stores a list; of displacements in bytes if addresses is not NULL.
+static void put_list(struct numbers *to, MPI_Aint *addresses, const struct gompi_recipe *r, int list) {
+	for (int64_t i = 0; r->list[list] != NULL && i < r->n; i++) {
+		if (addresses != NULL)
+			addresses[i] = gompi_recipe_at(r, list, i);
+		else
+			put_number(to, gompi_recipe_at(r, list, i));
+	}
+}
+
+static void put_contents(const struct gompi_recipe *r, int *integers, MPI_Aint *addresses, MPI_Count *counts) {
+	struct numbers to = {r->large ? counts : NULL, integers};
+	bool bytes = !r->large;
+	switch (r->combiner) {
+	case MPI_COMBINER_DUP:
+		break;
+	case MPI_COMBINER_RESIZED:
+		if (bytes) {
+			addresses[0] = r->a;
+			addresses[1] = r->b;
+		} else {
+			put_number(&to, r->a);
+			put_number(&to, r->b);
+		}
+		break;
+	case MPI_COMBINER_SUBARRAY:
+		*to.integers++ = (int)r->n;
+		for (int i = 0; i < 3; i++)
+			put_list(&to, NULL, r, i);
+		*to.integers = r->order;
+		break;
+	case MPI_COMBINER_HVECTOR:
+		put_number(&to, r->n);
+		put_number(&to, r->a);
+		if (bytes)
+			addresses[0] = r->b;
+		else
+			put_number(&to, r->b);
+		break;
+	case MPI_COMBINER_VECTOR:
+		put_number(&to, r->n);
+		put_number(&to, r->a);
+		put_number(&to, r->b);
+		break;
+	case MPI_COMBINER_CONTIGUOUS:
+		put_number(&to, r->n);
+		break;
+	default:
+		bytes = bytes && r->combiner != MPI_COMBINER_INDEXED && r->combiner != MPI_COMBINER_INDEXED_BLOCK;
+		put_number(&to, r->n);
+		if (r->list[0] == NULL)
+			put_number(&to, r->a);
+		put_list(&to, NULL, r, 0);
+		put_list(&to, bytes ? addresses : NULL, r, 1);
+	}
+}
+
+// Returns the handle of a type that is constructed as t was and not committed, 0: there is no memory.
+static uintptr_t made_again(const struct gompi_type *t) {
+	const struct gompi_type_life *life = gompi_type_life(t);
+	struct gompi_type *again = gompi_type_new(t->words, gompi_recipe_bytes(life->recipe));
+	if (again == NULL)
+		return 0;
+	memcpy(again, t, (size_t)t->words * sizeof(int64_t));
+	again->magic = 0;
+	gompi_type_life(again)->facts = life->facts;
+	gompi_recipe_keep(life->recipe, again, t->words);
+	return gompi_type_add(again);
+}
+
+static int get_contents(const struct gompi_contents *c, MPI_Datatype datatype) {
+	const struct gompi_type *t = gompi_type_live(datatype);
+	const struct gompi_facts *f = t != NULL ? gompi_facts_of(t) : NULL;
+	const struct gompi_recipe *r = t != NULL && gompi_type_mortal(t) ? gompi_type_life(t)->recipe : NULL;
+	bool here = r != NULL && (c->wide || !f->large) && c->integers_room >= f->integers &&
+		    c->addresses_room >= f->addresses && c->counts_room >= f->counts && c->types_room >= f->types &&
+		    (f->integers == 0 || c->integers != NULL) && (f->addresses == 0 || c->addresses != NULL) &&
+		    (f->counts == 0 || c->counts != NULL) && (f->types == 0 || c->types != NULL);
+	for (int64_t i = 0; here && i < r->types_number; i++) {
+		const struct gompi_type *old = gompi_recipe_type(r, i);
+		here = !gompi_type_mortal(old) || gompi_type_life(old)->recipe != NULL;
+	}
+	if (!here)
+		return gompi_up.get_contents(c, (uintptr_t)datatype);
+	for (int64_t i = 0; i < r->types_number; i++) {
+		const struct gompi_type *old = gompi_recipe_type(r, i);
+		uintptr_t again = gompi_type_mortal(old) ? made_again(old) : (uintptr_t)r->types[i];
+		if (again == 0) {
+			while (i-- > 0)
+				if (gompi_type_mortal(gompi_recipe_type(r, i)))
+					gompi_type_remove((uintptr_t)c->types[i]);
+			return gompi_up.get_contents(c, (uintptr_t)datatype);
+		}
+		c->types[i] = (MPI_Datatype)again;
+	}
+	put_contents(r, c->integers, c->addresses, c->counts);
+	return MPI_SUCCESS;
+}
+
+int gompi_type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+			    int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[]) {
+	return get_contents(&(struct gompi_contents){.integers_room = max_integers,
+						     .addresses_room = max_addresses,
+						     .types_room = max_datatypes,
+						     .integers = integers,
+						     .addresses = addresses,
+						     .types = datatypes},
+			    datatype);
+}
+
+int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+			      MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[], MPI_Aint addresses[],
+			      MPI_Count large_counts[], MPI_Datatype datatypes[]) {
+	return get_contents(&(struct gompi_contents){.wide = true,
+						     .integers_room = max_integers,
+						     .addresses_room = max_addresses,
+						     .counts_room = max_large_counts,
+						     .types_room = max_datatypes,
+						     .integers = integers,
+						     .addresses = addresses,
+						     .counts = large_counts,
+						     .types = datatypes},
+			    datatype);
+}
