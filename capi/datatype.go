@@ -95,40 +95,17 @@ func gompi_type_get_name(h, name, resultlen uintptr) int32 {
 	})
 }
 
-//export gompi_type_create_f90_integer
-func gompi_type_create_f90_integer(r int32, newtype uintptr) int32 {
-	return newType("MPI_Type_create_f90_integer", newtype,
-		func() (*datatype.Type, error) { return datatype.F90Integer(r) })
-}
-
-//export gompi_type_create_f90_real
-func gompi_type_create_f90_real(p, r int32, newtype uintptr) int32 {
-	return newType("MPI_Type_create_f90_real", newtype,
-		func() (*datatype.Type, error) { return datatype.F90Real(p, r) })
-}
-
-//export gompi_type_create_f90_complex
-func gompi_type_create_f90_complex(p, r int32, newtype uintptr) int32 {
-	return newType("MPI_Type_create_f90_complex", newtype,
-		func() (*datatype.Type, error) { return datatype.F90Complex(p, r) })
-}
-
-//export gompi_type_match_size
-func gompi_type_match_size(typeclass, size int32, datatypeAt uintptr) int32 {
-	return newType("MPI_Type_match_size", datatypeAt,
-		func() (*datatype.Type, error) { return datatype.MatchSize(typeclass, size) })
-}
-
-//export gompi_type_get_value_index
-func gompi_type_get_value_index(valueType, indexType, pairType uintptr) int32 {
-	return onType("MPI_Type_get_value_index", valueType, func(value *datatype.Type) error {
-		index, err := datatype.Get(indexType)
-		if err == nil {
-			err = null(pairType)
+// gompi_create_f90 is MPI_Type_create_f90_ the first time that a type is asked for (datatype/named.c).
+//
+//export gompi_create_f90
+func gompi_create_f90(function uintptr, combiner, p, r int32, newtype uintptr) int32 {
+	return newType(cString(function), newtype, func() (*datatype.Type, error) {
+		switch combiner {
+		case abi.MPI_COMBINER_F90_INTEGER:
+			return datatype.F90Integer(r)
+		case abi.MPI_COMBINER_F90_REAL:
+			return datatype.F90Real(p, r)
 		}
-		if err == nil {
-			*out[uintptr](pairType) = datatype.ValueIndex(value, index)
-		}
-		return err
+		return datatype.F90Complex(p, r)
 	})
 }

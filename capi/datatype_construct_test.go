@@ -121,8 +121,9 @@ func TestConstructedAlike(t *testing.T) {
 		require.Equal(t, want, program, what)
 		f := again.Facts()
 		require.Equal(t, []int64{f.Size, f.LB, f.Extent, f.TrueLB, f.TrueExtent, f.Numbers, f.Unit, f.Integers,
-			f.Addresses, f.Counts, f.Types, int64(f.Combiner), int64(f.Align)}, facts[:13], what)
-		require.Equal(t, []bool{f.Large, f.Resized}, []bool{facts[13] != 0, facts[14] != 0}, what)
+			f.Addresses, f.Counts, f.Types, int64(f.Combiner), int64(f.Align), int64(f.Reversed)},
+			facts[:14], what)
+		require.Equal(t, []bool{f.Large, f.Resized}, []bool{facts[14] != 0, facts[15] != 0}, what)
 	}
 	require.Greater(t, made, calls/2)
 }

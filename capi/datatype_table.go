@@ -122,7 +122,7 @@ func factsOf(t *datatype.Type) C.struct_gompi_facts {
 		numbers: C.int64_t(f.Numbers), unit: C.int64_t(f.Unit),
 		integers: C.int64_t(f.Integers), addresses: C.int64_t(f.Addresses), counts: C.int64_t(f.Counts),
 		types: C.int64_t(f.Types), combiner: C.int(f.Combiner), align: C.int(f.Align),
-		large: C.bool(f.Large), resized: C.bool(f.Resized),
+		large: C.bool(f.Large), resized: C.bool(f.Resized), reversed: C.int(f.Reversed),
 	}
 }
 

@@ -32,10 +32,13 @@ func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int6
 	return t, n, nil
 }
 
-// external packs or unpacks count copies at buf from the position in the packed buffer on, and moves the position.
-func external(function string, datarep, buf uintptr, count int64, h, packed uintptr, size int64, position uintptr,
+// gompi_external_in_go packs or unpacks count copies at buf from the position in the packed buffer on, and moves the
+// position (pack_external.c).
+//
+//export gompi_external_in_go
+func gompi_external_in_go(function, datarep, buf uintptr, count int64, h, packed uintptr, size int64, position uintptr,
 	pack bool) int32 {
-	return alone(function, func() error {
+	return alone(cString(function), func() error {
 		if err := null(position); err != nil {
 			return err
 		}
@@ -73,43 +76,10 @@ func external(function string, datarep, buf uintptr, count int64, h, packed uint
 	})
 }
 
-//export gompi_pack_external_c
-func gompi_pack_external_c(datarep, inbuf uintptr, incount int64, h, outbuf uintptr, outsize int64,
-	position uintptr) int32 {
-	return external("MPI_Pack_external_c", datarep, inbuf, incount, h, outbuf, outsize, position, true)
-}
-
-//export gompi_pack_external
-func gompi_pack_external(datarep, inbuf uintptr, incount int32, h, outbuf uintptr, outsize int64,
-	position uintptr) int32 {
-	return external("MPI_Pack_external", datarep, inbuf, int64(incount), h, outbuf, outsize, position, true)
-}
-
-//export gompi_unpack_external_c
-func gompi_unpack_external_c(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64,
-	h uintptr) int32 {
-	return external("MPI_Unpack_external_c", datarep, outbuf, outcount, h, inbuf, insize, position, false)
-}
-
-//export gompi_unpack_external
-func gompi_unpack_external(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int32,
-	h uintptr) int32 {
-	return external("MPI_Unpack_external", datarep, outbuf, int64(outcount), h, inbuf, insize, position, false)
-}
-
-func externalSize(function string, datarep uintptr, count int64, h, size uintptr) int32 {
-	return making(function, size, func() (int64, error) {
+//export gompi_external_size_in_go
+func gompi_external_size_in_go(function, datarep uintptr, count int64, h, size uintptr) int32 {
+	return making(cString(function), size, func() (int64, error) {
 		_, n, err := externalType(datarep, count, h)
 		return n, err
 	})
-}
-
-//export gompi_pack_external_size_c
-func gompi_pack_external_size_c(datarep uintptr, incount int64, h, size uintptr) int32 {
-	return externalSize("MPI_Pack_external_size_c", datarep, incount, h, size)
-}
-
-//export gompi_pack_external_size
-func gompi_pack_external_size(datarep uintptr, incount int32, h, size uintptr) int32 {
-	return externalSize("MPI_Pack_external_size", datarep, int64(incount), h, size)
 }

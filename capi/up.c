@@ -60,6 +60,13 @@ static int get_contents(const struct gompi_contents *contents, uintptr_t datatyp
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
+static int create_f90(const char *call, int combiner, int p, int r, MPI_Datatype *newtype) {
+	const char *outer = gompi_enter(call);
+	int rc = gompi_create_f90((uintptr_t)call, combiner, p, r, (uintptr_t)newtype);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
 static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
 	return gompi_elements_in(datatype, bytes, (uintptr_t)elements) != 0;
 }
@@ -121,6 +128,7 @@ static __attribute__((constructor)) void fill(void) {
 		.make_type = make_type,
 		.free_type = free_type,
 		.get_contents = get_contents,
+		.create_f90 = create_f90,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,
 		.collective = collective,

@@ -38,12 +38,22 @@ int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outb
     MPI_Comm comm);
 int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
     MPI_Count *position, MPI_Comm comm);
+int gompi_pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
+    MPI_Aint outsize, MPI_Aint *position);
+int gompi_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Count outsize, MPI_Count *position);
+int gompi_pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
+int gompi_pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size);
 int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
 int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
 int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
     MPI_Comm comm);
 int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
     MPI_Datatype datatype, MPI_Comm comm);
+int gompi_unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
+    int outcount, MPI_Datatype datatype);
+int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+    void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int gompi_op_commutative(MPI_Op op, int *commute);
@@ -124,28 +134,17 @@ extern GoInt32 gompi_precv_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 cou
     GoInt32 tag, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_psend_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 count, GoUintptr datatype, GoInt32 dest,
     GoInt32 tag, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_pack_external(GoUintptr datarep, GoUintptr inbuf, GoInt32 incount, GoUintptr datatype,
-    GoUintptr outbuf, GoInt64 outsize, GoUintptr position);
-extern GoInt32 gompi_pack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 incount, GoUintptr datatype,
-    GoUintptr outbuf, GoInt64 outsize, GoUintptr position);
-extern GoInt32 gompi_pack_external_size(GoUintptr datarep, GoInt32 incount, GoUintptr datatype, GoUintptr size);
-extern GoInt32 gompi_pack_external_size_c(GoUintptr datarep, GoInt64 incount, GoUintptr datatype, GoUintptr size);
 extern GoInt32 gompi_type_create_darray(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
     GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
     GoUintptr oldtype, GoUintptr newtype);
 extern GoInt32 gompi_type_create_darray_c(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
     GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
     GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
-    GoUintptr outbuf, GoInt32 outcount, GoUintptr datatype);
-extern GoInt32 gompi_unpack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
-    GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
 extern GoInt32 gompi_op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_create_c(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_free(GoUintptr op);
 extern GoInt32 gompi_reduce_local_c(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op);
-extern GoInt32 gompi_type_get_value_index(GoUintptr value_type, GoUintptr index_type, GoUintptr pair_type);
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_keyval(GoUintptr comm_copy_attr_fn, GoUintptr comm_delete_attr_fn,
@@ -276,10 +275,6 @@ extern GoInt32 gompi_attr_delete(GoUintptr comm, GoInt32 keyval);
 extern GoInt32 gompi_attr_put(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_keyval_create(GoUintptr copy_fn, GoUintptr delete_fn, GoUintptr keyval, GoUintptr extra_state);
 extern GoInt32 gompi_keyval_free(GoUintptr keyval);
-extern GoInt32 gompi_type_create_f90_complex(GoInt32 p, GoInt32 r, GoUintptr newtype);
-extern GoInt32 gompi_type_create_f90_integer(GoInt32 r, GoUintptr newtype);
-extern GoInt32 gompi_type_create_f90_real(GoInt32 p, GoInt32 r, GoUintptr newtype);
-extern GoInt32 gompi_type_match_size(GoInt32 typeclass, GoInt32 size, GoUintptr datatype);
 extern GoInt32 gompi_abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false,
     GoUintptr is_set);
 extern GoInt32 gompi_abi_get_fortran_info(GoUintptr info);

@@ -758,9 +758,6 @@ GOMPI_ALIAS(MPI_Scatterv_init_c)
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
-    const char *outer = gompi_enter("MPI_Type_get_value_index");
-    int rc = gompi_type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_value_index(value_type, index_type, pair_type);
 }
 GOMPI_ALIAS(MPI_Type_get_value_index)

@@ -42,38 +42,26 @@ GOMPI_ALIAS(MPI_Pack_c)
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
     MPI_Aint outsize, MPI_Aint *position)
 {
-    const char *outer = gompi_enter("MPI_Pack_external");
-    int rc = gompi_pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 GOMPI_ALIAS(MPI_Pack_external)
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
     void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
-    const char *outer = gompi_enter("MPI_Pack_external");
-    int rc = gompi_pack_external_c((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 GOMPI_ALIAS(MPI_Pack_external_c)
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
-    const char *outer = gompi_enter("MPI_Pack_external_size");
-    int rc = gompi_pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_pack_external_size(datarep, incount, datatype, size);
 }
 GOMPI_ALIAS(MPI_Pack_external_size)
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
-    const char *outer = gompi_enter("MPI_Pack_external_size");
-    int rc = gompi_pack_external_size_c((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_pack_external_size_c(datarep, incount, datatype, size);
 }
 GOMPI_ALIAS(MPI_Pack_external_size_c)
 
@@ -344,20 +332,14 @@ GOMPI_ALIAS(MPI_Unpack_c)
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
     int outcount, MPI_Datatype datatype)
 {
-    const char *outer = gompi_enter("MPI_Unpack_external");
-    int rc = gompi_unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 GOMPI_ALIAS(MPI_Unpack_external)
 
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
-    const char *outer = gompi_enter("MPI_Unpack_external");
-    int rc = gompi_unpack_external_c((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 GOMPI_ALIAS(MPI_Unpack_external_c)
 
@@ -375,36 +357,24 @@ GOMPI_ALIAS(MPI_Aint_diff)
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_f90_complex");
-    int rc = gompi_type_create_f90_complex(p, r, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_f90_complex(p, r, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_f90_complex)
 
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_f90_integer");
-    int rc = gompi_type_create_f90_integer(r, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_f90_integer(r, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_f90_integer)
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
-    const char *outer = gompi_enter("MPI_Type_create_f90_real");
-    int rc = gompi_type_create_f90_real(p, r, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_f90_real(p, r, newtype);
 }
 GOMPI_ALIAS(MPI_Type_create_f90_real)
 
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
-    const char *outer = gompi_enter("MPI_Type_match_size");
-    int rc = gompi_type_match_size(typeclass, size, (uintptr_t)datatype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_match_size(typeclass, size, datatype);
 }
 GOMPI_ALIAS(MPI_Type_match_size)

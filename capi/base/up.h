@@ -91,6 +91,9 @@ struct gompi_up {
 	// MPI_Type_free and MPI_Type_get_contents of any type. What the calls return.
 	int (*free_type)(uintptr_t datatype);
 	int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
+	// Stores the unnamed type of a combiner of Fortran's, with the precision and range that are asked for. What the
+	// call returns.
+	int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
 	// How many basic elements the first so many bytes of copies of a datatype hold, and the bytes that so many of
 	// them have. false: the bytes end inside an element; there are not so many elements, or 64 bits do not hold it.
 	bool (*elements_in)(uintptr_t datatype, int64_t bytes, int64_t *elements);

@@ -60,6 +60,7 @@ static void part(struct making *m, const struct gompi_type *old, int64_t n, int6
 	m->lo = m->any ? smaller(m->lo, lo) : lo;
 	m->hi = m->any ? larger(m->hi, hi) : hi;
 	f->unit = !m->any || f->unit == o->unit ? o->unit : 0;
+	f->reversed = !m->any || f->reversed == o->reversed ? o->reversed : 0;
 	if (old->elem == 0 || (m->elem != 0 && m->elem != old->elem))
 		m->several = true;
 	m->elem = old->elem;

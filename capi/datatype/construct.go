@@ -54,7 +54,7 @@ func Program(h uintptr) (program, facts []int64) {
 	t := C.gompi_type_live(C.MPI_Datatype(*(*unsafe.Pointer)(unsafe.Pointer(&h))))
 	f := C.gompi_facts_of(t)
 	for _, n := range []C.int64_t{f.size, f.lb, f.extent, f.true_lb, f.true_extent, f.numbers, f.unit, f.integers,
-		f.addresses, f.counts, f.types, C.int64_t(f.combiner), C.int64_t(f.align)} {
+		f.addresses, f.counts, f.types, C.int64_t(f.combiner), C.int64_t(f.align), C.int64_t(f.reversed)} {
 		facts = append(facts, int64(n))
 	}
 	for _, b := range []C.bool{f.large, f.resized} {

@@ -221,6 +221,7 @@ struct gompi_facts {
 	int64_t integers, addresses, counts, types;
 	int combiner;
 	int align;    // the largest alignment of an element, 1 without elements
+	int reversed; // bytes of what external32 has in reverse, and nothing else is different there; 0: something is
 	bool large;   // only the forms with MPI_Count can tell how it was constructed
 	bool resized; // lb and extent were given, not found
 };

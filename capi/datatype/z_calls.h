@@ -66,12 +66,17 @@ int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size);
 int gompi_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int gompi_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype);
+int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
 int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int gompi_status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int gompi_type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int gompi_type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 int gompi_type_size_x(MPI_Datatype datatype, MPI_Count *size);
+int gompi_type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
+int gompi_type_create_f90_integer(int r, MPI_Datatype *newtype);
+int gompi_type_create_f90_real(int p, int r, MPI_Datatype *newtype);
+int gompi_type_match_size(int typeclass, int size, MPI_Datatype *datatype);
 
 #pragma GCC visibility pop
 #endif

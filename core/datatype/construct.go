@@ -64,9 +64,13 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 		}
 		lo, hi = min(lo, c.lo), max(hi, c.hi)
 		if t.elements == 0 {
-			t.unit = c.t.unit
-		} else if t.unit != c.t.unit {
+			t.unit, t.reversed = c.t.unit, c.t.reversed
+		}
+		if t.unit != c.t.unit {
 			t.unit = 0
+		}
+		if t.reversed != c.t.reversed {
+			t.reversed = 0
 		}
 		switch {
 		case c.t.elem == nil || t.elem != nil && t.elem != c.t.elem:
@@ -101,7 +105,7 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 func like(old *Type, a args) *Type {
 	return &Type{
 		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, unit: old.unit,
-		external: old.external, sig: old.sig,
+		external: old.external, reversed: old.reversed, sig: old.sig,
 		lb: old.lb, ub: old.ub, align: old.align, resized: old.resized, bytes: old.bytes, elems: old.elems,
 	}
 }

@@ -24,6 +24,17 @@ func (b *Basic) external() int64 {
 	return b.Size
 }
 
+// reversed returns the bytes of what external32 only has in reverse.
+func (b *Basic) reversed() int32 {
+	switch {
+	case b.Class == Pair || b.Long || b.external() != b.Size:
+		return 0
+	case b.Class == Complex:
+		return int32(b.Size / 2)
+	}
+	return int32(b.Size)
+}
+
 // ExternalSize returns the bytes of count copies in external32; ok is false if that does not fit 64 bits or count is
 // negative.
 func (t *Type) ExternalSize(count int64) (n int64, ok bool) {

@@ -12,6 +12,9 @@ type Facts struct {
 	// For constructing others: the largest alignment of an element; whether lb and extent were given, not found.
 	Align   int32
 	Resized bool
+	// bytes of what external32 has in reverse, and nothing else is different there; 0: something else is, or they
+	// differ
+	Reversed int32
 }
 
 // Facts returns the facts.
@@ -19,7 +22,7 @@ func (t *Type) Facts() Facts {
 	f := Facts{
 		Size: t.Size(), LB: t.LB(), Extent: t.Extent(), Numbers: t.numbers, Unit: t.unit,
 		Combiner: t.args.combiner, Large: t.Large(), Types: int64(len(t.args.types)),
-		Align: t.align, Resized: t.resized,
+		Align: t.align, Resized: t.resized, Reversed: t.reversed,
 	}
 	f.TrueLB, f.TrueExtent = t.TrueExtent()
 	integers, counts := int64(len(t.args.ints)), int64(len(t.args.counts))

@@ -89,38 +89,3 @@ func unnamed(key f90Key, ints []int32, h uintptr) (*Type, error) {
 	f90.types[key] = t
 	return t, nil
 }
-
-// MatchSize returns the predefined type of a class (MPI_TYPECLASS_) with so many bytes (MPI-5.0 19.1.5). MPI_ERR_ARG:
-// there is none.
-func MatchSize(class, size int32) (*Type, error) {
-	of := map[int32]map[int32]uintptr{
-		abi.MPI_TYPECLASS_INTEGER: {1: abi.MPI_INTEGER1, 2: abi.MPI_INTEGER2, 4: abi.MPI_INTEGER4,
-			8: abi.MPI_INTEGER8, 16: abi.MPI_INTEGER16},
-		abi.MPI_TYPECLASS_REAL: {2: abi.MPI_REAL2, 4: abi.MPI_REAL4, 8: abi.MPI_REAL8, 16: abi.MPI_REAL16},
-		abi.MPI_TYPECLASS_COMPLEX: {4: abi.MPI_COMPLEX4, 8: abi.MPI_COMPLEX8, 16: abi.MPI_COMPLEX16,
-			32: abi.MPI_COMPLEX32},
-		abi.MPIX_TYPECLASS_LOGICAL: {
-			1: abi.MPI_LOGICAL1, 2: abi.MPI_LOGICAL2, 4: abi.MPI_LOGICAL4, 8: abi.MPI_LOGICAL8,
-			16: abi.MPI_LOGICAL16,
-		},
-	}[class]
-	if of == nil {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "typeclass %d is none of MPI_TYPECLASS_", class)
-	}
-	h := of[size]
-	if h == 0 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "no type of that class has %d bytes", size)
-	}
-	return predefined[h-firstBasic], nil
-}
-
-// ValueIndex returns the handle of the predefined pair type of a value and an index for MPI_MINLOC and MPI_MAXLOC
-// (MPI-5.0 6.9.4), or MPI_DATATYPE_NULL if there is none.
-func ValueIndex(value, index *Type) uintptr {
-	for i := range basics {
-		if b := &basics[i]; b.Class == Pair && b.Value == value.h && b.Index == index.h {
-			return b.Handle
-		}
-	}
-	return abi.MPI_DATATYPE_NULL
-}

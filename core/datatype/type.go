@@ -21,6 +21,7 @@ type Type struct {
 	numbers  int64   // the same, where a pair type is two
 	unit     int64   // bytes of each of the numbers; 0: they differ, or there are none
 	external int64   // bytes in external32
+	reversed int32   // Facts.Reversed
 	sig      signature
 	lb, ub   int64
 	align    int32 // the largest alignment of an element, 1 without elements
@@ -65,7 +66,7 @@ func Live() int { return derived.Len() }
 func newBasic(b *Basic) *Type {
 	t := &Type{
 		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1,
-		external: b.external(), align: int32(b.Align), ub: b.Extent,
+		external: b.external(), reversed: b.reversed(), align: int32(b.Align), ub: b.Extent,
 	}
 	t.unit = b.Size
 	if b.Class == Pair {
