@@ -15,12 +15,10 @@ import (
 	"gompirma/core/datatype"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
-	"gompirma/core/trim"
 )
 
 // The predefined types are in C's table from the beginning.
 func init() {
-	trim.Also = func() { C.gompi_type_trim() }
 	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
 	datatype.Handles = typeHandles{}
 	datatype.Predefined(func(t *datatype.Type) {

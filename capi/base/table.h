@@ -45,6 +45,25 @@ struct gompi_spares {
 	void *first;
 };
 
+// How many objects of a kind there are, changed under their owner's lock.
+struct gompi_crowd {
+	int64_t live, most; // the most there were since memory was given back
+};
+
+static inline void gompi_crowd_more(struct gompi_crowd *c) {
+	if (++c->live > c->most)
+		c->most = c->live;
+}
+
+// gompi_crowd_less returns true when seven eighths of many have gone, once: then their memory is worth giving back.
+static inline bool gompi_crowd_less(struct gompi_crowd *c) {
+	const int64_t many = 65536;
+	if (--c->live > c->most / 8 || c->most < many)
+		return false;
+	c->most = c->live;
+	return true;
+}
+
 #pragma GCC visibility push(hidden)
 
 // What a table has before anything is kept.

@@ -167,7 +167,7 @@ static bool subarray(struct making *m, const struct gompi_type *old) {
 	return true;
 }
 
-// Whether blocklength copies of a type lie together.
+// Returns true if blocklength copies of a type lie together.
 static inline bool dense(const struct gompi_type *old, int64_t blocklength) {
 	return old->size == 0 || (old->segments == 1 && (blocklength <= 1 || old->extent == old->size));
 }
@@ -267,7 +267,7 @@ static bool like(struct making *m, const struct gompi_type *old) {
 	return !__builtin_add_overflow(m->r->a, m->r->b, &ub);
 }
 
-// Whether the arguments are there that cannot be looked at else, and the old types are C's: of one that Go has
+// Returns true if the arguments are there that cannot be looked at else, and the old types are C's: of one that Go has
 // constructed it could not construct another again when its handle is gone. *words: in the longest of their programs.
 static bool usable(const struct gompi_recipe *r, int64_t *words) {
 	bool lists = r->combiner == MPI_COMBINER_SUBARRAY;

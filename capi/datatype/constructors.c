@@ -1,5 +1,5 @@
-// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3, 5.1.7 and 5.1.10); MPI_Type_create_darray is Go's. They cost time
-// in proportion to the lists that they are given, never to counts. Errors are raised on MPI_COMM_SELF.
+// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3, 5.1.7 and 5.1.10); MPI_Type_create_darray is Go's. They cost
+// time in proportion to the lists that they are given, never to counts. Errors are raised on MPI_COMM_SELF.
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 

@@ -1,6 +1,6 @@
 // Datatypes on the data path: looking up the flattened form by handle, and walking over the bytes it describes.
-// core/datatype makes the form and documents it (format.go); Go installs a type here when it is committed and removes
-// it when it is freed.
+// core/datatype makes the form and documents it (format.go); most types are constructed here (construct.c), to the same
+// form.
 //
 // A program is a flat array of int64_t words; a `const struct gompi_type *` is its beginning and the word indices in it
 // count from there. All sizes, offsets and extents are in bytes. What is here never fails, blocks or calls Go; callers
@@ -53,8 +53,8 @@ enum {
 	GOMPI_TYPE_OVERLAP = 8, // some byte may be touched twice by one copy; without it none is
 };
 
-// Where the types are: a predefined type lies in the slot of its handle, the others are in a table of live handles, which
-// C makes for all, those that Go constructs included.
+// Where the types are: a predefined type lies in the slot of its handle, the others are in a table of live handles,
+// which C makes for all, those that Go constructs included.
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
 enum { GOMPI_TYPE_HANDLES = 11 << 27, GOMPI_TYPE_HANDLES_NUMBERS = (1 << 27) - 1 }; // core/handle's
 #define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950)                                  // core/datatype's
@@ -291,9 +291,6 @@ static inline uintptr_t gompi_type_number(const struct gompi_type *t) {
 	return gompi_load(&gompi_type_life(t)->number);
 }
 static inline bool gompi_type_committed(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle) != NULL; }
-
-// gompi_type_trim gives the memory of removed types back to the system, if there were many.
-void gompi_type_trim(void);
 
 #pragma GCC visibility pop
 #endif

@@ -47,7 +47,7 @@ static void make_block(struct gompi_type *t, int64_t displacement, int64_t size,
 	root_of(t)[NODE_SIZE] = size;
 }
 
-// Whether the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in the order
+// Returns true if the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in the order
 // of its strides, so that a transposed matrix is seen to be free of overlap.
 static bool loop_overlaps(const struct gompi_type *t, bool child_overlaps, int64_t child_span) {
 	const int64_t *words = (const int64_t *)t, *node = words + t->root;
@@ -138,8 +138,7 @@ static int64_t run_end(int64_t n, const int64_t *displacements, const int64_t *s
 	return j - i < 3 ? i + 1 : j;
 }
 
-// Whether no byte is in two blocks; few that are in no order are compared with each other. false: that is to be found
-// out.
+// Finds out if a byte is in two blocks; few that are in no order are compared with each other. false: nobody has.
 static bool tell_overlap(int64_t n, const int64_t *displacements, const int64_t *sizes, bool *overlap) {
 	enum { FEW = 16 };
 	bool up = true, down = true;

@@ -22,8 +22,8 @@ void gompi_draft_at(struct gompi_type *t, int64_t displacement, bool *over);
 // to be done is Go's.
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *over);
-// gompi_draft_end says what follows from the nodes, the extent and the elements; elem is the one predefined type of all,
-// 0 if there is none.
+// gompi_draft_end says what follows from the nodes, the extent and the elements; elem is the one predefined type of
+// all, 0 if there is none.
 void gompi_draft_end(struct gompi_type *t, int64_t elem, int64_t elem_size);
 
 #pragma GCC visibility pop

@@ -1,4 +1,5 @@
-// How a datatype is constructed: the arguments of a constructor, as the application passes them or as a type keeps them.
+// How a datatype is constructed: the arguments of a constructor, as the application passes them or as a type keeps
+// them.
 #ifndef GOMPI_RECIPE_H
 #define GOMPI_RECIPE_H
 
@@ -35,7 +36,8 @@ static inline const struct gompi_type *gompi_recipe_type(const struct gompi_reci
 
 // gompi_recipe_bytes returns the memory that gompi_recipe_keep needs.
 size_t gompi_recipe_bytes(const struct gompi_recipe *r);
-// gompi_recipe_keep makes a copy in a type's memory, behind its program. The types that it is constructed from are held.
+// gompi_recipe_keep makes a copy in a type's memory, behind its program. The types that it is constructed from are
+// held.
 void gompi_recipe_keep(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
 // gompi_recipe_make returns the type that a recipe makes, without a handle; NULL: that is Go's to do, or to refuse.
 struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r);

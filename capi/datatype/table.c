@@ -20,7 +20,7 @@ static struct {
 	struct gompi_mutex mutex;
 	const struct gompi_type *kept[64];
 	unsigned next;
-	unsigned long freed; // since gompi_type_trim
+	struct gompi_crowd crowd;
 } changes;
 
 bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words) {
@@ -46,6 +46,8 @@ uintptr_t gompi_type_add(struct gompi_type *t) {
 	gompi_mutex_take(&changes.mutex);
 	uintptr_t handle = gompi_handles_add(&gompi_types, t);
 	gompi_type_life(t)->handle = handle;
+	if (handle != 0)
+		gompi_crowd_more(&changes.crowd);
 	gompi_mutex_give(&changes.mutex);
 	if (handle == 0)
 		gompi_type_end(t);
@@ -95,20 +97,24 @@ bool gompi_type_remove(uintptr_t handle) {
 	const int64_t large = 1 << 16; // words
 	gompi_mutex_take(&changes.mutex);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
-	bool found = old != NULL;
+	bool found = old != NULL, worth = false;
 	if (found) {
 		gompi_handles_remove(&gompi_types, handle);
+		worth = gompi_crowd_less(&changes.crowd);
+		if (worth)
+			gompi_handles_trim(&gompi_types);
 		if (gompi_type_life(old)->words < large) {
 			const struct gompi_type *removed = old;
 			old = changes.kept[changes.next];
 			changes.kept[changes.next] = removed;
 			changes.next = (changes.next + 1) % (sizeof changes.kept / sizeof *changes.kept);
-			changes.freed++;
 		}
 	}
 	gompi_mutex_give(&changes.mutex);
 	if (old != NULL)
 		gompi_type_drop(old);
+	if (__builtin_expect(worth, 0))
+		malloc_trim(0);
 	return found;
 }
 
@@ -128,17 +134,4 @@ void gompi_type_end(const struct gompi_type *t) {
 		next = gompi_type_life(t)->next;
 		free(gompi_type_life(t));
 	}
-}
-
-void gompi_type_trim(void) {
-	const unsigned long many = 1 << 14;
-	gompi_mutex_take(&changes.mutex);
-	bool worth = changes.freed >= many;
-	if (worth) {
-		changes.freed = 0;
-		gompi_handles_trim(&gompi_types);
-	}
-	gompi_mutex_give(&changes.mutex);
-	if (worth)
-		malloc_trim(0);
 }

@@ -120,7 +120,7 @@ struct gompi_lane {
 	gompi_a64 arrived;  // unexpected messages so far, for probes
 	gompi_ai32 kept;    // of them that no receive has come for
 	struct gompi_pending *spare_pending;
-	int64_t live, most; // requests and messages, and the most there were since memory was given back
+	struct gompi_crowd crowd; // requests and messages
 	// Other nodes: reads to be started, those to be used again, who keeps its messages because it has been asked
 	// to, and questions of those who are in MPI_Finalize.
 	struct gompi_read *reads, *spare_read;
@@ -260,10 +260,7 @@ static inline void gompi_pending_give(struct gompi_lane *l, struct gompi_pending
 
 // A request or message of a lane has been made, or freed. When most of many have gone their memory becomes the
 // system's again.
-static inline void gompi_lane_made(struct gompi_lane *l) {
-	if (++l->live > l->most)
-		l->most = l->live;
-}
+static inline void gompi_lane_made(struct gompi_lane *l) { gompi_crowd_more(&l->crowd); }
 void gompi_lane_freed(struct gompi_lane *l);
 
 // Publishes the result of a request; whoever waits for it is woken when the lock is given back.

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 enum {
-	SPARES = 256,  // requests that a lane keeps
-	MANY = 4096,   // numbers that are given back when none is in use
-	WORTH = 65536, // requests and messages whose memory is given back once seven eighths of them have gone
+	SPARES = 256, // requests that a lane keeps
+	MANY = 4096,  // numbers that are given back when none is in use
 };
 
 struct gompi_request *gompi_request_take(struct gompi_lane *l) {
@@ -44,9 +43,8 @@ void gompi_request_give(struct gompi_request *r) {
 }
 
 void gompi_lane_freed(struct gompi_lane *l) {
-	if (--l->live > l->most / 8 || l->most < WORTH)
+	if (!gompi_crowd_less(&l->crowd))
 		return;
-	l->most = l->live;
 	gompi_handles_trim(&l->requests.handles);
 	malloc_trim(0);
 }

@@ -60,9 +60,6 @@ func Map[K comparable, V any](m map[K]V) map[K]V {
 	return small
 }
 
-// Also is called before Go's memory is given back, for memory that is not Go's. Set before there are objects.
-var Also = func() {}
-
 var (
 	mu    sync.Mutex // the last to be locked
 	list  []*Watch
@@ -95,7 +92,6 @@ func run() {
 	if !over {
 		return
 	}
-	Also()
 	debug.FreeOSMemory()
 	mu.Lock()
 	defer mu.Unlock()

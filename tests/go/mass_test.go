@@ -127,7 +127,7 @@ func TestMass(t *testing.T) {
 	}{
 		{"requests", 1000000, 400}, {"messages", 1000000, 350}, {"persistent requests", 1000000, 400},
 		{"collectives", 100000, 1000},
-		{"vectors", 200000, 1150}, {"structs", 200000, 1500}, {"groups", 200000, 240}, {"infos", 200000, 240},
+		{"vectors", 200000, 730}, {"structs", 200000, 860}, {"groups", 200000, 240}, {"infos", 200000, 240},
 		{"operations", 200000, 180},
 		{"error handlers", 200000, 180}, {"keyvals", 200000, 180}, {"communicators", 20000, 1200},
 		{"windows", 20000, 7000},
