@@ -10,7 +10,7 @@
 #include "datatype/recipe.h"
 
 // A type that is constructed.
-struct making {
+struct construction {
 	const struct gompi_recipe *r;
 	struct gompi_type *t;
 	struct gompi_facts *f;
@@ -21,13 +21,13 @@ struct making {
 	bool over;               // 64 bits do not hold something
 };
 
-static inline int64_t sum_of(struct making *m, int64_t x, int64_t y) {
+static inline int64_t sum_of(struct construction *m, int64_t x, int64_t y) {
 	int64_t sum;
 	m->over |= __builtin_add_overflow(x, y, &sum);
 	return sum;
 }
 
-static inline int64_t product_of(struct making *m, int64_t x, int64_t y) {
+static inline int64_t product_of(struct construction *m, int64_t x, int64_t y) {
 	int64_t product;
 	m->over |= __builtin_mul_overflow(x, y, &product);
 	return product;
@@ -37,15 +37,15 @@ static inline int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
 static inline int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
 
 // The bounds of n > 0 copies of old, step apart, of which the first lies at displacement.
-static inline void span(struct making *m, const struct gompi_facts *old, int64_t displacement, int64_t n, int64_t step,
-			int64_t *lo, int64_t *hi) {
+static inline void span(struct construction *m, const struct gompi_facts *old, int64_t displacement, int64_t n,
+			int64_t step, int64_t *lo, int64_t *hi) {
 	int64_t last = product_of(m, n - 1, step);
 	*lo = sum_of(m, sum_of(m, displacement, smaller(0, last)), old->lb);
 	*hi = sum_of(m, sum_of(m, displacement, larger(0, last)), sum_of(m, old->lb, old->extent));
 }
 
 // Takes n copies of old as the next part, with their bounds.
-static void part(struct making *m, const struct gompi_type *old, int64_t n, int64_t lo, int64_t hi) {
+static void part(struct construction *m, const struct gompi_type *old, int64_t n, int64_t lo, int64_t hi) {
 	const struct gompi_facts *o = gompi_facts_of(old);
 	struct gompi_facts *f = m->f;
 	if (n == 0)
@@ -72,7 +72,7 @@ static void part(struct making *m, const struct gompi_type *old, int64_t n, int6
 }
 
 // The bounds, from those of the parts.
-static void bound(struct making *m) {
+static void bound(struct construction *m) {
 	struct gompi_facts *f = m->f;
 	int64_t ub = f->resized ? f->true_extent : 0;
 	if (m->any && !f->resized) {
@@ -126,7 +126,8 @@ static void envelope(struct gompi_facts *f, const struct gompi_recipe *r) {
 }
 
 // MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector, which are alike: blocks of copies.
-static bool grid(struct making *m, const struct gompi_type *old, int64_t count, int64_t blocklength, int64_t step) {
+static bool grid(struct construction *m, const struct gompi_type *old, int64_t count, int64_t blocklength,
+		 int64_t step) {
 	int64_t extent = old->extent, lo = 0, hi = 0;
 	if (count < 0 || blocklength < 0)
 		return false;
@@ -144,7 +145,7 @@ static bool grid(struct making *m, const struct gompi_type *old, int64_t count, 
 	return true;
 }
 
-static bool subarray(struct making *m, const struct gompi_type *old) {
+static bool subarray(struct construction *m, const struct gompi_type *old) {
 	const struct gompi_recipe *r = m->r;
 	int64_t n = 1, extent = old->extent;
 	if (r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN)
@@ -174,7 +175,7 @@ static inline bool dense(const struct gompi_type *old, int64_t blocklength) {
 
 // The constructors with displacements: one type for all blocks, or one for each. Places that lie together make a list;
 // one place is any.
-static bool blocks(struct making *m, int64_t *displacements, int64_t *sizes) {
+static bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes) {
 	const struct gompi_recipe *r = m->r;
 	bool fields = r->combiner == MPI_COMBINER_STRUCT;
 	const struct gompi_type *old = r->n > 0 || !fields ? gompi_recipe_type(r, 0) : NULL;
@@ -230,7 +231,7 @@ static int64_t nodes_of(const struct gompi_recipe *r) {
 	}
 }
 
-static bool lay_out(struct making *m, const struct gompi_type *old) {
+static bool lay_out(struct construction *m, const struct gompi_type *old) {
 	enum { FEW = 32 };
 	const struct gompi_recipe *r = m->r;
 	int64_t few[2 * FEW];
@@ -252,7 +253,7 @@ static bool lay_out(struct making *m, const struct gompi_type *old) {
 }
 
 // MPI_Type_create_resized and MPI_Type_dup: the contents of old.
-static bool like(struct making *m, const struct gompi_type *old) {
+static bool like(struct construction *m, const struct gompi_type *old) {
 	*m->f = *gompi_facts_of(old);
 	m->elements = old->elements;
 	m->elem = old->elem;
@@ -269,7 +270,7 @@ static bool like(struct making *m, const struct gompi_type *old) {
 
 // Returns true if the arguments are there that cannot be looked at else, and the old types are C's: of one that Go has
 // constructed it could not construct another again when its handle is gone. *words: in the longest of their programs.
-static bool usable(const struct gompi_recipe *r, int64_t *words) {
+static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 	bool lists = r->combiner == MPI_COMBINER_SUBARRAY;
 	*words = GOMPI_TYPE_HEAD;
 	if (r->n < 0 || r->n > 1 << 24 || (lists && r->n == 0) || (r->n > 0 && r->types == NULL))
@@ -304,13 +305,13 @@ static bool usable(const struct gompi_recipe *r, int64_t *words) {
 
 struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r) {
 	int64_t words;
-	if (!usable(r, &words))
+	if (!recipe_is_usable(r, &words))
 		return NULL;
 	words += nodes_of(r);
 	struct gompi_type *t = gompi_type_new(words, gompi_recipe_bytes(r));
 	if (t == NULL)
 		return NULL;
-	struct making m = {.r = r, .t = t, .f = &gompi_type_life(t)->facts};
+	struct construction m = {.r = r, .t = t, .f = &gompi_type_life(t)->facts};
 	const struct gompi_type *old = r->types_number > 0 ? gompi_recipe_type(r, 0) : NULL;
 	*m.f = (struct gompi_facts){.align = 1};
 	if (old != NULL)

@@ -47,8 +47,8 @@ static void make_block(struct gompi_type *t, int64_t displacement, int64_t size,
 	root_of(t)[NODE_SIZE] = size;
 }
 
-// Returns true if the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in the order
-// of its strides, so that a transposed matrix is seen to be free of overlap.
+// Returns true if the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in
+// the order of its strides, so that a transposed matrix is seen to be free of overlap.
 static bool loop_overlaps(const struct gompi_type *t, bool child_overlaps, int64_t child_span) {
 	const int64_t *words = (const int64_t *)t, *node = words + t->root;
 	uint64_t stride[GOMPI_TYPE_MAX_DEPTH];
