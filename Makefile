@@ -108,6 +108,16 @@ bench-fabric: ## the same over two hosts made of namespaces (root): a table in b
 	@scripts/build.sh "$(BUILD)"
 	@tests/cluster/bed.sh 2 go run ./bench/compare -build "$(BUILD)" -fabric -o "$(BUILD)/bench/fabric.md" -json "$(BUILD)/bench/fabric.json"
 
+# Three launches of every row with each library: 15 minutes. Some rows alone, printed:
+# go run ./bench/compare -census -only Type_vector. A row that gets a reason needs the last command alone.
+census: ## every function of MPI beside Debian's MPICH and Open MPI, the worst first: docs/CENSUS.md
+	@scripts/deps.sh bench
+	@scripts/build.sh "$(BUILD)"
+	@mkdir -p "$(BUILD)/bench"
+	@go run ./bench/compare -build "$(BUILD)" -census -json "$(BUILD)/bench/census.json" >/dev/null
+	@go run ./bench/compare -census -from "$(BUILD)/bench/census.json" >docs/CENSUS.md
+	@echo "written to docs/CENSUS.md"
+
 measured: ## put the tables and charts of the last `make bench` into docs/MEASURED.md
 	@bench/measured.sh "$(BUILD)"
 
@@ -120,5 +130,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-fabric test-cluster scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-fabric test-cluster scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric census measured install uninstall clean
 .DEFAULT_GOAL := help

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum { REPETITIONS = 9, LARGE = 8 << 10, VAST = 256 << 10, PAGE = 4096 };
-static const double LOOP_SECONDS = 0.010, CROWDED_LOOP_SECONDS = 0.050, BUDGET_SECONDS = 3;
+static const double LOOP_SECONDS = 0.010, CROWDED_LOOP_SECONDS = 0.050;
+static double budget = 3; /* seconds of one measurement */
 
 enum {
 	ORIGIN =
@@ -216,7 +217,7 @@ static void run(const struct program *p, const struct measurement *m, const char
 			n = s > wanted / 20 ? (long)(1.2 * n * wanted / s) + 1 : 4 * n;
 		else
 			warm = 1;
-		if (done == REPETITIONS || (done > 0 && now() - start > BUDGET_SECONDS))
+		if (done == REPETITIONS || (done > 0 && now() - start > budget))
 			n = -n;
 	}
 	if (p->close != NULL && m->loops == 0)

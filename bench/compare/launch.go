@@ -23,6 +23,14 @@ type library struct {
 	launch []string // followed by -n N PROGRAM
 	env    []string
 	hosts  string // option that says how many ranks each of two hosts gets; "": all are on one
+	// functions that its mpi.h declares, where that is asked for
+	has map[string]bool
+}
+
+// lacks reports whether the measurement is not for this library.
+func (l library) lacks(m measurement) bool {
+	return m.own && l.name != "gompirma" ||
+		slices.ContainsFunc(m.needs, func(function string) bool { return !l.has[function] })
 }
 
 // place is what tells the launcher where so many ranks go.
@@ -84,8 +92,14 @@ func compileAll(all []library, work string, programs []string) ([]library, error
 			fmt.Fprintf(os.Stderr, "compare: %s is left out: %s is not installed\n", l.name, l.cc)
 			continue
 		}
+		if slices.Contains(programs, "census") {
+			if err := l.census(work); err != nil {
+				return nil, err
+			}
+		}
 		for _, program := range programs {
-			if err := compileOne(l.cc, programPath(work, program, l), program); err != nil {
+			to := programPath(work, program, l)
+			if err := compileOne(l.cc, to, program, "-I", l.folder(work)); err != nil {
 				return nil, err
 			}
 		}
@@ -94,12 +108,17 @@ func compileAll(all []library, work string, programs []string) ([]library, error
 	return found, nil
 }
 
-func compileOne(cc, to, program string) error {
-	cmd := exec.Command(cc, "-O2", "-pthread", "-o", to, filepath.Join("bench", program+".c"))
+func compileOne(cc, to, program string, options ...string) error {
+	cmd := exec.Command(cc, append(options, "-O2", "-pthread", "-o", to, filepath.Join("bench", program+".c"))...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 	return nil
+}
+
+// folder is where headers lie that are made for this library.
+func (l library) folder(work string) string {
+	return filepath.Join(work, strings.ReplaceAll(l.name, " ", ""))
 }
 
 func programPath(work, program string, l library) string {

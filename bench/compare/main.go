@@ -5,6 +5,8 @@
 //	go run ./bench/compare -list
 //	tests/cluster/bed.sh 2 go run ./bench/compare -fabric [...]
 //	go run ./bench/compare -sweeps [-all] [-only REGEXP] [-quick] [...]
+//	go run ./bench/compare -census [-only REGEXP] [-runs 3] [-json FILE.json]
+//	go run ./bench/compare -census -from FILE.json > docs/CENSUS.md
 //	go run ./bench/compare [-sweeps] -from FILE.json -into docs/MEASURED.md
 //
 // The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
@@ -38,6 +40,7 @@ type options struct {
 	timeout                 time.Duration
 	quick, fabric           bool
 	sweeps, all             bool
+	census                  bool
 }
 
 func main() {
@@ -52,6 +55,8 @@ func main() {
 	flag.DurationVar(&o.timeout, "timeout", 20*time.Second, "time limit of one measurement")
 	flag.StringVar(&o.to, "o", "", "write the tables into this file as well")
 	flag.StringVar(&o.asJSON, "json", "", "write every value into this file")
+	flag.BoolVar(&o.census, "census", false, "every function, a row each, as a document")
+	program := flag.String("program", "", "write the rows for bench/census.c into this folder and end")
 	list := flag.Bool("list", false, "print the names of the measurements and end")
 	from := flag.String("from", "", "take the values of this file, which -json wrote")
 	into := flag.String("into", "", "write the main tables of -from into this document, between its marks")
@@ -62,8 +67,13 @@ func main() {
 	if o.sweeps {
 		measurements = sweeps
 	}
+	if o.census {
+		measurements = censused()
+	}
 	var err error
 	switch {
+	case *program != "":
+		err = writeRows(*program, func(string) bool { return true })
 	case *list:
 		for _, m := range measurements {
 			if o.sweeps && m.x != 8 && !strings.HasSuffix(m.series, "barrier") {
@@ -73,6 +83,11 @@ func main() {
 				m.name = m.series
 			}
 			fmt.Printf("%-32s %s\n", m.name, m.label)
+		}
+	case *from != "" && o.census:
+		var all *report
+		if all, err = load(*from); err == nil {
+			all.census(os.Stdout)
 		}
 	case *from != "":
 		err = document(*from, *into, o.sweeps)
@@ -152,8 +167,13 @@ func run(o options) error {
 		out = io.MultiWriter(os.Stdout, f)
 	}
 	all := newReport(libraries, o.runs)
-	all.head(out)
+	if !o.census {
+		all.head(out)
+	}
 	for _, batch := range batches(chosen) {
+		if batch = slices.DeleteFunc(batch, all.inGo); len(batch) == 0 {
+			continue
+		}
 		all.take(batch, libraries, launcher{ctx, work, o.timeout})
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
@@ -165,8 +185,16 @@ func run(o options) error {
 			continue
 		}
 		for _, m := range batch {
-			all.line(out, m)
+			if !o.census {
+				all.line(out, m)
+			}
 		}
+	}
+	if o.census {
+		if all.Empty, err = empty(work); err != nil {
+			return fmt.Errorf("an empty Go function: %w", err)
+		}
+		all.census(out)
 	}
 	if o.sweeps {
 		all.tables(out)
@@ -205,7 +233,7 @@ func (all *report) take(batch []measurement, libraries []library, with launcher)
 			l := libraries[(i+r)%len(libraries)]
 			asked := slices.DeleteFunc(slices.Clone(batch), func(m measurement) bool {
 				before := all.results[m.name][l.name]
-				return len(before) > 0 && before[len(before)-1].why != ""
+				return len(before) > 0 && before[len(before)-1].why != "" || l.lacks(m)
 			})
 			if len(asked) == 0 || with.ctx.Err() != nil {
 				continue

@@ -33,6 +33,8 @@ type measurement struct {
 	args    []string // of the program, before the rows
 	percent bool     // the value is what part is hidden
 	rare    bool     // only with -all
+	own     bool     // of gompirma alone
+	needs   []string // functions of MPI that a library may lack
 }
 
 func (m measurement) unit() string {

@@ -23,6 +23,7 @@ type report struct {
 	Libraries []string `json:"libraries"`
 	Records   []record `json:"measurements"`
 	Sweeps    []sum    `json:"sweeps,omitempty"`
+	Empty     float64  `json:"empty,omitempty"` // nanoseconds of a call of an empty Go function, with the census
 
 	results results
 	part    string // of the table that line is in

@@ -1,0 +1,42 @@
+package gotest
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/bench/census"
+	"gompirma/core/abi"
+)
+
+// Each function that is implemented is in the census (bench/census/rows.txt), and no other is.
+func TestCensusIsWhole(t *testing.T) {
+	cmd := exec.Command("go", "run", "./core/abi/gen", "-missing")
+	cmd.Dir = top
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	missing, covered := map[string]bool{}, map[string]bool{}
+	for _, name := range strings.Fields(string(out)) {
+		missing[name] = true
+	}
+	names := map[string]bool{}
+	for _, r := range census.Rows() {
+		require.False(t, names[r.Name], "two rows are called %s", r.Name)
+		require.NotContains(t, r.Name, ":", "bench/loop.h takes what follows for a number")
+		names[r.Name] = true
+		for _, f := range r.Covers {
+			covered[f] = true
+		}
+	}
+	for f := range census.Unmeasured() {
+		require.False(t, covered[f], "%s has a row, and a reason why it has none", f)
+		covered[f] = true
+	}
+	for _, f := range abi.Functions() {
+		require.Equal(t, !missing[f.Name], covered[f.Name], "%s: implemented, in the census", f.Name)
+		delete(covered, f.Name)
+	}
+	require.Empty(t, covered, "no functions of MPI")
+}
