@@ -7,7 +7,7 @@
  *     PROGRAM --multiple ...             asks for MPI_THREAD_MULTIPLE
  *
  * A value is the median of up to REPETITIONS timed loops after a warm-up; the loops' length is chosen so that one takes
- * about LOOP_SECONDS, more where ranks outnumber cores and a time slice would be all of it. What is slow gets fewer
+ * about loop_seconds, more where ranks outnumber cores and a time slice would be all of it. What is slow gets fewer
  * repetitions, so that a measurement ends some seconds after it began. What is BRIEF is one loop of the length that the
  * program says. */
 #include <mpi.h>
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 enum { REPETITIONS = 9, LARGE = 8 << 10, VAST = 256 << 10, PAGE = 4096 };
-static const double LOOP_SECONDS = 0.010, CROWDED_LOOP_SECONDS = 0.050;
-static double budget = 3; /* seconds of one measurement */
+static double loop_seconds = 0.010, budget = 3; /* a program may ask for less */
+static const double CROWDED_LOOP_SECONDS = 0.050;
 
 enum {
 	ORIGIN =
@@ -200,7 +200,7 @@ static void run(const struct program *p, const struct measurement *m, const char
 	int done = 0, warm = m->loops > 0;
 	long n = warm ? m->loops : 1;
 
-	wanted = size > sysconf(_SC_NPROCESSORS_ONLN) ? CROWDED_LOOP_SECONDS : LOOP_SECONDS;
+	wanted = size > sysconf(_SC_NPROCESSORS_ONLN) ? CROWDED_LOOP_SECONDS : loop_seconds;
 	if (m->open != NULL && m->loops == 0)
 		m->open();
 	while (MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD), n > 0) {

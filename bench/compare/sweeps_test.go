@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// of puts the values of three libraries into results, one launch each; 0 is a crash.
+// of puts the values of libraries into results, one launch each; 0 is a crash.
 func (r results) of(name string, values ...float64) {
 	r[name] = map[string][]outcome{}
-	for i, l := range []string{"gompirma", "MPICH", "Open MPI"} {
+	for i, l := range []string{"gompirma", "MPICH", "Open MPI"}[:len(values)] {
 		o := outcome{value: values[i]}
 		if values[i] == 0 {
 			o = outcome{why: "crash"}

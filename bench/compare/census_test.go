@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/bench/census"
+)
+
+// The document has the rows that were measured: the worst beside the better peer first, those without a peer last.
+func TestCensus(t *testing.T) {
+	all := &report{Runs: 3, Empty: 40, Libraries: []string{"gompirma", "MPICH", "Open MPI"}, results: results{}}
+	all.results.of("census.Comm_rank", 4, 5, 6)
+	all.results.of("census.Topo_test", 60, 12, 0)
+	all.results.of("census.Comm_toint", 3, 0, 0)
+	all.results.of("count.Comm_rank", 27)
+	all.results.of("calls.Topo_test", 1)
+	var out strings.Builder
+	all.census(&out)
+	text := out.String()
+	require.Contains(t, text, "3 rows cover 3 functions. A peer has 2 of the rows; 1 of those are below 1.0, 0 of "+
+		"them with a reason.\n1 rows call Go.\n")
+	require.Contains(t, text, "takes 40 ns; the quickest\nrow with one such call takes 60 ns (MPI_Topo_test)")
+	require.Contains(t, text, "- MPI_Abort: ends the job\n")
+	_, rows, _ := strings.Cut(text, "|---|---|---|---|---|---|---|---|---|\n")
+	require.Equal(t, `| MPI_Topo_test | 1 of 2 | 0.20 | 60.0 ns | 12.0 ns | crash | - | 1 |  |
+| MPI_Comm_rank | 1 of 2 | 1.25 | 4.00 ns | 5.00 ns | 6.00 ns | 27 | - |  |
+| MPI_Comm_toint | 1 |  | 3.00 ns | crash | crash | - | - |  |
+`, rows)
+	require.True(t, all.inGo(measurement{row: "Topo_test", count: true}))
+	require.False(t, all.inGo(measurement{row: "Comm_rank", count: true}))
+}
+
+// A library is asked for the rows whose functions it has, what opens and closes them among those; the counts are of
+// gompirma alone.
+func TestLacks(t *testing.T) {
+	peer, mine := library{name: "MPICH", has: map[string]bool{"MPI_Recv": true}}, library{name: "gompirma"}
+	require.False(t, peer.lacks(measurement{needs: []string{"MPI_Recv"}}))
+	require.True(t, peer.lacks(measurement{needs: []string{"MPI_Recv", "MPI_Buffer_flush"}}))
+	require.True(t, peer.lacks(measurement{own: true}))
+	require.False(t, mine.lacks(measurement{own: true}))
+	for _, r := range census.Rows() {
+		if r.Name == "Win_sync" {
+			require.Equal(t, []string{"MPI_Win_sync"}, r.Covers)
+			require.Equal(t, []string{"MPI_Win_sync", "MPI_Win_lock_all", "MPI_Win_unlock_all"}, r.Needs)
+		}
+	}
+}
