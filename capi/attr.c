@@ -1,27 +1,45 @@
-// The functions of communicators', windows' and datatypes' attributes differ in the type of the handle only, and all
-// handles are pointers.
 #include "attr.h"
 
+#include "comm/comm.h"
 #include "cross.h"
+#include "datatype/attributes.h"
+#include "win/win.h"
 
-struct gompi_comm_attributes gompi_comm_attributes;
-
-struct gompi_attr_copied gompi_attr_call_copy(uintptr_t function, uintptr_t object, int keyval, uintptr_t extra,
-					      uintptr_t value) {
-	void *copy = NULL;
-	struct gompi_attr_copied r = {0, 0, MPI_SUCCESS};
+int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uintptr_t object,
+		    struct gompi_attributes **copy) {
 	bool was = gompi_leave_go();
-	r.code = ((int (*)(void *, int, void *, void *, void *, int *))function)((void *)object, keyval, (void *)extra,
-										 (void *)value, &copy, &r.keep);
+	int rc = gompi_attributes_copy(v, GOMPI_KEYVAL_COMM, from, object, (uintptr_t)MPI_COMM_NULL, copy);
 	gompi_back_to_go(was);
-	r.value = (uintptr_t)copy;
-	return r;
+	return rc;
 }
 
-int gompi_attr_call_delete(uintptr_t function, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra) {
+int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object) {
 	bool was = gompi_leave_go();
-	int code =
-		((int (*)(void *, int, void *, void *))function)((void *)object, keyval, (void *)value, (void *)extra);
+	int rc = gompi_attributes_delete(v, t, object);
 	gompi_back_to_go(was);
-	return code;
+	return rc;
+}
+
+int gompi_attr_copy_type(struct gompi_verdict *v, uintptr_t from, uintptr_t to) {
+	bool was = gompi_leave_go();
+	int rc = gompi_type_attributes_copy(v, from, to);
+	gompi_back_to_go(was);
+	return rc;
+}
+
+int gompi_attr_delete_type(struct gompi_verdict *v, uintptr_t handle) {
+	bool was = gompi_leave_go();
+	int rc = gompi_type_attributes_delete(v, handle);
+	gompi_back_to_go(was);
+	return rc;
+}
+
+struct gompi_attributes *gompi_attr_of_comm(uintptr_t handle) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
+	return c == NULL ? NULL : gompi_load_acquire(&c->attributes); // pairs with the release in gompi_attributes_open
+}
+
+struct gompi_attributes *gompi_attr_of_win(uintptr_t handle) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	return w == NULL ? NULL : gompi_load_acquire(&w->attributes); // the same
 }

@@ -1,31 +1,23 @@
-// Attributes: calling the application's functions, and the memory that the predefined ones of communicators point to.
+// Attributes of objects that Go duplicates or frees: the application's functions are called out of Go.
 #ifndef GOMPI_ATTR_H
 #define GOMPI_ATTR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/abi.h"
+#include "attribute/attribute.h"
 
 #pragma GCC visibility push(hidden)
 
-// What the predefined attributes of communicators point to; Go fills it in when MPI is initialized.
-struct gompi_comm_attributes {
-	int tag_ub, host, io, wtime_is_global, appnum, lastusedcode;
-	int universe_size; // 0: unknown
-	bool has_appnum;
-};
-extern struct gompi_comm_attributes gompi_comm_attributes;
+// Copies the attributes of a communicator for one that there is not yet, and stores their table. The verdict's class.
+int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uintptr_t object,
+		    struct gompi_attributes **copy);
+// Deletes those of an object. The verdict's class.
+int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object);
+// The same for datatypes (datatype/attributes.h).
+int gompi_attr_copy_type(struct gompi_verdict *v, uintptr_t from, uintptr_t to);
+int gompi_attr_delete_type(struct gompi_verdict *v, uintptr_t handle);
 
-// The result of a copy function.
-struct gompi_attr_copied {
-	uintptr_t value;
-	int keep, code;
-};
-
-struct gompi_attr_copied gompi_attr_call_copy(uintptr_t function, uintptr_t object, int keyval, uintptr_t extra,
-					      uintptr_t value);
-int gompi_attr_call_delete(uintptr_t function, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
+// What an object has; NULL: nothing.
+struct gompi_attributes *gompi_attr_of_comm(uintptr_t handle);
+struct gompi_attributes *gompi_attr_of_win(uintptr_t handle);
 
 #pragma GCC visibility pop
 #endif

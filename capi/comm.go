@@ -36,18 +36,24 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	}
 	h, ok := comm.Handles.Add(c)
 	if !ok {
-		c.Free()
+		dropComm(c)
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d communicators exist already", comm.Handles.Most())
 	}
 	c.Handle = h
 	if err := openComm(c); err != nil {
 		comm.Handles.Remove(h)
-		c.Free()
+		dropComm(c)
 		return err
 	}
 	errhandler.Keep(uintptr(c.Errhandler.Load()))
 	*out[uintptr](at) = h
 	return nil
+}
+
+// dropComm gives up a communicator that the application does not get.
+func dropComm(c *comm.Comm) {
+	dropAttributes(c.Attributes)
+	c.Free()
 }
 
 // newComm does what all calls do that make a communicator of one: f makes it. The hints are those of an info object.
@@ -131,7 +137,7 @@ func dupComm(function string, h, info, newcomm uintptr) int32 {
 		if err != nil {
 			return nil, err
 		}
-		if err := copyCommAttributes(c, n); err != nil {
+		if n.Attributes, err = copyCommAttributes(c); err != nil {
 			n.Free()
 			// the application's own function failed: programs look at the handle
 			*out[uintptr](newcomm) = abi.MPI_COMM_NULL
@@ -170,8 +176,8 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err != nil {
 		return err
 	}
-	var attributes comm.Comm
-	if err := copyCommAttributes(c, &attributes); err != nil {
+	attributes, err := copyCommAttributes(c)
+	if err != nil {
 		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
@@ -179,6 +185,7 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	r := &idup{}
 	r.Kind, r.Op, r.Owner, r.Status = request.Collective, r, c, request.Empty
 	if err := storeRequest(&r.Request, at); err != nil {
+		dropAttributes(attributes)
 		return err
 	}
 	nd := core.Self().Node
@@ -186,8 +193,10 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	go func() {
 		n, err := c.Idup(number)
 		if err == nil {
-			n.Info, n.Attrs = hints, attributes.Attrs
+			n.Info, n.Attributes = hints, attributes
 			err = storeComm(n, newcomm)
+		} else {
+			dropAttributes(attributes)
 		}
 		c.Unref()
 		r.Err = err

@@ -166,11 +166,13 @@ func gompi_error_string(code int32, text, length uintptr) int32 {
 
 //export gompi_add_error_class
 func gompi_add_error_class(class uintptr) int32 {
+	defer tellLastUsed()
 	return making("MPI_Add_error_class", class, func() (int32, error) { return mpierr.AddClass(), nil })
 }
 
 //export gompi_add_error_code
 func gompi_add_error_code(class int32, code uintptr) int32 {
+	defer tellLastUsed()
 	return making("MPI_Add_error_code", code, func() (int32, error) { return mpierr.AddCode(class) })
 }
 

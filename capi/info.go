@@ -206,7 +206,7 @@ var commHints = []string{
 	"mpi_assert_strict_persistent_collective_ordering",
 }
 
-// sidecar guards what communicators keep for this file and attr.go: Info and Attrs.
+// sidecar guards what communicators keep for this file: Info.
 var sidecar sync.Mutex
 
 // readHints returns the pairs that are in force after lookup was applied to those before. A value that its key does not

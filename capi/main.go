@@ -21,6 +21,7 @@ package main
 import "C"
 
 import (
+	_ "gompirma/capi/attribute"
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/coll"
 	_ "gompirma/capi/comm"

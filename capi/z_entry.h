@@ -14,6 +14,7 @@
 #include "base/call.h"
 #include "base/verdict.h"
 #include "error.h"
+#include "attribute/z_calls.h"
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
 #include "datatype/z_calls.h"
@@ -21,6 +22,7 @@
 #include "info/z_calls.h"
 #include "message/z_calls.h"
 #include "rma/z_calls.h"
+#include "win/z_calls.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
 #define GOMPI_ALIAS(name) \
@@ -57,8 +59,6 @@ int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count i
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int gompi_op_commutative(MPI_Op op, int *commute);
-int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
-int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
 int gompi_get_version(int *version, int *subversion);
 double gompi_wtick(void);
 double gompi_wtime(void);
@@ -72,7 +72,6 @@ int gompi_status_set_error(MPI_Status *status, int error);
 int gompi_status_set_source(MPI_Status *status, int source);
 int gompi_status_set_tag(MPI_Status *status, int tag);
 int gompi_pcontrol(const int level);
-int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
 int gompi_abi_get_version(int *abi_major, int *abi_minor);
 MPI_Comm gompi_comm_fromint(int comm);
 int gompi_comm_toint(MPI_Comm comm);
@@ -147,20 +146,15 @@ extern GoInt32 gompi_reduce_local_c(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64
     GoUintptr op);
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
-extern GoInt32 gompi_comm_create_keyval(GoUintptr comm_copy_attr_fn, GoUintptr comm_delete_attr_fn,
-    GoUintptr comm_keyval, GoUintptr extra_state);
-extern GoInt32 gompi_comm_delete_attr(GoUintptr comm, GoInt32 comm_keyval);
 extern GoInt32 gompi_comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
 extern GoInt32 gompi_comm_free(GoUintptr comm);
-extern GoInt32 gompi_comm_free_keyval(GoUintptr comm_keyval);
 extern GoInt32 gompi_comm_get_info(GoUintptr comm, GoUintptr info_used);
 extern GoInt32 gompi_comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
 extern GoInt32 gompi_comm_group(GoUintptr comm, GoUintptr group);
 extern GoInt32 gompi_comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_remote_group(GoUintptr comm, GoUintptr group);
-extern GoInt32 gompi_comm_set_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_comm_set_info(GoUintptr comm, GoUintptr info);
 extern GoInt32 gompi_comm_set_name(GoUintptr comm, GoUintptr comm_name);
 extern GoInt32 gompi_comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
@@ -177,20 +171,9 @@ extern GoInt32 gompi_group_union(GoUintptr group1, GoUintptr group2, GoUintptr n
 extern GoInt32 gompi_intercomm_create(GoUintptr local_comm, GoInt32 local_leader, GoUintptr peer_comm,
     GoInt32 remote_leader, GoInt32 tag, GoUintptr newintercomm);
 extern GoInt32 gompi_intercomm_merge(GoUintptr intercomm, GoInt32 high, GoUintptr newintracomm);
-extern GoInt32 gompi_type_create_keyval(GoUintptr type_copy_attr_fn, GoUintptr type_delete_attr_fn,
-    GoUintptr type_keyval, GoUintptr extra_state);
-extern GoInt32 gompi_type_delete_attr(GoUintptr datatype, GoInt32 type_keyval);
-extern GoInt32 gompi_type_free_keyval(GoUintptr type_keyval);
-extern GoInt32 gompi_type_get_attr(GoUintptr datatype, GoInt32 type_keyval, GoUintptr attribute_val, GoUintptr flag);
 extern GoInt32 gompi_type_get_name(GoUintptr datatype, GoUintptr type_name, GoUintptr resultlen);
-extern GoInt32 gompi_type_set_attr(GoUintptr datatype, GoInt32 type_keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_type_set_name(GoUintptr datatype, GoUintptr type_name);
-extern GoInt32 gompi_win_create_keyval(GoUintptr win_copy_attr_fn, GoUintptr win_delete_attr_fn, GoUintptr win_keyval,
-    GoUintptr extra_state);
-extern GoInt32 gompi_win_delete_attr(GoUintptr win, GoInt32 win_keyval);
-extern GoInt32 gompi_win_free_keyval(GoUintptr win_keyval);
 extern GoInt32 gompi_win_get_name(GoUintptr win, GoUintptr win_name, GoUintptr resultlen);
-extern GoInt32 gompi_win_set_attr(GoUintptr win, GoInt32 win_keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_win_set_name(GoUintptr win, GoUintptr win_name);
 extern GoInt32 gompi_cart_coords(GoUintptr comm, GoInt32 rank, GoInt32 maxdims, GoUintptr coords);
 extern GoInt32 gompi_cart_create(GoUintptr comm_old, GoInt32 ndims, GoUintptr dims, GoUintptr periods,
@@ -271,10 +254,10 @@ extern GoInt32 gompi_win_shared_query(GoUintptr win, GoInt32 rank, GoUintptr siz
     GoUintptr baseptr);
 extern GoInt32 gompi_win_shared_query_c(GoUintptr win, GoInt32 rank, GoUintptr size, GoUintptr disp_unit,
     GoUintptr baseptr);
-extern GoInt32 gompi_attr_delete(GoUintptr comm, GoInt32 keyval);
-extern GoInt32 gompi_attr_put(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val);
-extern GoInt32 gompi_keyval_create(GoUintptr copy_fn, GoUintptr delete_fn, GoUintptr keyval, GoUintptr extra_state);
-extern GoInt32 gompi_keyval_free(GoUintptr keyval);
+extern GoInt32 gompi_type_create_f90_complex(GoInt32 p, GoInt32 r, GoUintptr newtype);
+extern GoInt32 gompi_type_create_f90_integer(GoInt32 r, GoUintptr newtype);
+extern GoInt32 gompi_type_create_f90_real(GoInt32 p, GoInt32 r, GoUintptr newtype);
+extern GoInt32 gompi_type_match_size(GoInt32 typeclass, GoInt32 size, GoUintptr datatype);
 extern GoInt32 gompi_abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false,
     GoUintptr is_set);
 extern GoInt32 gompi_abi_get_fortran_info(GoUintptr info);

@@ -42,19 +42,13 @@ GOMPI_ALIAS(MPI_Comm_create_group)
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
-    const char *outer = gompi_enter("MPI_Comm_create_keyval");
-    int rc = gompi_comm_create_keyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn, (uintptr_t)comm_keyval, (uintptr_t)extra_state);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
 }
 GOMPI_ALIAS(MPI_Comm_create_keyval)
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
-    const char *outer = gompi_enter("MPI_Comm_delete_attr");
-    int rc = gompi_comm_delete_attr((uintptr_t)comm, comm_keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_delete_attr(comm, comm_keyval);
 }
 GOMPI_ALIAS(MPI_Comm_delete_attr)
 
@@ -87,10 +81,7 @@ GOMPI_ALIAS(MPI_Comm_free)
 
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
-    const char *outer = gompi_enter("MPI_Comm_free_keyval");
-    int rc = gompi_comm_free_keyval((uintptr_t)comm_keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_free_keyval(comm_keyval);
 }
 GOMPI_ALIAS(MPI_Comm_free_keyval)
 
@@ -168,10 +159,7 @@ GOMPI_ALIAS(MPI_Comm_remote_size)
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
-    const char *outer = gompi_enter("MPI_Comm_set_attr");
-    int rc = gompi_comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_set_attr(comm, comm_keyval, attribute_val);
 }
 GOMPI_ALIAS(MPI_Comm_set_attr)
 
@@ -357,37 +345,25 @@ GOMPI_ALIAS(MPI_Intercomm_merge)
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
-    const char *outer = gompi_enter("MPI_Type_create_keyval");
-    int rc = gompi_type_create_keyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn, (uintptr_t)type_keyval, (uintptr_t)extra_state);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
 }
 GOMPI_ALIAS(MPI_Type_create_keyval)
 
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
-    const char *outer = gompi_enter("MPI_Type_delete_attr");
-    int rc = gompi_type_delete_attr((uintptr_t)datatype, type_keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_delete_attr(datatype, type_keyval);
 }
 GOMPI_ALIAS(MPI_Type_delete_attr)
 
 int PMPI_Type_free_keyval(int *type_keyval)
 {
-    const char *outer = gompi_enter("MPI_Type_free_keyval");
-    int rc = gompi_type_free_keyval((uintptr_t)type_keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_free_keyval(type_keyval);
 }
 GOMPI_ALIAS(MPI_Type_free_keyval)
 
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Type_get_attr");
-    int rc = gompi_type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_attr(datatype, type_keyval, attribute_val, flag);
 }
 GOMPI_ALIAS(MPI_Type_get_attr)
 
@@ -402,10 +378,7 @@ GOMPI_ALIAS(MPI_Type_get_name)
 
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
-    const char *outer = gompi_enter("MPI_Type_set_attr");
-    int rc = gompi_type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_set_attr(datatype, type_keyval, attribute_val);
 }
 GOMPI_ALIAS(MPI_Type_set_attr)
 
@@ -421,28 +394,19 @@ GOMPI_ALIAS(MPI_Type_set_name)
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
-    const char *outer = gompi_enter("MPI_Win_create_keyval");
-    int rc = gompi_win_create_keyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn, (uintptr_t)win_keyval, (uintptr_t)extra_state);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
 }
 GOMPI_ALIAS(MPI_Win_create_keyval)
 
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
-    const char *outer = gompi_enter("MPI_Win_delete_attr");
-    int rc = gompi_win_delete_attr((uintptr_t)win, win_keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_delete_attr(win, win_keyval);
 }
 GOMPI_ALIAS(MPI_Win_delete_attr)
 
 int PMPI_Win_free_keyval(int *win_keyval)
 {
-    const char *outer = gompi_enter("MPI_Win_free_keyval");
-    int rc = gompi_win_free_keyval((uintptr_t)win_keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_free_keyval(win_keyval);
 }
 GOMPI_ALIAS(MPI_Win_free_keyval)
 
@@ -463,10 +427,7 @@ GOMPI_ALIAS(MPI_Win_get_name)
 
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
-    const char *outer = gompi_enter("MPI_Win_set_attr");
-    int rc = gompi_win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_set_attr(win, win_keyval, attribute_val);
 }
 GOMPI_ALIAS(MPI_Win_set_attr)
 

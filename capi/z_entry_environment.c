@@ -598,10 +598,7 @@ GOMPI_ALIAS(MPI_Status_set_tag)
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
-    const char *outer = gompi_enter("MPI_Attr_delete");
-    int rc = gompi_attr_delete((uintptr_t)comm, keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_attr_delete(comm, keyval);
 }
 GOMPI_ALIAS(MPI_Attr_delete)
 
@@ -613,10 +610,7 @@ GOMPI_ALIAS(MPI_Attr_get)
 
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
-    const char *outer = gompi_enter("MPI_Attr_put");
-    int rc = gompi_attr_put((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_attr_put(comm, keyval, attribute_val);
 }
 GOMPI_ALIAS(MPI_Attr_put)
 
@@ -640,19 +634,13 @@ GOMPI_ALIAS(MPI_Info_get_valuelen)
 
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
 {
-    const char *outer = gompi_enter("MPI_Keyval_create");
-    int rc = gompi_keyval_create((uintptr_t)copy_fn, (uintptr_t)delete_fn, (uintptr_t)keyval, (uintptr_t)extra_state);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_keyval_create(copy_fn, delete_fn, keyval, extra_state);
 }
 GOMPI_ALIAS(MPI_Keyval_create)
 
 int PMPI_Keyval_free(int *keyval)
 {
-    const char *outer = gompi_enter("MPI_Keyval_free");
-    int rc = gompi_keyval_free((uintptr_t)keyval);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_keyval_free(keyval);
 }
 GOMPI_ALIAS(MPI_Keyval_free)
 

@@ -30,7 +30,7 @@ void gompi_known_forget(struct gompi_known *k, uintptr_t handle) {
 	if (slot == NULL || (slot = gompi_table_remove(&k->table, handle)) == NULL)
 		return;
 	if (k->changes) { // who reads it has begun before
-		gompi_known_begin(k);
+		gompi_brief_take(&k->reading);
 		gompi_known_done(k);
 	}
 	gompi_known_give(k, slot);

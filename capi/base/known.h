@@ -16,8 +16,7 @@
 #ifndef GOMPI_KNOWN_H
 #define GOMPI_KNOWN_H
 
-#include <sched.h>
-
+#include "base/mutex.h"
 #include "base/table.h"
 
 struct gompi_known {
@@ -25,10 +24,10 @@ struct gompi_known {
 	bool (*const *ask)(uintptr_t handle); // has Go fill a slot in (base/up.h); NULL: it does so unasked
 	void (*end)(void *slot);              // for kinds that make their slots themselves; NULL: spares has them
 	struct gompi_spares spares;
-	uint32_t most;     // slots that spares gives out at a time; 0: any number
-	gompi_a32 taken;   // and how many it has
-	bool changes;      // readers use gompi_known_read
-	gompi_a32 reading; // 1 while somebody reads: a few instructions, so that one word does for all objects
+	uint32_t most;              // slots that spares gives out at a time; 0: any number
+	gompi_a32 taken;            // and how many it has
+	bool changes;               // readers use gompi_known_read
+	struct gompi_brief reading; // one does for all objects
 };
 
 #pragma GCC visibility push(hidden)
@@ -52,20 +51,13 @@ static inline void *gompi_known_get(struct gompi_known *k, uintptr_t handle) {
 	return slot;
 }
 
-static inline void gompi_known_begin(struct gompi_known *k) {
-	while (gompi_swap_total(&k->reading, 1) != 0)
-		sched_yield();
-}
-
 // gompi_known_done ends what gompi_known_read has begun.
-static inline void gompi_known_done(struct gompi_known *k) {
-	gompi_store_release(&k->reading, 0); // pairs with gompi_known_begin
-}
+static inline void gompi_known_done(struct gompi_known *k) { gompi_brief_give(&k->reading); }
 
 // gompi_known_read returns the same as gompi_known_get, to be used until gompi_known_done. NULL: nothing has begun.
 static inline const void *gompi_known_read(struct gompi_known *k, uintptr_t handle) {
 	for (;;) {
-		gompi_known_begin(k);
+		gompi_brief_take(&k->reading);
 		const void *slot = gompi_table_get(&k->table, handle);
 		if (slot != NULL)
 			return slot;

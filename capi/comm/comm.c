@@ -51,6 +51,8 @@ void gompi_comm_close(uintptr_t handle) {
 	if (c == NULL)
 		return;
 	c->handle = 0;
+	gompi_attributes_close(gompi_load(&c->attributes));
+	gompi_store(&c->attributes, NULL);
 	gompi_known_forget(&gompi_comms, handle); // which knows nothing of the predefined ones
 }
 

@@ -10,6 +10,7 @@ import "C"
 import (
 	"embed"
 
+	_ "gompirma/capi/attribute"
 	_ "gompirma/capi/base"
 )
 

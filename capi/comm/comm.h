@@ -3,6 +3,7 @@
 #ifndef GOMPI_COMM_SLOT_H
 #define GOMPI_COMM_SLOT_H
 
+#include "attribute/attribute.h"
 #include "base/abi.h"
 #include "base/barrier.h"
 #include "base/known.h"
@@ -31,7 +32,8 @@ struct gompi_comm {
 	struct gompi_kept *kept;           // plans of its last calls (coll/kept.h)
 	int32_t started;                   // calls that have gone by plans with requests so far, their tag
 	struct gompi_edges edges;
-	struct gompi_comm *next; // of slots without a communicator
+	struct gompi_attributes *_Atomic attributes; // NULL: there were none
+	struct gompi_comm *next;                     // of slots without a communicator
 };
 
 extern struct gompi_known gompi_comms; // all but those two

@@ -10,10 +10,16 @@
 #pragma GCC visibility push(hidden)
 
 int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
+int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval);
+int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
 int gompi_comm_rank(MPI_Comm comm, int *rank);
 int gompi_comm_remote_size(MPI_Comm comm, int *size);
+int gompi_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
 int gompi_comm_size(MPI_Comm comm, int *size);
 int gompi_comm_test_inter(MPI_Comm comm, int *flag);
+int gompi_attr_delete(MPI_Comm comm, int keyval);
+int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
+int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val);
 
 #pragma GCC visibility pop
 #endif

@@ -13,6 +13,7 @@ import "C"
 import (
 	"embed"
 
+	_ "gompirma/capi/attribute"
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/fabric"
 )

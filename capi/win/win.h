@@ -3,8 +3,9 @@
 #ifndef GOMPI_WIN_H
 #define GOMPI_WIN_H
 
-#include "base/barrier.h"
+#include "attribute/attribute.h"
 #include "base/abi.h"
+#include "base/barrier.h"
 #include "base/node.h"
 #include "base/verdict.h"
 #include "fabric/fabric.h"
@@ -157,6 +158,7 @@ struct gompi_win {
 	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
 	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
+	struct gompi_attributes *_Atomic attributes;    // NULL: there were none
 	struct gompi_win *next;                         // of slots without a window
 };
 

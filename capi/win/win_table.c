@@ -193,6 +193,8 @@ void gompi_win_close(uintptr_t handle) {
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
 	gompi_leaders_close(w->leaders);
 	w->leaders = NULL;
+	gompi_attributes_close(gompi_load(&w->attributes));
+	gompi_store(&w->attributes, NULL);
 	if (gompi_win_closing != NULL)
 		gompi_win_closing(w);
 	give_slot(w);

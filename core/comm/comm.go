@@ -61,7 +61,7 @@ type Comm struct {
 	Local *Comm
 
 	// Slots of others, which they set once and guard themselves.
-	Attrs      any           // core/attr: cached attributes
+	Attributes uintptr       // capi/attribute: those that C's slot begins with
 	Info       any           // core/info: hints
 	Errhandler atomic.Uint64 // handle of the error handler
 	Topology   any           // *topo of this package or nil

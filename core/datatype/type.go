@@ -35,9 +35,6 @@ type Type struct {
 	prog atomic.Pointer[[]int64] // nil: not assembled yet
 
 	name atomic.Pointer[string] // nil: never set
-
-	// Attrs belongs to whoever keeps attributes for types; nil at first and never copied.
-	Attrs any
 }
 
 // predefined holds the predefined types at handle - firstBasic.

@@ -48,7 +48,6 @@ type Window struct {
 	DispUnit int32
 
 	Errhandler atomic.Uint64 // handle of the error handler
-	Attrs      any           // core/attr: cached attributes, guarded by it
 
 	host      *Host
 	near      near

@@ -22,14 +22,13 @@ import (
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc"},
-	{"core/comm", "core/group", "core/datatype", "core/op", "core/info", "core/request", "core/attr",
-		"core/errhandler"},
+	{"core/comm", "core/group", "core/datatype", "core/op", "core/info", "core/request", "core/errhandler"},
 	{"core/shm", "core/boot", "core/boot/pmi1"},
 	{"core/shm/plain", "core/fabric", "core/p2p"},
 	{"core/rma", "core/coll"},
 	{"core"},
 	{"capi/base", "capi/pmix"},
-	{"capi/tcp"},
+	{"capi/tcp", "capi/attribute"},
 	{"capi/fabric"},
 	{"capi/datatype", "capi/win", "capi/comm", "capi/group", "capi/info"},
 	{"capi/message"},
@@ -39,10 +38,10 @@ var layers = [][]string{
 	{"capi"},
 }
 
-// Imports between packages of one layer that are needed: a communicator has a group and attributes, operations are
+// Imports between packages of one layer that are needed: a communicator has a group, operations are
 // defined for datatypes, booting speaks protocols.
 var sideways = map[string][]string{
-	"core/comm":               {"core/group", "core/attr"},
+	"core/comm":               {"core/group"},
 	"core/op":                 {"core/datatype"},
 	"core/datatype/reference": {"core/datatype"},
 	"core/op/reference":       {"core/datatype"},

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-static int n, m, k, l, flag;
+static int n, m, k, l, flag, comm_key, type_key, win_key;
 static const int zero[1] = {0};
 static int from[4] = {1, 2, 3, 4}, to[4], result[4], compare;
 static double x;
@@ -94,6 +94,14 @@ static char text[MPI_MAX_INFO_KEY + 1];
 	X(MPI_Comm_get_attr(copy, MPI_WTIME_IS_GLOBAL, &value, &flag))                                       \
 	X(MPI_Comm_get_attr(copy, MPI_APPNUM, &value, &flag))                                                \
 	X(MPI_Comm_get_attr(copy, MPI_UNIVERSE_SIZE, &value, &flag))                                         \
+	X(MPI_Comm_get_attr(copy, MPI_LASTUSEDCODE, &value, &flag))                                          \
+	X(MPI_Comm_set_attr(copy, comm_key, &n); MPI_Comm_delete_attr(copy, comm_key))                       \
+	X(MPI_Comm_set_attr(MPI_COMM_SELF, comm_key, &n))                                                    \
+	X(MPI_Comm_get_attr(MPI_COMM_SELF, comm_key, &value, &flag))                                         \
+	X(MPI_Comm_get_attr(copy, comm_key, &value, &flag))                                                  \
+	X(MPI_Type_set_attr(vector, type_key, &n); MPI_Type_delete_attr(vector, type_key))                   \
+	X(MPI_Type_get_attr(vector, type_key, &value, &flag))                                                \
+	X(MPI_Comm_create_keyval(NULL, NULL, &n, NULL); MPI_Comm_free_keyval(&n))                            \
 	X(MPI_Comm_compare(MPI_COMM_WORLD, copy, &n))                                                        \
 	X(MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_SELF, &n))                                               \
 	X(MPI_Comm_test_inter(copy, &flag))                                                                  \
@@ -111,6 +119,8 @@ static char text[MPI_MAX_INFO_KEY + 1];
 	X(MPI_Info_get_nthkey(info, 0, text))                                                                \
 	/* windows */                                                                                        \
 	X(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag))                                                \
+	X(MPI_Win_set_attr(win, win_key, &n); MPI_Win_delete_attr(win, win_key))                             \
+	X(MPI_Win_get_attr(win, win_key, &value, &flag))                                                     \
 	X(MPI_Win_fence(0, win))                                                                             \
 	X(MPI_Put(from, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                         \
 	X(MPI_Get(to, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                           \
@@ -144,6 +154,9 @@ static void make(void) {
 	MPI_Type_create_struct(2, lengths, at, parts, &mixed);
 	MPI_Type_commit(&mixed);
 	MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &comm_key, NULL);
+	MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL);
+	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &win_key, NULL);
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Comm_group(MPI_COMM_SELF, &other);
 	MPI_Info_create(&info);
@@ -152,6 +165,9 @@ static void make(void) {
 }
 
 static void drop(void) {
+	MPI_Comm_free_keyval(&comm_key);
+	MPI_Type_free_keyval(&type_key);
+	MPI_Win_free_keyval(&win_key);
 	MPI_Info_free(&info);
 	MPI_Win_free(&win);
 	MPI_Group_free(&world);

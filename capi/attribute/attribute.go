@@ -1,0 +1,22 @@
+// Package attribute is keyvals and what an application caches under them, in C, for communicators, windows and
+// datatypes alike.
+//
+// It must not know those objects: each has a table of its own.
+package attribute
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+*/
+import "C"
+
+import (
+	"embed"
+
+	_ "gompirma/capi/base"
+)
+
+// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+//
+//go:embed *.h
+var _ embed.FS

@@ -1,0 +1,101 @@
+// Attributes of communicators (MPI-5.0 7.7.2), the predefined ones (9.1), and the deprecated names of the calls.
+// Nothing blocks or communicates but the application's functions.
+#include "comm/attributes.h"
+
+#include "comm/comm.h"
+#include "comm/z_calls.h"
+
+struct gompi_comm_predefined gompi_comm_predefined;
+
+// Returns what a predefined attribute points to, NULL if keyval is none.
+static inline int *predefined(int keyval, bool *set) {
+	struct gompi_comm_predefined *a = &gompi_comm_predefined;
+	*set = true;
+	if (keyval >= GOMPI_KEYVAL_FIRST)
+		return NULL;
+	switch (keyval) {
+	case MPI_TAG_UB:
+		return &a->tag_ub;
+	case MPI_HOST:
+		return &a->host;
+	case MPI_IO:
+		return &a->io;
+	case MPI_WTIME_IS_GLOBAL:
+		return &a->wtime_is_global;
+	case MPI_APPNUM:
+		*set = a->has_appnum;
+		return &a->appnum;
+	case MPI_UNIVERSE_SIZE:
+		*set = a->universe_size > 0;
+		return &a->universe_size;
+	case MPI_LASTUSEDCODE:
+		return &a->lastusedcode;
+	}
+	return NULL;
+}
+
+static int refuse_attribute(const char *call, MPI_Comm comm, const struct gompi_verdict *v) {
+	return gompi_refuse(v->class, call, v->text, GOMPI_ON_COMM, (uintptr_t)comm);
+}
+
+static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *value, int *flag) {
+	struct gompi_verdict v;
+	struct gompi_comm *c = gompi_comm_get(comm);
+	bool set;
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, call);
+	if (value == NULL || flag == NULL)
+		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
+	int *at = predefined(keyval, &set);
+	if (at == NULL) {
+		int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), keyval, value,
+					     flag);
+		return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);
+	}
+	if (set)
+		*(void **)value = at;
+	*flag = set;
+	return MPI_SUCCESS;
+}
+
+int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag) {
+	return get_attr("MPI_Comm_get_attr", comm, comm_keyval, attribute_val, flag);
+}
+
+int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag) {
+	return get_attr("MPI_Attr_get", comm, keyval, attribute_val, flag);
+}
+
+static int set_attr(const char *call, MPI_Comm comm, int keyval, void *value) {
+	struct gompi_verdict v;
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, call);
+	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_COMM, gompi_attributes_open(&c->attributes), (uintptr_t)comm,
+				     keyval, value);
+	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);
+}
+
+int gompi_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val) {
+	return set_attr("MPI_Comm_set_attr", comm, comm_keyval, attribute_val);
+}
+
+int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val) {
+	return set_attr("MPI_Attr_put", comm, keyval, attribute_val);
+}
+
+static int delete_attr(const char *call, MPI_Comm comm, int keyval) {
+	struct gompi_verdict v;
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, call);
+	int rc = gompi_attribute_delete(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), (uintptr_t)comm,
+					keyval);
+	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);
+}
+
+int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval) {
+	return delete_attr("MPI_Comm_delete_attr", comm, comm_keyval);
+}
+
+int gompi_attr_delete(MPI_Comm comm, int keyval) { return delete_attr("MPI_Attr_delete", comm, keyval); }

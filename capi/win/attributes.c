@@ -1,0 +1,62 @@
+// Attributes of windows (MPI-5.0 7.7.3 and 12.2.6): the predefined ones are in the slot. Nothing blocks or communicates
+// but the application's functions.
+#include "attribute/attribute.h"
+
+#include "win/win.h"
+#include "win/z_calls.h"
+
+int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag) {
+	static const char call[] = "MPI_Win_get_attr";
+	struct gompi_verdict v;
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, call);
+	if (attribute_val == NULL || flag == NULL)
+		return gompi_win_error(win, call, MPI_ERR_ARG, "%s is NULL", flag == NULL ? "flag" : "attribute_val");
+	// The base itself, the address of everything else.
+	void **value = attribute_val;
+	switch (win_keyval) {
+	case MPI_WIN_BASE:
+		*value = w->base;
+		break;
+	case MPI_WIN_SIZE:
+		*value = &w->size;
+		break;
+	case MPI_WIN_DISP_UNIT:
+		*value = &w->disp_unit;
+		break;
+	case MPI_WIN_CREATE_FLAVOR:
+		*value = &w->flavor;
+		break;
+	case MPI_WIN_MODEL:
+		*value = &w->model;
+		break;
+	default: {
+		int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_WIN, gompi_load_acquire(&w->attributes), win_keyval,
+					     value, flag);
+		return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, call, &v);
+	}
+	}
+	*flag = 1;
+	return MPI_SUCCESS;
+}
+
+int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val) {
+	struct gompi_verdict v;
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_set_attr");
+	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_WIN, gompi_attributes_open(&w->attributes), (uintptr_t)win,
+				     win_keyval, attribute_val);
+	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_set_attr", &v);
+}
+
+int gompi_win_delete_attr(MPI_Win win, int win_keyval) {
+	struct gompi_verdict v;
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_delete_attr");
+	int rc = gompi_attribute_delete(&v, GOMPI_KEYVAL_WIN, gompi_load_acquire(&w->attributes), (uintptr_t)win,
+					win_keyval);
+	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_delete_attr", &v);
+}

@@ -1,0 +1,284 @@
+/* Proves: keyvals and tables of attributes (attribute/attribute.h): which keyvals are refused; values that are
+ * replaced, copied and deleted, in which order, and what remains where a function of the application fails; a keyval
+ * that was freed is there for those that have it. Threads that ask while others set and delete find each attribute that stays,
+ * with a value that it had. Datatypes whose handles end alike have attributes of their own.
+ */
+#include "../unit.h"
+
+#include "attribute/attribute.h"
+#include "attribute/z_calls.h"
+#include "datatype/attributes.h"
+#include "datatype/facts.h"
+#include "datatype/z_calls.h"
+
+enum { OTHER = MPI_ERR_OTHER };
+#define COMM GOMPI_KEYVAL_COMM
+
+static struct gompi_verdict v;
+static bool mended; /* delete_fails does not any more */
+
+/* --- The application's functions; what was deleted, as digits: object, value */
+
+static uint64_t deleted;
+
+static int copy_adds(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag) {
+	(void)comm, (void)keyval;
+	*(char **)out = (char *)in + (uintptr_t)extra;
+	*flag = 1;
+	return MPI_SUCCESS;
+}
+
+static int copy_refuses(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag) {
+	(void)comm, (void)keyval, (void)extra, (void)in, (void)out;
+	*flag = 0;
+	return MPI_SUCCESS;
+}
+
+static int copy_fails(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag) {
+	*flag = 1;
+	(void)comm, (void)keyval, (void)extra, (void)in, (void)out;
+	return OTHER;
+}
+
+static int delete_counts(MPI_Comm comm, int keyval, void *value, void *extra) {
+	(void)keyval, (void)extra;
+	deleted = deleted * 100 + (uintptr_t)comm * 10 + (uintptr_t)value;
+	return MPI_SUCCESS;
+}
+
+static int delete_fails(MPI_Comm comm, int keyval, void *value, void *extra) {
+	delete_counts(comm, keyval, value, extra);
+	return mended ? MPI_SUCCESS : MPI_ERR_INTERN;
+}
+
+static int keyval_of(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *delete, uintptr_t extra) {
+	int k;
+	CHECK(gompi_comm_create_keyval(copy, delete, &k, (void *)extra) == MPI_SUCCESS, "no keyval");
+	return k;
+}
+
+/* --- Tables */
+
+struct object {
+	struct gompi_attributes *_Atomic attributes;
+	uintptr_t handle;
+};
+
+static int set(struct object *o, int keyval, uintptr_t value) {
+	return gompi_attribute_set(&v, COMM, gompi_attributes_open(&o->attributes), o->handle, keyval, (void *)value);
+}
+
+/* The value of an attribute; -1: it is not set; minus an error class. */
+static long get(struct object *o, int keyval) {
+	void *value = NULL;
+	int flag, rc = gompi_attribute_get(&v, COMM, gompi_load(&o->attributes), keyval, &value, &flag);
+	return rc != MPI_SUCCESS ? -rc : flag ? (long)(intptr_t)value : -1;
+}
+
+static int drop(struct object *o, int keyval) {
+	return gompi_attribute_delete(&v, COMM, gompi_load(&o->attributes), o->handle, keyval);
+}
+
+static int copy_to(struct object *from, struct object *to) {
+	struct gompi_attributes *t = NULL;
+	int rc = gompi_attributes_copy(&v, COMM, gompi_load(&from->attributes), from->handle, to->handle, &t);
+	gompi_store(&to->attributes, t);
+	return rc;
+}
+
+static int drop_all(struct object *o) {
+	int rc = gompi_attributes_delete(&v, gompi_load(&o->attributes), o->handle);
+	if (rc == MPI_SUCCESS) {
+		gompi_attributes_close(gompi_load(&o->attributes));
+		gompi_store(&o->attributes, NULL);
+	}
+	return rc;
+}
+
+static bool lives(int keyval) { return gompi_keyval_lives(COMM, keyval); }
+
+static void one_object(void) {
+	struct object a = {.handle = 7};
+	int k = keyval_of(copy_adds, delete_counts, 1), old = k, win;
+	deleted = 0;
+	CHECK(get(&a, k) == -1, "an attribute before it is set");
+	CHECK(drop(&a, k) == MPI_ERR_KEYVAL && strstr(v.text, "is not set"), "%s", v.text);
+	CHECK(set(&a, k, 2) == MPI_SUCCESS && set(&a, k, 3) == MPI_SUCCESS, "not set");
+	CHECK(deleted == 72, "deleted %lu", (unsigned long)deleted);
+	CHECK(get(&a, k) == 3, "%ld", get(&a, k));
+	CHECK(drop(&a, k) == MPI_SUCCESS && deleted == 7273 && get(&a, k) == -1, "deleted %lu", (unsigned long)deleted);
+	CHECK(gompi_comm_free_keyval(&k) == MPI_SUCCESS && k == MPI_KEYVAL_INVALID, "not freed");
+	CHECK(gompi_comm_free_keyval(&(int){old}) == MPI_ERR_KEYVAL, "freed twice");
+	CHECK(set(&a, old, 1) == MPI_ERR_KEYVAL && strstr(v.text, "was freed or never made"), "%s", v.text);
+	gompi_win_create_keyval(NULL, NULL, &win, NULL);
+	CHECK(get(&a, win) == -MPI_ERR_KEYVAL && strstr(v.text, "is for windows, not for communicators"), "%s", v.text);
+	CHECK(get(&a, MPI_TAG_UB) == -MPI_ERR_KEYVAL && strstr(v.text, "is predefined"), "%s", v.text);
+	static const int bad[] = {MPI_KEYVAL_INVALID, -1, 1000, 1 << 30, INT32_MAX, INT32_MIN};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		CHECK(get(&a, bad[i]) == -MPI_ERR_KEYVAL && drop(&a, bad[i]) == MPI_ERR_KEYVAL &&
+			      set(&a, bad[i], 1) == MPI_ERR_KEYVAL,
+		      "keyval %d", bad[i]);
+	gompi_win_free_keyval(&win);
+	CHECK(drop_all(&a) == MPI_SUCCESS, "%s", v.text);
+}
+
+static void copies(void) {
+	struct object a = {.handle = 1}, b = {.handle = 2};
+	int k[] = {keyval_of(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, 0),
+		   keyval_of(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, 0), keyval_of(copy_adds, delete_counts, 5),
+		   keyval_of(copy_refuses, delete_counts, 0)};
+	deleted = 0;
+	for (uintptr_t i = 0; i < 4; i++) {
+		CHECK(set(&a, k[i], i) == MPI_SUCCESS, "%s", v.text);
+		CHECK(gompi_comm_free_keyval(&(int){k[i]}) == MPI_SUCCESS, "an attribute keeps its keyval");
+	}
+	CHECK(copy_to(&a, &b) == MPI_SUCCESS, "%s", v.text);
+	CHECK(get(&b, k[0]) == 0 && get(&b, k[1]) == -1 && get(&b, k[2]) == 7 && get(&b, k[3]) == -1, "copies");
+	CHECK(drop_all(&b) == MPI_SUCCESS && deleted == 27, "deleted %lu", (unsigned long)deleted);
+	deleted = 0;
+	int bad = keyval_of(copy_fails, delete_counts, 0);
+	CHECK(set(&a, bad, 9) == MPI_SUCCESS, "%s", v.text);
+	CHECK(copy_to(&a, &b) == OTHER && strstr(v.text, "the copy function"), "%s", v.text);
+	CHECK(gompi_load(&b.attributes) == NULL && deleted == 27, "deleted %lu", (unsigned long)deleted);
+	gompi_comm_free_keyval(&(int){bad});
+	CHECK(drop_all(&a) == MPI_SUCCESS, "%s", v.text);
+	CHECK(!lives(bad) && !lives(k[0]) && !lives(k[3]), "a keyval that nothing has");
+}
+
+static void freed_in_use(void) {
+	struct object a = {.handle = 1}, b = {.handle = 2};
+	int k = keyval_of(MPI_COMM_DUP_FN, delete_counts, 0);
+	CHECK(set(&a, k, 3) == MPI_SUCCESS, "%s", v.text);
+	CHECK(gompi_comm_free_keyval(&(int){k}) == MPI_SUCCESS && gompi_comm_free_keyval(&(int){k}) == MPI_SUCCESS,
+	      "in use");
+	CHECK(gompi_win_free_keyval(&(int){k}) == MPI_ERR_KEYVAL, "of another kind");
+	CHECK(set(&a, k, 4) == MPI_ERR_KEYVAL && get(&a, k) == 3, "set with a keyval that was freed");
+	CHECK(copy_to(&a, &b) == MPI_SUCCESS && drop(&a, k) == MPI_SUCCESS && get(&b, k) == 3, "the copy");
+	CHECK(lives(k), "the copy has it");
+	gompi_attributes_close(gompi_load(&b.attributes)); /* without its delete function */
+	CHECK(!lives(k), "nothing has it");
+	drop_all(&a);
+}
+
+static void order(void) {
+	struct object a = {.handle = 3};
+	int k[4];
+	deleted = 0;
+	mended = false;
+	for (int i = 0; i < 4; i++) {
+		k[i] = keyval_of(MPI_COMM_NULL_COPY_FN, i == 1 ? delete_fails : delete_counts, 0);
+		CHECK(set(&a, k[i], (uintptr_t)i) == MPI_SUCCESS, "%s", v.text);
+	}
+	CHECK(drop_all(&a) == MPI_ERR_INTERN && deleted == 333231, "deleted %lu", (unsigned long)deleted);
+	CHECK(get(&a, k[0]) == 0 && get(&a, k[1]) == 1 && get(&a, k[2]) == -1, "what is left");
+	CHECK(set(&a, k[1], 5) == MPI_ERR_INTERN && get(&a, k[1]) == 1, "set though the old value was not deleted");
+	CHECK(drop(&a, k[1]) == MPI_ERR_INTERN && get(&a, k[1]) == 1, "deleted though its function failed");
+	mended = true;
+	CHECK(drop_all(&a) == MPI_SUCCESS, "%s", v.text);
+	for (int i = 0; i < 4; i++) {
+		gompi_comm_free_keyval(&(int){k[i]});
+		CHECK(!lives(k[i]), "a keyval that nothing has");
+	}
+}
+
+/* --- Many, as an array has them */
+
+static void many(void) {
+	enum { KEYS = 40, STEPS = 20000 };
+	struct object a = {.handle = 1};
+	int k[KEYS];
+	long value[KEYS];
+	uint32_t x = 1;
+	for (int i = 0; i < KEYS; i++) {
+		k[i] = keyval_of(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, 0);
+		value[i] = -1;
+	}
+	for (int step = 0; step < STEPS; step++) {
+		int i = (int)((x = x * 1664525 + 1013904223) >> 8) % KEYS;
+		if (x >> 31 != 0) {
+			CHECK(set(&a, k[i], (uintptr_t)step) == MPI_SUCCESS, "%s", v.text);
+			value[i] = step;
+		} else {
+			CHECK(drop(&a, k[i]) == (value[i] < 0 ? MPI_ERR_KEYVAL : MPI_SUCCESS), "step %d", step);
+			value[i] = -1;
+		}
+		for (int j = 0; j < KEYS; j++)
+			CHECK(get(&a, k[j]) == value[j], "step %d: %ld", step, get(&a, k[j]));
+	}
+	drop_all(&a);
+	for (int i = 0; i < KEYS; i++)
+		gompi_comm_free_keyval(&k[i]);
+}
+
+/* --- Threads: one object, of which attribute 0 comes and goes, so that 1 to STAY move, of which the values change */
+
+enum { STAY = 5, WRITERS = 2, ASKERS = 3, ROUNDS = 20000 };
+static struct object shared = {.handle = 1};
+static int comes[WRITERS], stays[STAY];
+
+static void use(int thread) {
+	struct gompi_verdict mine;
+	void *value;
+	int flag;
+	for (uintptr_t r = 0; r < ROUNDS; r++) {
+		struct gompi_attributes *t = gompi_load_acquire(&shared.attributes);
+		int one = stays[r % STAY];
+		if (thread >= WRITERS) {
+			int rc = gompi_attribute_get(&mine, COMM, t, one, &value, &flag);
+			CHECK(rc == MPI_SUCCESS && flag && (uintptr_t)value % STAY == r % STAY, "round %d: %d, %d, %p",
+			      (int)r, rc, flag, value);
+			continue;
+		}
+		CHECK(gompi_attribute_set(&mine, COMM, t, 1, comes[thread], NULL) == MPI_SUCCESS, "%s", mine.text);
+		CHECK(gompi_attribute_set(&mine, COMM, t, 1, one, (void *)(r / STAY * STAY + r % STAY)) == MPI_SUCCESS,
+		      "%s", mine.text);
+		CHECK(gompi_attribute_delete(&mine, COMM, t, 1, comes[thread]) == MPI_SUCCESS, "%s", mine.text);
+	}
+}
+
+static void threads(void) {
+	for (int i = 0; i < WRITERS; i++)
+		set(&shared, comes[i] = keyval_of(NULL, NULL, 0), 1);
+	for (uintptr_t i = 0; i < STAY; i++)
+		set(&shared, stays[i] = keyval_of(NULL, NULL, 0), i);
+	unit_threads(WRITERS + ASKERS, use);
+	drop_all(&shared);
+}
+
+/* --- Datatypes */
+
+static void datatypes(void) {
+	uintptr_t predefined = (uintptr_t)MPI_INT, made = 11U << 27 | predefined, copy = made + 1;
+	int k, flag;
+	void *value = NULL;
+	unit_types();
+	CHECK(gompi_type_install(made, (struct gompi_facts){.combiner = MPI_COMBINER_DUP}, (int64_t[1]){0}, 1),
+	      "no memory");
+	gompi_type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &k, NULL);
+	CHECK(gompi_type_attributes_of(made) == NULL, "attributes before there are any");
+	gompi_type_set_attr((MPI_Datatype)predefined, k, (void *)1);
+	gompi_type_set_attr((MPI_Datatype)made, k, (void *)2);
+	CHECK(gompi_type_get_attr((MPI_Datatype)predefined, k, &value, &flag) == MPI_SUCCESS && value == (void *)1,
+	      "%p", value);
+	CHECK(gompi_type_attributes_copy(&v, made, copy) == MPI_SUCCESS, "%s", v.text);
+	CHECK(gompi_type_attributes_delete(&v, made) == MPI_SUCCESS, "%s", v.text);
+	CHECK(gompi_type_get_attr((MPI_Datatype)made, k, &value, &flag) == MPI_SUCCESS && !flag, "%d", flag);
+	CHECK(gompi_attribute_find(gompi_type_attributes_of(copy), k, &value) && value == (void *)2, "the copy");
+	gompi_type_attributes_delete(&v, copy);
+	gompi_type_attributes_delete(&v, predefined);
+	gompi_type_remove(made);
+	gompi_type_free_keyval(&k);
+	CHECK(k == MPI_KEYVAL_INVALID, "not freed");
+}
+
+int main(void) {
+	unit_node(1);
+	one_object();
+	copies();
+	freed_in_use();
+	order();
+	many();
+	threads();
+	datatypes();
+	return unit_end();
+}
