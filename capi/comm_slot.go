@@ -8,11 +8,11 @@ import "C"
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"gompirma/core"
 	"gompirma/core/abi"
-	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 )
@@ -33,15 +33,12 @@ func openComm(c *comm.Comm) error {
 		pin.Pin(&list[0])
 		slot.peers.list = (*C.int32_t)(&list[0])
 	}
-	if sources, destinations, err := c.Neighbors(); err == nil {
-		_, grid := c.Topology.(*comm.Cart)
-		edges := C.struct_gompi_edges{any: true, grid: C.bool(grid), sources: C.int(len(sources)),
-			destinations: C.int(len(destinations))}
-		if ranks := coll.Members(sources, destinations); len(ranks) > 0 {
-			pin.Pin(&ranks[0])
-			edges.ranks = (*C.int32_t)(&ranks[0])
+	if c.Topology != nil {
+		var lists []int32
+		if slot.topology, lists = topologyOf(c); len(lists) > 0 {
+			pin.Pin(&lists[0])
+			slot.topology.ranks = (*C.int32_t)(&lists[0])
 		}
-		slot.edges = edges
 	}
 	switch t := core.Self().Coll.Slots(c).(type) {
 	case *slots:
@@ -61,6 +58,33 @@ func openComm(c *comm.Comm) error {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")
 	}
 	return nil
+}
+
+// topologyOf returns the topology of a communicator as C has it, and the numbers that its ranks begin (comm/topology.h).
+func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
+	sources, destinations, _ := c.Neighbors()
+	out := C.struct_gompi_topology{kind: C.int(c.TopologyKind()), sources: C.int(len(sources)),
+		destinations: C.int(len(destinations))}
+	lists := slices.Concat(sources, destinations)
+	switch t := c.Topology.(type) {
+	case *comm.Cart:
+		out.n = C.int(len(t.Dims))
+		periods := make([]int32, len(t.Dims))
+		for i, periodic := range t.Periods {
+			if periodic {
+				periods[i] = 1
+			}
+		}
+		lists = slices.Concat(lists, t.Dims, periods, t.Coords(c.Rank()))
+	case *comm.Graph:
+		out.n, out.edges = C.int(len(t.Index)), C.int(len(t.Edges))
+		lists = slices.Concat(lists, t.Index, t.Edges)
+	case *comm.DistGraph:
+		if out.weighted = C.bool(t.Weighted); t.Weighted {
+			lists = slices.Concat(lists, t.SourceWeights, t.DestinationWeights)
+		}
+	}
+	return out, lists
 }
 
 // closeComm makes a handle unknown to C.

@@ -175,34 +175,17 @@ extern GoInt32 gompi_type_get_name(GoUintptr datatype, GoUintptr type_name, GoUi
 extern GoInt32 gompi_type_set_name(GoUintptr datatype, GoUintptr type_name);
 extern GoInt32 gompi_win_get_name(GoUintptr win, GoUintptr win_name, GoUintptr resultlen);
 extern GoInt32 gompi_win_set_name(GoUintptr win, GoUintptr win_name);
-extern GoInt32 gompi_cart_coords(GoUintptr comm, GoInt32 rank, GoInt32 maxdims, GoUintptr coords);
 extern GoInt32 gompi_cart_create(GoUintptr comm_old, GoInt32 ndims, GoUintptr dims, GoUintptr periods,
     GoInt32 reorder, GoUintptr comm_cart);
-extern GoInt32 gompi_cart_get(GoUintptr comm, GoInt32 maxdims, GoUintptr dims, GoUintptr periods, GoUintptr coords);
-extern GoInt32 gompi_cart_map(GoUintptr comm, GoInt32 ndims, GoUintptr dims, GoUintptr periods, GoUintptr newrank);
-extern GoInt32 gompi_cart_rank(GoUintptr comm, GoUintptr coords, GoUintptr rank);
-extern GoInt32 gompi_cart_shift(GoUintptr comm, GoInt32 direction, GoInt32 disp, GoUintptr rank_source,
-    GoUintptr rank_dest);
 extern GoInt32 gompi_cart_sub(GoUintptr comm, GoUintptr remain_dims, GoUintptr newcomm);
-extern GoInt32 gompi_cartdim_get(GoUintptr comm, GoUintptr ndims);
 extern GoInt32 gompi_dims_create(GoInt32 nnodes, GoInt32 ndims, GoUintptr dims);
 extern GoInt32 gompi_dist_graph_create(GoUintptr comm_old, GoInt32 n, GoUintptr sources, GoUintptr degrees,
     GoUintptr destinations, GoUintptr weights, GoUintptr info, GoInt32 reorder, GoUintptr comm_dist_graph);
 extern GoInt32 gompi_dist_graph_create_adjacent(GoUintptr comm_old, GoInt32 indegree, GoUintptr sources,
     GoUintptr sourceweights, GoInt32 outdegree, GoUintptr destinations, GoUintptr destweights, GoUintptr info,
     GoInt32 reorder, GoUintptr comm_dist_graph);
-extern GoInt32 gompi_dist_graph_neighbors(GoUintptr comm, GoInt32 maxindegree, GoUintptr sources,
-    GoUintptr sourceweights, GoInt32 maxoutdegree, GoUintptr destinations, GoUintptr destweights);
-extern GoInt32 gompi_dist_graph_neighbors_count(GoUintptr comm, GoUintptr indegree, GoUintptr outdegree,
-    GoUintptr weighted);
 extern GoInt32 gompi_graph_create(GoUintptr comm_old, GoInt32 nnodes, GoUintptr indx, GoUintptr edges,
     GoInt32 reorder, GoUintptr comm_graph);
-extern GoInt32 gompi_graph_get(GoUintptr comm, GoInt32 maxindex, GoInt32 maxedges, GoUintptr indx, GoUintptr edges);
-extern GoInt32 gompi_graph_map(GoUintptr comm, GoInt32 nnodes, GoUintptr indx, GoUintptr edges, GoUintptr newrank);
-extern GoInt32 gompi_graph_neighbors(GoUintptr comm, GoInt32 rank, GoInt32 maxneighbors, GoUintptr neighbors);
-extern GoInt32 gompi_graph_neighbors_count(GoUintptr comm, GoInt32 rank, GoUintptr nneighbors);
-extern GoInt32 gompi_graphdims_get(GoUintptr comm, GoUintptr nnodes, GoUintptr nedges);
-extern GoInt32 gompi_topo_test(GoUintptr comm, GoUintptr status);
 extern GoInt32 gompi_add_error_class(GoUintptr errorclass);
 extern GoInt32 gompi_add_error_code(GoInt32 errorclass, GoUintptr errorcode);
 extern GoInt32 gompi_add_error_string(GoInt32 errorcode, GoUintptr string);

@@ -442,10 +442,7 @@ GOMPI_ALIAS(MPI_Win_set_name)
 
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
-    const char *outer = gompi_enter("MPI_Cart_coords");
-    int rc = gompi_cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_cart_coords(comm, rank, maxdims, coords);
 }
 GOMPI_ALIAS(MPI_Cart_coords)
 
@@ -461,37 +458,25 @@ GOMPI_ALIAS(MPI_Cart_create)
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
-    const char *outer = gompi_enter("MPI_Cart_get");
-    int rc = gompi_cart_get((uintptr_t)comm, maxdims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)coords);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_cart_get(comm, maxdims, dims, periods, coords);
 }
 GOMPI_ALIAS(MPI_Cart_get)
 
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
-    const char *outer = gompi_enter("MPI_Cart_map");
-    int rc = gompi_cart_map((uintptr_t)comm, ndims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)newrank);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_cart_map(comm, ndims, dims, periods, newrank);
 }
 GOMPI_ALIAS(MPI_Cart_map)
 
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
-    const char *outer = gompi_enter("MPI_Cart_rank");
-    int rc = gompi_cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_cart_rank(comm, coords, rank);
 }
 GOMPI_ALIAS(MPI_Cart_rank)
 
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
-    const char *outer = gompi_enter("MPI_Cart_shift");
-    int rc = gompi_cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_cart_shift(comm, direction, disp, rank_source, rank_dest);
 }
 GOMPI_ALIAS(MPI_Cart_shift)
 
@@ -506,10 +491,7 @@ GOMPI_ALIAS(MPI_Cart_sub)
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
-    const char *outer = gompi_enter("MPI_Cartdim_get");
-    int rc = gompi_cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_cartdim_get(comm, ndims);
 }
 GOMPI_ALIAS(MPI_Cartdim_get)
 
@@ -546,19 +528,13 @@ GOMPI_ALIAS(MPI_Dist_graph_create_adjacent)
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
     int destinations[], int *destweights)
 {
-    const char *outer = gompi_enter("MPI_Dist_graph_neighbors");
-    int rc = gompi_dist_graph_neighbors((uintptr_t)comm, maxindegree, (uintptr_t)sources, (uintptr_t)sourceweights, maxoutdegree, (uintptr_t)destinations, (uintptr_t)destweights);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
 }
 GOMPI_ALIAS(MPI_Dist_graph_neighbors)
 
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
-    const char *outer = gompi_enter("MPI_Dist_graph_neighbors_count");
-    int rc = gompi_dist_graph_neighbors_count((uintptr_t)comm, (uintptr_t)indegree, (uintptr_t)outdegree, (uintptr_t)weighted);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
 }
 GOMPI_ALIAS(MPI_Dist_graph_neighbors_count)
 
@@ -574,46 +550,31 @@ GOMPI_ALIAS(MPI_Graph_create)
 
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
 {
-    const char *outer = gompi_enter("MPI_Graph_get");
-    int rc = gompi_graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)indx, (uintptr_t)edges);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_graph_get(comm, maxindex, maxedges, indx, edges);
 }
 GOMPI_ALIAS(MPI_Graph_get)
 
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
 {
-    const char *outer = gompi_enter("MPI_Graph_map");
-    int rc = gompi_graph_map((uintptr_t)comm, nnodes, (uintptr_t)indx, (uintptr_t)edges, (uintptr_t)newrank);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_graph_map(comm, nnodes, indx, edges, newrank);
 }
 GOMPI_ALIAS(MPI_Graph_map)
 
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
-    const char *outer = gompi_enter("MPI_Graph_neighbors");
-    int rc = gompi_graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_graph_neighbors(comm, rank, maxneighbors, neighbors);
 }
 GOMPI_ALIAS(MPI_Graph_neighbors)
 
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
-    const char *outer = gompi_enter("MPI_Graph_neighbors_count");
-    int rc = gompi_graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_graph_neighbors_count(comm, rank, nneighbors);
 }
 GOMPI_ALIAS(MPI_Graph_neighbors_count)
 
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
-    const char *outer = gompi_enter("MPI_Graphdims_get");
-    int rc = gompi_graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_graphdims_get(comm, nnodes, nedges);
 }
 GOMPI_ALIAS(MPI_Graphdims_get)
 
@@ -842,9 +803,6 @@ GOMPI_ALIAS(MPI_Neighbor_alltoallw_init_c)
 
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
-    const char *outer = gompi_enter("MPI_Topo_test");
-    int rc = gompi_topo_test((uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_topo_test(comm, status);
 }
 GOMPI_ALIAS(MPI_Topo_test)

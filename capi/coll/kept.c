@@ -47,7 +47,7 @@ static struct arrays arrays_of(const struct gompi_comm *c, const struct gompi_co
 	if (s->counts == 0 || (send && s->buf == (uintptr_t)MPI_IN_PLACE))
 		return r;
 	bool neighbor = a->kind >= GOMPI_NEIGHBOR_ALLGATHER;
-	r.n = !neighbor ? c->size : send ? c->edges.destinations : c->edges.sources;
+	r.n = !neighbor ? c->size : send ? c->topology.destinations : c->topology.sources;
 	r.counts = (const void *)s->counts;
 	r.displs = (const void *)s->displs;
 	r.types = (const void *)s->types;

@@ -47,20 +47,21 @@ static int along(const char *name, int kind, const struct edge_side *send, const
 		 MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	struct gompi_pair_block to[GOMPI_PAIRS_MOST], from[GOMPI_PAIRS_MOST];
-	if (c == NULL || c->slots == NULL || !c->edges.any || c->edges.sources > GOMPI_PAIRS_MOST ||
-	    c->edges.destinations > GOMPI_PAIRS_MOST || !edge_blocks(from, c->edges.sources, c->edges.ranks, recv) ||
-	    !edge_blocks(to, c->edges.destinations, c->edges.ranks + c->edges.sources, send))
+	if (c == NULL || c->slots == NULL || c->topology.kind == 0 || c->topology.sources > GOMPI_PAIRS_MOST ||
+	    c->topology.destinations > GOMPI_PAIRS_MOST ||
+	    !edge_blocks(from, c->topology.sources, c->topology.ranks, recv) ||
+	    !edge_blocks(to, c->topology.destinations, c->topology.ranks + c->topology.sources, send))
 		return gompi_collective_to_go(name, kind, side_of_edges(send), side_of_edges(recv), recv->v.counts.wide,
 					      0, 0, comm);
 	// What goes to the neighbor before comes from its neighbor after; if both are one, the order tells which it is.
-	for (int i = 0; c->edges.grid && i + 1 < c->edges.sources; i += 2) {
+	for (int i = 0; c->topology.kind == MPI_CART && i + 1 < c->topology.sources; i += 2) {
 		struct gompi_pair_block before = from[i];
 		from[i] = from[i + 1];
 		from[i + 1] = before;
 	}
 	struct gompi_slots_call call;
 	call.kind = kind, call.root = 0, call.name = name, call.in_place = false;
-	call.to = to, call.sends = c->edges.destinations, call.from = from, call.receives = c->edges.sources;
+	call.to = to, call.sends = c->topology.destinations, call.from = from, call.receives = c->topology.sources;
 	return gompi_run_slots(c->slots, &call, comm);
 }
 

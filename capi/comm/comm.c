@@ -15,20 +15,20 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	struct gompi_ranks peers = c->peers; // of the communicator that had the slot before
 	if (!gompi_ranks_copy(&peers, &from->peers))
 		return false;
-	size_t edges = (size_t)from->edges.sources + (size_t)from->edges.destinations;
-	int32_t *ranks = c->edges.ranks;
-	if (edges > 0) {
-		int32_t *list = realloc(ranks, edges * sizeof *list);
+	size_t length = gompi_topology_length(&from->topology);
+	int32_t *ranks = c->topology.ranks;
+	if (length > 0) {
+		int32_t *list = realloc(ranks, length * sizeof *list);
 		if (list == NULL) {
 			c->peers = peers;
 			return false;
 		}
-		ranks = memcpy(list, from->edges.ranks, edges * sizeof *list);
+		ranks = memcpy(list, from->topology.ranks, length * sizeof *list);
 	}
 	*c = *from;
 	c->handle = 0;
 	c->peers = peers;
-	c->edges.ranks = ranks;
+	c->topology.ranks = ranks;
 	return true;
 }
 

@@ -129,7 +129,7 @@ func (k *Call) pairs(x *Exchange, o *operands) {
 	case KindAlltoallv, KindAlltoallw:
 		x.To, x.From = ranks(len(o.ins)), ranks(len(o.outs))
 	default:
-		x.To, x.From = Members(k.destinations), Members(k.sources)
+		x.To, x.From = members(k.destinations), members(k.sources)
 		if _, grid := k.Comm.Topology.(*comm.Cart); grid {
 			x.Outs = slices.Clone(o.outs) // in the order of view.neighbors
 			for i := 0; i < len(x.From); i += 2 {
@@ -149,9 +149,9 @@ func ranks(n int) []int32 {
 	return list
 }
 
-// Members returns lists of ranks, one behind another, with -1 for MPI_PROC_NULL.
-func Members(lists ...[]int32) []int32 {
-	all := slices.Concat(lists...)
+// members returns a copy of a list of ranks with -1 for MPI_PROC_NULL.
+func members(list []int32) []int32 {
+	all := slices.Clone(list)
 	for i, r := range all {
 		if r == abi.MPI_PROC_NULL {
 			all[i] = -1

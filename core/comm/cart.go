@@ -27,16 +27,6 @@ func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	return x, err
 }
 
-// CartMap returns the rank of the calling process in such a grid, MPI_UNDEFINED if it is not in it (MPI_Cart_map).
-// Errors as for NewCart.
-func (c *Comm) CartMap(dims []int32) (int32, error) {
-	n, err := c.places(dims)
-	if err != nil || c.rank >= n {
-		return abi.MPI_UNDEFINED, err
-	}
-	return int32(c.rank), nil
-}
-
 // places returns the number of places of a grid.
 func (c *Comm) places(dims []int32) (int, error) {
 	n := int64(1)

@@ -27,15 +27,6 @@ func (c *Comm) NewGraph(index, edges []int32) (*Comm, error) {
 	return x, err
 }
 
-// GraphMap returns the rank of the calling process in such a graph, MPI_UNDEFINED if it is not in it. Errors as for
-// NewGraph.
-func (c *Comm) GraphMap(index, edges []int32) (int32, error) {
-	if err := c.checkGraph(index, edges); err != nil || c.rank >= len(index) {
-		return abi.MPI_UNDEFINED, err
-	}
-	return int32(c.rank), nil
-}
-
 func (c *Comm) checkGraph(index, edges []int32) error {
 	if len(index) > c.size {
 		return mpierr.New(abi.MPI_ERR_ARG, "a graph of %d nodes, and the communicator has %d members",

@@ -12,18 +12,15 @@
 #include <unistd.h>
 
 static int n, m, k, l, flag, comm_key, type_key, win_key;
-static const int zero[1] = {0};
+static const int zero[1] = {0}, one[1] = {1};
 static int from[4] = {1, 2, 3, 4}, to[4], result[4], compare;
 static double x;
 static MPI_Aint lb, extent, address;
 static MPI_Count large, larger, c1, c2;
 static void *value;
 static MPI_Status status;
-static MPI_Datatype vector, fresh, mixed, made, again;
-static const int lengths[] = {1, 1};
-static const MPI_Aint at[] = {0, 8};
-static const MPI_Datatype parts[] = {MPI_INT, MPI_DOUBLE};
-static MPI_Comm copy;
+static MPI_Datatype vector, fresh, mixed;
+static MPI_Comm copy, grid, graph, around;
 static MPI_Group world, other;
 static MPI_Win win;
 static MPI_Info info;
@@ -102,6 +99,20 @@ static char text[MPI_MAX_INFO_KEY + 1];
 	X(MPI_Type_set_attr(vector, type_key, &n); MPI_Type_delete_attr(vector, type_key))                   \
 	X(MPI_Type_get_attr(vector, type_key, &value, &flag))                                                \
 	X(MPI_Comm_create_keyval(NULL, NULL, &n, NULL); MPI_Comm_free_keyval(&n))                            \
+	X(MPI_Topo_test(copy, &n))                                                                           \
+	X(MPI_Cartdim_get(grid, &n))                                                                         \
+	X(MPI_Cart_get(grid, 4, from, to, result))                                                           \
+	X(MPI_Cart_rank(grid, zero, &n))                                                                     \
+	X(MPI_Cart_coords(grid, 0, 1, to))                                                                   \
+	X(MPI_Cart_shift(grid, 0, 2, &n, &m))                                                                \
+	X(MPI_Cart_map(MPI_COMM_WORLD, 1, one, zero, &n))                                                    \
+	X(MPI_Graphdims_get(graph, &n, &m))                                                                  \
+	X(MPI_Graph_get(graph, 4, 4, from, to))                                                              \
+	X(MPI_Graph_neighbors_count(graph, 0, &n))                                                           \
+	X(MPI_Graph_neighbors(graph, 0, 4, to))                                                              \
+	X(MPI_Graph_map(MPI_COMM_WORLD, 1, one, zero, &n))                                                   \
+	X(MPI_Dist_graph_neighbors_count(around, &n, &m, &k))                                                \
+	X(MPI_Dist_graph_neighbors(around, 1, &n, &m, 1, &k, &l))                                            \
 	X(MPI_Comm_compare(MPI_COMM_WORLD, copy, &n))                                                        \
 	X(MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_SELF, &n))                                               \
 	X(MPI_Comm_test_inter(copy, &flag))                                                                  \
@@ -154,6 +165,9 @@ static void make(void) {
 	MPI_Type_create_struct(2, lengths, at, parts, &mixed);
 	MPI_Type_commit(&mixed);
 	MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+	MPI_Cart_create(MPI_COMM_SELF, 1, one, one, 0, &grid);
+	MPI_Graph_create(MPI_COMM_SELF, 1, one, zero, 0, &graph);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 1, zero, one, 1, zero, one, MPI_INFO_NULL, 0, &around);
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &comm_key, NULL);
 	MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL);
 	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &win_key, NULL);
@@ -165,6 +179,9 @@ static void make(void) {
 }
 
 static void drop(void) {
+	MPI_Comm_free(&grid);
+	MPI_Comm_free(&graph);
+	MPI_Comm_free(&around);
 	MPI_Comm_free_keyval(&comm_key);
 	MPI_Type_free_keyval(&type_key);
 	MPI_Win_free_keyval(&win_key);

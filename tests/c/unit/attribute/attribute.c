@@ -71,7 +71,7 @@ static int set(struct object *o, int keyval, uintptr_t value) {
 /* The value of an attribute; -1: it is not set; minus an error class. */
 static long get(struct object *o, int keyval) {
 	void *value = NULL;
-	int flag, rc = gompi_attribute_get(&v, COMM, gompi_load(&o->attributes), keyval, &value, &flag);
+	int flag = 0, rc = gompi_attribute_get(&v, COMM, gompi_load(&o->attributes), keyval, &value, &flag);
 	return rc != MPI_SUCCESS ? -rc : flag ? (long)(intptr_t)value : -1;
 }
 
@@ -218,8 +218,8 @@ static int comes[WRITERS], stays[STAY];
 
 static void use(int thread) {
 	struct gompi_verdict mine;
-	void *value;
-	int flag;
+	void *value = NULL;
+	int flag = 0;
 	for (uintptr_t r = 0; r < ROUNDS; r++) {
 		struct gompi_attributes *t = gompi_load_acquire(&shared.attributes);
 		int one = stays[r % STAY];
@@ -251,9 +251,10 @@ static void datatypes(void) {
 	uintptr_t predefined = (uintptr_t)MPI_INT, made = 11U << 27 | predefined, copy = made + 1;
 	int k, flag;
 	void *value = NULL;
-	unit_types();
-	CHECK(gompi_type_install(made, (struct gompi_facts){.combiner = MPI_COMBINER_DUP}, (int64_t[1]){0}, 1),
-	      "no memory");
+	const struct gompi_facts facts = {.combiner = MPI_COMBINER_DUP};
+	int64_t program[] = {0};
+	CHECK(gompi_type_install(predefined, facts, program, 1), "no memory");
+	CHECK(gompi_type_install(made, facts, program, 1), "no memory");
 	gompi_type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &k, NULL);
 	CHECK(gompi_type_attributes_of(made) == NULL, "attributes before there are any");
 	gompi_type_set_attr((MPI_Datatype)predefined, k, (void *)1);
