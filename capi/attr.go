@@ -49,6 +49,12 @@ func verdictOf(f func(v *C.struct_gompi_verdict) C.int) error {
 	return nil
 }
 
+// nameOf returns the name that a function of C stores.
+func nameOf(f func(name *C.char) C.int) string {
+	var name [abi.MPI_MAX_OBJECT_NAME]C.char
+	return C.GoStringN(&name[0], f(&name[0]))
+}
+
 // copyCommAttributes copies the attributes of a communicator for a duplicate that is not known to C yet (openComm).
 func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 	t := C.gompi_attr_of_comm(C.uintptr_t(from.Handle))

@@ -282,21 +282,6 @@ func freeComm(function string, at uintptr) (rc int32) {
 	})
 }
 
-//export gompi_comm_set_name
-func gompi_comm_set_name(comm_, name uintptr) int32 {
-	return onComm("MPI_Comm_set_name", comm_, func(c *comm.Comm) error { return setName(c, name) })
-}
-
-//export gompi_comm_get_name
-func gompi_comm_get_name(comm_, name, resultlen uintptr) int32 {
-	if comm_ == abi.MPI_COMM_NULL && name != 0 && resultlen != 0 && needRunning() == nil {
-		*out[int32](resultlen) = int32(putString(name, "MPI_COMM_NULL", abi.MPI_MAX_OBJECT_NAME))
-		return abi.MPI_SUCCESS
-	}
-	return onComm("MPI_Comm_get_name", comm_,
-		func(c *comm.Comm) error { return storeString(c.Name(), abi.MPI_MAX_OBJECT_NAME, name, resultlen) })
-}
-
 //export gompi_comm_get_parent
 func gompi_comm_get_parent(parent uintptr) (rc int32) {
 	defer guard("MPI_Comm_get_parent", 0, 0, &rc)

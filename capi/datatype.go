@@ -79,32 +79,12 @@ func dupType(oldtype, newtype uintptr) (*datatype.Type, error) {
 	return t, nil
 }
 
-//export gompi_type_set_name
-func gompi_type_set_name(h, name uintptr) int32 {
-	return onType("MPI_Type_set_name", h, func(t *datatype.Type) error { return setName(t, name) })
-}
-
-//export gompi_type_get_name
-func gompi_type_get_name(h, name, resultlen uintptr) int32 {
-	if h == abi.MPI_DATATYPE_NULL && name != 0 && resultlen != 0 {
-		*out[int32](resultlen) = int32(putString(name, "MPI_DATATYPE_NULL", abi.MPI_MAX_OBJECT_NAME))
-		return abi.MPI_SUCCESS
-	}
-	return onType("MPI_Type_get_name", h, func(t *datatype.Type) error {
-		return storeString(t.Name(), abi.MPI_MAX_OBJECT_NAME, name, resultlen)
-	})
-}
-
-// gompi_create_f90 is MPI_Type_create_f90_ the first time that a type is asked for (datatype/named.c).
-//
-//export gompi_create_f90
-func gompi_create_f90(function uintptr, combiner, p, r int32, newtype uintptr) int32 {
-	return newType(cString(function), newtype, func() (*datatype.Type, error) {
-		switch combiner {
-		case abi.MPI_COMBINER_F90_INTEGER:
-			return datatype.F90Integer(r)
-		case abi.MPI_COMBINER_F90_REAL:
-			return datatype.F90Real(p, r)
+// predefinedType stores a type that the library owns, which is told to C the first time.
+func predefinedType(function string, newtype uintptr, f func() (*datatype.Type, bool, error)) int32 {
+	return newType(function, newtype, func() (*datatype.Type, error) {
+		t, created, err := f()
+		if err == nil && created {
+			err = installType(t)
 		}
 		return datatype.F90Complex(p, r)
 	})

@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "datatype/attributes.h"
 #include "datatype/facts.h"
 #include "datatype/recipe.h"
 */
@@ -19,12 +20,19 @@ import (
 
 // The predefined types are in C's table from the beginning.
 func init() {
+	trim.Also = func() { C.gompi_type_trim() }
+	datatype.Named = func(h uintptr) string {
+		return nameOf(func(name *C.char) C.int { return C.gompi_type_name(C.uintptr_t(h), name) })
+	}
 	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
 	datatype.Handles = typeHandles{}
 	datatype.Predefined(func(t *datatype.Type) {
 		if err := installType(t); err != nil {
 			panic(err)
 		}
+		name := datatype.BasicOf(t.Handle()).Name
+		C.gompi_type_predefined_name(C.uintptr_t(t.Handle()), (*C.char)(unsafe.Pointer(unsafe.StringData(name))),
+			C.int(len(name)))
 	})
 }
 

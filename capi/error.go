@@ -1,5 +1,9 @@
 package main
 
+/*
+#include "comm/comm.h"
+#include "win/win.h"
+*/
 import "C"
 
 import (
@@ -190,14 +194,18 @@ func objectName(kind handle.Kind, object uintptr) string {
 	switch kind {
 	case handle.Comm:
 		if c := lookupComm(object); c != nil {
-			if name := c.Name(); name != "" {
+			if name := nameOf(func(name *C.char) C.int {
+				return C.gompi_comm_name(C.MPI_Comm(pointer(object)), name)
+			}); name != "" {
 				return "communicator " + name
 			}
 			return fmt.Sprintf("communicator %#x", object)
 		}
 	case handle.Win:
 		if w := rma.Lookup(object); w != nil {
-			if name := w.Name(); name != "" {
+			if name := nameOf(func(name *C.char) C.int {
+				return C.gompi_win_name(C.MPI_Win(pointer(object)), name)
+			}); name != "" {
 				return "window " + name
 			}
 			return fmt.Sprintf("window %#x", object)

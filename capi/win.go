@@ -335,32 +335,6 @@ func gompi_win_get_group(win, result uintptr) int32 {
 	return onWin("MPI_Win_get_group", win, func(w *rma.Window) error { return storeGroup(w.Group, result) })
 }
 
-//export gompi_win_set_name
-func gompi_win_set_name(win, name uintptr) int32 {
-	return onWin("MPI_Win_set_name", win, func(w *rma.Window) error { return setName(w, name) })
-}
-
-// setName gives an object the name at an address; what is too long is cut, as in a Fortran assignment. MPI_ERR_ARG:
-// there is none.
-func setName(object interface{ SetName(string) }, name uintptr) error {
-	if name == 0 {
-		return mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
-	}
-	s := cString(name)
-	object.SetName(s[:min(len(s), abi.MPI_MAX_OBJECT_NAME-1)])
-	return nil
-}
-
-//export gompi_win_get_name
-func gompi_win_get_name(win, name, resultlen uintptr) int32 {
-	if win == abi.MPI_WIN_NULL && name != 0 && resultlen != 0 && needRunning() == nil {
-		*out[int32](resultlen) = int32(putString(name, "MPI_WIN_NULL", abi.MPI_MAX_OBJECT_NAME))
-		return abi.MPI_SUCCESS
-	}
-	return onWin("MPI_Win_get_name", win,
-		func(w *rma.Window) error { return storeString(w.Name(), abi.MPI_MAX_OBJECT_NAME, name, resultlen) })
-}
-
 // groupFreed tells the windows, which remember groups by handle, that a handle may mean another group from now on.
 func groupFreed() { C.gompi_groups_changed() }
 

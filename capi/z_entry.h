@@ -150,13 +150,11 @@ extern GoInt32 gompi_comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
 extern GoInt32 gompi_comm_free(GoUintptr comm);
 extern GoInt32 gompi_comm_get_info(GoUintptr comm, GoUintptr info_used);
-extern GoInt32 gompi_comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
 extern GoInt32 gompi_comm_group(GoUintptr comm, GoUintptr group);
 extern GoInt32 gompi_comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_remote_group(GoUintptr comm, GoUintptr group);
 extern GoInt32 gompi_comm_set_info(GoUintptr comm, GoUintptr info);
-extern GoInt32 gompi_comm_set_name(GoUintptr comm, GoUintptr comm_name);
 extern GoInt32 gompi_comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
 extern GoInt32 gompi_comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 key, GoUintptr info,
     GoUintptr newcomm);
@@ -171,10 +169,6 @@ extern GoInt32 gompi_group_union(GoUintptr group1, GoUintptr group2, GoUintptr n
 extern GoInt32 gompi_intercomm_create(GoUintptr local_comm, GoInt32 local_leader, GoUintptr peer_comm,
     GoInt32 remote_leader, GoInt32 tag, GoUintptr newintercomm);
 extern GoInt32 gompi_intercomm_merge(GoUintptr intercomm, GoInt32 high, GoUintptr newintracomm);
-extern GoInt32 gompi_type_get_name(GoUintptr datatype, GoUintptr type_name, GoUintptr resultlen);
-extern GoInt32 gompi_type_set_name(GoUintptr datatype, GoUintptr type_name);
-extern GoInt32 gompi_win_get_name(GoUintptr win, GoUintptr win_name, GoUintptr resultlen);
-extern GoInt32 gompi_win_set_name(GoUintptr win, GoUintptr win_name);
 extern GoInt32 gompi_cart_create(GoUintptr comm_old, GoInt32 ndims, GoUintptr dims, GoUintptr periods,
     GoInt32 reorder, GoUintptr comm_cart);
 extern GoInt32 gompi_cart_sub(GoUintptr comm, GoUintptr remain_dims, GoUintptr newcomm);

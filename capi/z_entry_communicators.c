@@ -102,10 +102,7 @@ GOMPI_ALIAS(MPI_Comm_get_info)
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
-    const char *outer = gompi_enter("MPI_Comm_get_name");
-    int rc = gompi_comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_get_name(comm, comm_name, resultlen);
 }
 GOMPI_ALIAS(MPI_Comm_get_name)
 
@@ -174,10 +171,7 @@ GOMPI_ALIAS(MPI_Comm_set_info)
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
-    const char *outer = gompi_enter("MPI_Comm_set_name");
-    int rc = gompi_comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_set_name(comm, comm_name);
 }
 GOMPI_ALIAS(MPI_Comm_set_name)
 
@@ -369,10 +363,7 @@ GOMPI_ALIAS(MPI_Type_get_attr)
 
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    const char *outer = gompi_enter("MPI_Type_get_name");
-    int rc = gompi_type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_name(datatype, type_name, resultlen);
 }
 GOMPI_ALIAS(MPI_Type_get_name)
 
@@ -384,10 +375,7 @@ GOMPI_ALIAS(MPI_Type_set_attr)
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
-    const char *outer = gompi_enter("MPI_Type_set_name");
-    int rc = gompi_type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_set_name(datatype, type_name);
 }
 GOMPI_ALIAS(MPI_Type_set_name)
 
@@ -418,10 +406,7 @@ GOMPI_ALIAS(MPI_Win_get_attr)
 
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
-    const char *outer = gompi_enter("MPI_Win_get_name");
-    int rc = gompi_win_get_name((uintptr_t)win, (uintptr_t)win_name, (uintptr_t)resultlen);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_get_name(win, win_name, resultlen);
 }
 GOMPI_ALIAS(MPI_Win_get_name)
 
@@ -433,10 +418,7 @@ GOMPI_ALIAS(MPI_Win_set_attr)
 
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
-    const char *outer = gompi_enter("MPI_Win_set_name");
-    int rc = gompi_win_set_name((uintptr_t)win, (uintptr_t)win_name);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_set_name(win, win_name);
 }
 GOMPI_ALIAS(MPI_Win_set_name)
 

@@ -228,6 +228,9 @@ void gompi_attributes_close(struct gompi_attributes *t) {
 	gompi_brief_take(&gompi_keyvals_lock);
 	for (uint32_t n; (n = gompi_load(&t->n)) > 0;)
 		take_out(t, n - 1);
+	struct gompi_name *name = t->name;
+	t->name = NULL;
 	gompi_brief_give(&gompi_keyvals_lock);
+	free(name);
 	gompi_spares_give(&spare_tables, t);
 }

@@ -1,5 +1,5 @@
-// Package attribute is keyvals and what an application caches under them, in C, for communicators, windows and
-// datatypes alike.
+// Package attribute is keyvals and what an application attaches to communicators, windows and datatypes alike, in C:
+// attributes and names.
 //
 // It must not know those objects: each has a table of its own.
 package attribute

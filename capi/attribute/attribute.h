@@ -1,5 +1,5 @@
-// The attributes of an object (MPI-5.0 7.7), in the order in which they were set first. An object has a table from its
-// first attribute on.
+// What an application attaches to an object: attributes (MPI-5.0 7.7), in the order in which they were set first, and a
+// name. An object has a table from the first of them on.
 //
 // Whoever asks takes no lock. What changes a table has gompi_keyvals_lock; the application's functions are called
 // without it, since they may call MPI.
@@ -18,6 +18,11 @@ struct gompi_attribute {
 	struct gompi_keyval *key;
 };
 
+struct gompi_name {
+	int length;
+	char text[MPI_MAX_OBJECT_NAME];
+};
+
 // Entries that are too few are replaced and stay as they were, for threads that still read them.
 struct gompi_attribute_list {
 	struct gompi_attribute_list *before; // with half as many
@@ -29,6 +34,7 @@ struct gompi_attributes {
 	gompi_a32 moves;                           // odd while entries move
 	gompi_a32 n;                               // the store releases the last entry
 	struct gompi_attribute_list *_Atomic list; // the store releases the entries
+	struct gompi_name *name;                   // NULL: never given (name.h)
 	struct gompi_attributes *next;             // of tables that no object has
 };
 

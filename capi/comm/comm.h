@@ -46,6 +46,10 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 bool gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 
+// Stores the name of a communicator, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length. 0: it has none, or
+// there is no such communicator.
+int gompi_comm_name(MPI_Comm comm, char *name);
+
 // Raises MPI_ERR_COMM for a handle that is no live communicator, and returns what the call shall return.
 __attribute__((cold)) int gompi_not_a_communicator(MPI_Comm comm, const char *call);
 

@@ -5,8 +5,7 @@
 
 struct gompi_table gompi_type_attributes[2] = {{&gompi_table_nothing}, {&gompi_table_nothing}};
 
-// Returns the table of a type, which it makes if there is none; NULL: there is no memory.
-static struct gompi_attributes *open_type_attributes(uintptr_t handle) {
+struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle) {
 	struct gompi_attributes *t = gompi_type_attributes_of(handle), *_Atomic made = NULL;
 	if (t != NULL || gompi_attributes_make(&made) == NULL)
 		return t;
@@ -59,7 +58,7 @@ int gompi_type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_
 	struct gompi_verdict v;
 	if (gompi_facts_get(datatype) == NULL)
 		return gompi_not_a_datatype(datatype, call);
-	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_TYPE, open_type_attributes((uintptr_t)datatype),
+	int rc = gompi_attribute_set(&v, GOMPI_KEYVAL_TYPE, gompi_type_attributes_open((uintptr_t)datatype),
 				     (uintptr_t)datatype, type_keyval, attribute_val);
 	return rc == MPI_SUCCESS ? rc : refuse_type_attribute(call, &v);
 }

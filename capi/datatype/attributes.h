@@ -1,4 +1,5 @@
-// The attributes of datatypes (MPI-5.0 7.7.4), which few types have: they are found by the type's handle.
+// The attributes and names of datatypes (MPI-5.0 7.7.4 and 7.8), which few types have: they are found by the type's
+// handle.
 #ifndef GOMPI_TYPE_ATTRIBUTES_H
 #define GOMPI_TYPE_ATTRIBUTES_H
 
@@ -18,6 +19,15 @@ static inline struct gompi_table *gompi_type_attributes_table(uintptr_t handle) 
 static inline struct gompi_attributes *gompi_type_attributes_of(uintptr_t handle) {
 	return gompi_table_get(gompi_type_attributes_table(handle), handle);
 }
+
+// gompi_type_attributes_open returns the same, which it makes if there is none; NULL: there is no memory.
+struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle);
+
+// gompi_type_name stores the name of a type, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length, 0: it has
+// none.
+int gompi_type_name(uintptr_t handle, char *name);
+// gompi_type_predefined_name says how a predefined type is called that the application has not given another name.
+void gompi_type_predefined_name(uintptr_t handle, const char *name, int length);
 
 // gompi_type_attributes_copy copies the attributes of a type to one that is made as its duplicate, which has none.
 // The verdict's class; after an error of a copy function the duplicate has none.

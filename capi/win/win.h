@@ -186,6 +186,10 @@ static inline struct gompi_win *gompi_win_get(MPI_Win win) {
 	return w;
 }
 
+// Stores the name of a window, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length. 0: it has none, or there
+// is no such window.
+int gompi_win_name(MPI_Win win, char *name);
+
 // A member on this node.
 static inline struct gompi_win_member *gompi_member(const struct gompi_win *w, int rank) {
 	return &w->shared->member[rank];

@@ -11,7 +11,9 @@
 
 int gompi_win_delete_attr(MPI_Win win, int win_keyval);
 int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen);
 int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
+int gompi_win_set_name(MPI_Win win, const char *win_name);
 
 #pragma GCC visibility pop
 #endif

@@ -71,7 +71,6 @@ type Comm struct {
 	idups atomic.Int32
 
 	mu    sync.Mutex
-	name  string
 	refs  int  // operations under way that need the communicator
 	freed bool // MPI_Comm_free has been called
 }
@@ -83,7 +82,7 @@ var Handles = handle.NewTable[Comm](handle.Comm)
 // made later, by AttachBlock.
 func NewWorld(host Host, me, n int) *Comm {
 	c := &Comm{host: host, id: worldID, local: group.Range(0, int32(n), 1), rank: me, size: n,
-		Handle: abi.MPI_COMM_WORLD, name: "MPI_COMM_WORLD"}
+		Handle: abi.MPI_COMM_WORLD}
 	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 	return c
 }
@@ -91,7 +90,7 @@ func NewWorld(host Host, me, n int) *Comm {
 // NewSelf makes the predefined communicator of the process with world rank me alone.
 func NewSelf(host Host, me int) *Comm {
 	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1,
-		Handle: abi.MPI_COMM_SELF, name: "MPI_COMM_SELF"}
+		Handle: abi.MPI_COMM_SELF}
 	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 	return c
 }
@@ -131,20 +130,6 @@ func (c *Comm) Peers() *group.Group {
 // Context returns the number that the messages of one context carry. It is the same on all members and on no other
 // communicator of the job.
 func (c *Comm) Context(x Context) uint64 { return c.id | uint64(x) }
-
-// Name returns the name set by SetName, or that of a predefined communicator.
-func (c *Comm) Name() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.name
-}
-
-// SetName sets the name; the caller has checked its length.
-func (c *Comm) SetName(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.name = name
-}
 
 // Compare returns MPI_IDENT for the same communicator, MPI_CONGRUENT for the same groups in the same order, MPI_SIMILAR
 // for the same members in another order, else MPI_UNEQUAL.

@@ -33,8 +33,6 @@ type Type struct {
 	// the application's handle, types constructed from this one, operations that use it
 	refs atomic.Int64
 	prog atomic.Pointer[[]int64] // nil: not assembled yet
-
-	name atomic.Pointer[string] // nil: never set
 }
 
 // predefined holds the predefined types at handle - firstBasic.
@@ -297,28 +295,18 @@ func (t *Type) Predefined() bool {
 	return false
 }
 
-// Name returns the name given by SetName, a predefined type's own, or "" (MPI-5.0 7.8).
-func (t *Type) Name() string {
-	if name := t.name.Load(); name != nil {
-		return *name
-	}
-	if t.args.combiner == abi.MPI_COMBINER_NAMED {
-		return t.basic.Name
+// Named returns the name of a type, "" if it has none (MPI-5.0 7.8). Set by capi, which knows what the application has
+// given.
+var Named = func(h uintptr) string {
+	if b := BasicOf(h); b != nil {
+		return b.Name
 	}
 	return ""
 }
 
-// SetName gives the type a name of at most MPI_MAX_OBJECT_NAME-1 bytes; a longer one is cut.
-func (t *Type) SetName(name string) {
-	if len(name) >= abi.MPI_MAX_OBJECT_NAME {
-		name = name[:abi.MPI_MAX_OBJECT_NAME-1]
-	}
-	t.name.Store(&name)
-}
-
 // String describes the type in a message.
 func (t *Type) String() string {
-	if n := t.Name(); n != "" {
+	if n := Named(t.h); n != "" {
 		return n
 	}
 	return fmt.Sprintf("%#x (%d bytes, extent %d)", t.h, t.Size(), t.Extent())

@@ -71,7 +71,6 @@ type Window struct {
 
 	mu    sync.Mutex
 	maps  map[extent]uintptr // of a dynamic window: attached memory of others that is mapped here
-	name  string
 	hints Hints
 }
 
@@ -83,20 +82,6 @@ func (w *Window) spans() bool { return len(w.near.ranks) < w.Group.Size() }
 // allocates returns whether the window's memory is made with it.
 func (w *Window) allocates() bool {
 	return w.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE || w.Flavor == abi.MPI_WIN_FLAVOR_SHARED
-}
-
-// Name returns the window's name, "" if it was never given one.
-func (w *Window) Name() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.name
-}
-
-// SetName names the window.
-func (w *Window) SetName(name string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.name = name
 }
 
 // Hints returns the hints in force.

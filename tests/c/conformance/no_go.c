@@ -24,7 +24,7 @@ static MPI_Comm copy, grid, graph, around;
 static MPI_Group world, other;
 static MPI_Win win;
 static MPI_Info info;
-static char text[MPI_MAX_INFO_KEY + 1];
+static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME];
 
 /* To add a call: one line. It is made once before it is looked at, since the first may have something to find out. */
 #define CALLS(X)                                                                                             \
@@ -99,6 +99,12 @@ static char text[MPI_MAX_INFO_KEY + 1];
 	X(MPI_Type_set_attr(vector, type_key, &n); MPI_Type_delete_attr(vector, type_key))                   \
 	X(MPI_Type_get_attr(vector, type_key, &value, &flag))                                                \
 	X(MPI_Comm_create_keyval(NULL, NULL, &n, NULL); MPI_Comm_free_keyval(&n))                            \
+	X(MPI_Comm_set_name(copy, "copy"))                                                                   \
+	X(MPI_Comm_get_name(copy, name, &n))                                                                 \
+	X(MPI_Comm_get_name(MPI_COMM_WORLD, name, &n))                                                       \
+	X(MPI_Type_set_name(vector, "vector"))                                                               \
+	X(MPI_Type_get_name(vector, name, &n))                                                               \
+	X(MPI_Type_get_name(MPI_INT, name, &n))                                                              \
 	X(MPI_Topo_test(copy, &n))                                                                           \
 	X(MPI_Cartdim_get(grid, &n))                                                                         \
 	X(MPI_Cart_get(grid, 4, from, to, result))                                                           \
@@ -132,6 +138,8 @@ static char text[MPI_MAX_INFO_KEY + 1];
 	X(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag))                                                \
 	X(MPI_Win_set_attr(win, win_key, &n); MPI_Win_delete_attr(win, win_key))                             \
 	X(MPI_Win_get_attr(win, win_key, &value, &flag))                                                     \
+	X(MPI_Win_set_name(win, "win"))                                                                      \
+	X(MPI_Win_get_name(win, name, &n))                                                                   \
 	X(MPI_Win_fence(0, win))                                                                             \
 	X(MPI_Put(from, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                         \
 	X(MPI_Get(to, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                           \
