@@ -34,11 +34,7 @@ func tellCommAttributes(p *core.Instance) {
 		a.appnum, a.has_appnum = C.int(n), true
 	}
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
-	tellLastUsed()
 }
-
-// tellLastUsed says what MPI_LASTUSEDCODE is.
-func tellLastUsed() { C.gompi_comm_predefined.lastusedcode = C.int(mpierr.LastUsed()) }
 
 // verdictOf returns the error that a function of C has found, if it returned a class.
 func verdictOf(f func(v *C.struct_gompi_verdict) C.int) error {

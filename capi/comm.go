@@ -1,12 +1,14 @@
 package main
 
+/*
+#include "comm/comm.h"
+*/
 import "C"
 
 import (
 	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
-	"gompirma/core/errhandler"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
@@ -27,8 +29,7 @@ func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	return finish(function, handle.Comm, h, f(c))
 }
 
-// storeComm gives the application a handle of c at an address, MPI_COMM_NULL for nil. c has inherited a reference to
-// its error handler.
+// storeComm gives the application a handle of c at an address, MPI_COMM_NULL for nil.
 func storeComm(c *comm.Comm, at uintptr) error {
 	if c == nil {
 		*out[uintptr](at) = abi.MPI_COMM_NULL
@@ -45,7 +46,6 @@ func storeComm(c *comm.Comm, at uintptr) error {
 		dropComm(c)
 		return err
 	}
-	errhandler.Keep(uintptr(c.Errhandler.Load()))
 	*out[uintptr](at) = h
 	return nil
 }
@@ -53,8 +53,12 @@ func storeComm(c *comm.Comm, at uintptr) error {
 // dropComm gives up a communicator that the application does not get.
 func dropComm(c *comm.Comm) {
 	dropAttributes(c.Attributes)
+	C.gompi_errhandler_release(C.uintptr_t(c.Errhandler))
 	c.Free()
 }
+
+// inherited returns the error handler of c for a communicator that is made of it.
+func inherited(c *comm.Comm) uintptr { return uintptr(C.gompi_comm_errhandler(C.uintptr_t(c.Handle))) }
 
 // newComm does what all calls do that make a communicator of one: f makes it. The hints are those of an info object.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
@@ -71,7 +75,7 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 			return err
 		}
 		if n != nil { // nil: MPI_UNDEFINED
-			n.Info = hints
+			n.Info, n.Errhandler = hints, inherited(c)
 		}
 		return storeComm(n, newcomm)
 	})
@@ -181,11 +185,12 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
-	number := c.NextIdup()
+	number, errhandler := c.NextIdup(), inherited(c)
 	r := &idup{}
 	r.Kind, r.Op, r.Owner, r.Status = request.Collective, r, c, request.Empty
 	if err := storeRequest(&r.Request, at); err != nil {
 		dropAttributes(attributes)
+		C.gompi_errhandler_release(C.uintptr_t(errhandler))
 		return err
 	}
 	nd := core.Self().Node
@@ -193,10 +198,11 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	go func() {
 		n, err := c.Idup(number)
 		if err == nil {
-			n.Info, n.Attributes = hints, attributes
+			n.Info, n.Attributes, n.Errhandler = hints, attributes, errhandler
 			err = storeComm(n, newcomm)
 		} else {
 			dropAttributes(attributes)
+			C.gompi_errhandler_release(C.uintptr_t(errhandler))
 		}
 		c.Unref()
 		r.Err = err
@@ -276,7 +282,6 @@ func freeComm(function string, at uintptr) (rc int32) {
 		closeComm(h)
 		comm.Handles.Remove(h)
 		*p = abi.MPI_COMM_NULL
-		errhandler.Release(uintptr(c.Errhandler.Load()))
 		c.Free()
 		return nil
 	})

@@ -1,26 +1,206 @@
 #include "error.h"
 
-#include "_cgo_export.h"
-#include "base/abi.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
-// In C, below no Go frame, so that handlers may call MPI or leave by longjmp.
-int gompi_raise(int token) {
-	uintptr_t function = 0, object = 0;
-	int code = 0;
-	int asked = gompi_take_handler(token, (uintptr_t)&function, (uintptr_t)&object, (uintptr_t)&code);
+#include "_cgo_export.h"
+#include "base/state.h"
+#include "comm/comm.h"
+#include "errors/codes.h"
+#include "win/win.h"
+#include "z_entry.h"
+
+// What the program has set on MPI_COMM_SELF is for errors that belong to no object. Most programs were written when
+// that was MPI_COMM_WORLD's; it is for those that have never set the other.
+static atomic_bool self_handler_set;
+
+// A handler of the application's that is to be called, if there is one.
+struct to_call {
+	uintptr_t function, object;
+	int code;
+};
+static _Thread_local struct to_call to_call __attribute__((tls_model("initial-exec")));
+
+// Returns the handler for errors on an object, and stores what it is called with: that of MPI_COMM_SELF, or of
+// MPI_COMM_WORLD, where the object does not exist.
+static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
+	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
+	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
+	*on = object;
+	if (c != NULL)
+		return gompi_load(&c->errhandler);
+	if (w != NULL)
+		return gompi_load(&w->errhandler);
+	if (kind == GOMPI_ON_FILE)
+		return (uintptr_t)MPI_ERRORS_RETURN;
+	bool self = gompi_load(&self_handler_set) || gompi_comm_world.handle == 0;
+	*on = self ? (uintptr_t)MPI_COMM_SELF : (uintptr_t)MPI_COMM_WORLD;
+	if (gompi_comm_world.handle == 0)
+		return (uintptr_t)MPI_ERRORS_ARE_FATAL;
+	return gompi_load(self ? &gompi_comm_self.errhandler : &gompi_comm_world.errhandler);
+}
+
+// Writes the name that an object has in an error's text: that which the application has given it, else its handle.
+static void name_object(char *to, size_t room, int kind, uintptr_t object) {
+	const char *what = kind == GOMPI_ON_COMM ? "communicator" : "window";
+	char name[MPI_MAX_OBJECT_NAME];
+	int n = 0;
+	to[0] = 0;
+	if (kind == GOMPI_ON_COMM && gompi_comm_get((MPI_Comm)object) != NULL)
+		n = gompi_comm_name((MPI_Comm)object, name);
+	else if (kind == GOMPI_ON_WIN && gompi_win_get((MPI_Win)object) != NULL)
+		n = gompi_win_name((MPI_Win)object, name);
+	else
+		return;
+	if (n > 0)
+		stpcpy(stpcpy(stpcpy(stpcpy(to, " on "), what), " "), name);
+	else
+		snprintf(to, room, " on %s %#llx", what, (unsigned long long)object);
+}
+
+// Writes what an error code of the application's is about: a predefined class's own text tells of its latest error.
+static const char *code_text(int code, char *to, size_t room) {
+	char about[MPI_MAX_ERROR_STRING];
+	bool own = gompi_error_class_name(code) == NULL && gompi_error_text(code, about) > 0;
+	if (own)
+		snprintf(to, room, "error code %d (%s)", code, about);
+	else
+		snprintf(to, room, "error code %d", code);
+	return to;
+}
+
+// Writes down what an error was about, NULL: a code of the application's, and ends the job if that is to be: then it does not return.
+static void tell_error(int class, const char *call, const char *text, int kind, uintptr_t object, bool fatal) {
+	char name[MPI_MAX_OBJECT_NAME + 32];
+	name_object(name, sizeof name, kind, object);
+	const char *class_name = gompi_error_class_name(class); // none of an application's own code
+	char about[MPI_MAX_ERROR_STRING + 32];
+	if (text == NULL)
+		text = code_text(class, about, sizeof about);
+	char all[strlen(call) + strlen(name) + strlen(text) + 64];
+	char *what = class_name != NULL ? stpcpy(stpcpy(all, class_name), ": ") : all;
+	stpcpy(stpcpy(stpcpy(stpcpy(what, call), name), ": "), text);
+	gompi_error_remember(class, what);
+	if (fatal)
+		gompi_abort_error(class, (uintptr_t)all);
+}
+
+// Returns what the call shall return, or -1: stores a handler of the application's that is to be called, and for whom.
+static int prepare(int class, const char *call, const char *text, int kind, uintptr_t object, struct to_call *to_call) {
+	// there is none, whatever its handle
+	if ((class == MPI_ERR_COMM || class == MPI_ERR_WIN) && !gompi_load(&gompi_state.running)) {
+		class = MPI_ERR_OTHER;
+		text = "MPI is not initialized, or has been finalized";
+	}
+	uintptr_t on, h = handler_for(kind, object, &on);
+	bool fatal = h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT;
+	if (fatal || gompi_error_class_name(class) != NULL)
+		tell_error(class, call, text, kind, object, fatal);
+	uintptr_t function = h == (uintptr_t)MPI_ERRORS_RETURN ? 0 : gompi_errhandler_function(h);
+	*to_call = (struct to_call){function, on, class};
+	return function == 0 ? class : -1;
+}
+
+// Calls it and returns the code. In C, below no Go frame, so that it may call MPI or leave
+// by longjmp.
+static int call_handler(const struct to_call *to_call) {
 	// Error handler functions of communicators, windows, files and sessions differ in the type of the handle only,
 	// and all of those are pointers.
-	void *handle = (void *)object;
-	if (function != 0)
-		((void (*)(void **, int *, ...))function)(&handle, &code);
-	return asked ? MPI_SUCCESS : code;
+	void *handle = (void *)to_call->object;
+	int code = to_call->code;
+	if (to_call->function != 0)
+		((void (*)(void **, int *, ...))to_call->function)(&handle, &code);
+	return code;
+}
+
+int gompi_raise_in_go(int class, const char *call, const char *text, int kind, uintptr_t object) {
+	return prepare(class, call, text, kind, object, &to_call);
+}
+
+int gompi_raise(int token) {
+	struct to_call mine = to_call;
+	return call_handler(&mine);
 }
 
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object) {
-	int rc = gompi_refused_go(class, (uintptr_t)call, (uintptr_t)text, kind, object);
-	return rc < 0 ? gompi_raise(rc) : rc;
+	struct to_call mine;
+	prepare(class, call, text, kind, object, &mine);
+	return call_handler(&mine);
 }
 
 int gompi_unsupported(const char *name, int kind, uintptr_t object) {
 	return gompi_raise_error(MPI_ERR_UNSUPPORTED_OPERATION, name, "not implemented", kind, object);
+}
+
+// The handler is called for the code; the call itself has succeeded if it returns. Programs have codes of their own
+// that MPI does not know, for handlers of their own, and other libraries hand them on.
+static int call_errhandler(const char *call, int code, int kind, uintptr_t object) {
+	if (code < 0) {
+		char text[64];
+		snprintf(text, sizeof text, "%d is no error class or code", code);
+		return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
+	}
+	gompi_raise_error(code, call, NULL, kind, object);
+	return MPI_SUCCESS;
+}
+
+int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode) {
+	static const char call[] = "MPI_Comm_call_errhandler";
+	if (gompi_comm_get(comm) == NULL)
+		return gompi_not_a_communicator(comm, call);
+	return call_errhandler(call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm);
+}
+
+int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
+	static const char call[] = "MPI_Win_call_errhandler";
+	if (gompi_win_get(win) == NULL)
+		return gompi_not_a_window(win, call);
+	return call_errhandler(call, errorcode, GOMPI_ON_WIN, (uintptr_t)win);
+}
+
+int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+	static const char call[] = "MPI_Comm_set_errhandler";
+	struct gompi_verdict v;
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, call);
+	if (gompi_errhandler_attach(&v, GOMPI_ON_COMM, &c->errhandler, errhandler) != MPI_SUCCESS)
+		return gompi_refuse(v.class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
+	if (comm == MPI_COMM_SELF)
+		gompi_store(&self_handler_set, true);
+	return MPI_SUCCESS;
+}
+
+int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
+	static const char call[] = "MPI_Comm_get_errhandler";
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, call);
+	if (errhandler == NULL)
+		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
+	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&c->errhandler);
+	return MPI_SUCCESS;
+}
+
+int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+	static const char call[] = "MPI_Win_set_errhandler";
+	struct gompi_verdict v;
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, call);
+	if (gompi_errhandler_attach(&v, GOMPI_ON_WIN, &w->errhandler, errhandler) != MPI_SUCCESS)
+		return gompi_win_refuse(win, call, &v);
+	return MPI_SUCCESS;
+}
+
+int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
+	static const char call[] = "MPI_Win_get_errhandler";
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, call);
+	if (errhandler == NULL)
+		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
+	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&w->errhandler);
+	return MPI_SUCCESS;
 }

@@ -1,4 +1,4 @@
-// Raising errors: the one place where a call that was refused meets the error handlers.
+// Raising errors: the one place where a call that was refused meets the error handlers (MPI-5.0 9.3).
 #ifndef GOMPI_ERROR_H
 #define GOMPI_ERROR_H
 
@@ -13,8 +13,11 @@ int gompi_raise_error(int class, const char *call, const char *text, int kind, u
 // Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name in the same way.
 int gompi_unsupported(const char *name, int kind, uintptr_t object);
 
-// Runs the error handler of the application that an implementation in Go returned as the negative token, and returns
-// the error code.
+// The same for Go, but for a handler of the application's, which may leave by longjmp and must not run above a Go
+// frame: then it returns a negative number, with which the entry point that has called Go calls gompi_raise.
+int gompi_raise_in_go(int class, const char *call, const char *text, int kind, uintptr_t object);
+
+// Runs the error handler of the application that gompi_raise_in_go has found, and returns the error code.
 int gompi_raise(int token);
 
 #pragma GCC visibility pop

@@ -27,6 +27,7 @@ import (
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/engine"
+	_ "gompirma/capi/errors"
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"

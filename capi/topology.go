@@ -87,6 +87,7 @@ func gompi_cart_sub(comm_, remain, newcomm uintptr) int32 {
 		if err != nil {
 			return err
 		}
+		n.Errhandler = inherited(c)
 		return storeComm(n, newcomm)
 	})
 }

@@ -17,7 +17,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/boot"
 	"gompirma/core/comm"
-	"gompirma/core/errhandler"
 	"gompirma/core/fabric"
 	"gompirma/core/group"
 	"gompirma/core/handle"
@@ -300,7 +299,6 @@ func gompi_win_free(win uintptr) int32 {
 	return onWin("MPI_Win_free", *out[uintptr](win), func(w *rma.Window) error {
 		err := w.Free(func() error { return deleteWinAttributes(w) })
 		if err == nil {
-			errhandler.Release(uintptr(w.Errhandler.Load()))
 			*out[uintptr](win) = abi.MPI_WIN_NULL
 		}
 		return err

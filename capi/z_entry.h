@@ -18,6 +18,7 @@
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
 #include "datatype/z_calls.h"
+#include "errors/z_calls.h"
 #include "group/z_calls.h"
 #include "info/z_calls.h"
 #include "message/z_calls.h"
@@ -59,7 +60,13 @@ int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count i
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int gompi_op_commutative(MPI_Op op, int *commute);
+int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode);
+int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
+int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 int gompi_get_version(int *version, int *subversion);
+int gompi_win_call_errhandler(MPI_Win win, int errorcode);
+int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
+int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
 double gompi_wtick(void);
 double gompi_wtime(void);
 int gompi_abort(MPI_Comm comm, int errorcode);
@@ -180,29 +187,10 @@ extern GoInt32 gompi_dist_graph_create_adjacent(GoUintptr comm_old, GoInt32 inde
     GoInt32 reorder, GoUintptr comm_dist_graph);
 extern GoInt32 gompi_graph_create(GoUintptr comm_old, GoInt32 nnodes, GoUintptr indx, GoUintptr edges,
     GoInt32 reorder, GoUintptr comm_graph);
-extern GoInt32 gompi_add_error_class(GoUintptr errorclass);
-extern GoInt32 gompi_add_error_code(GoInt32 errorclass, GoUintptr errorcode);
-extern GoInt32 gompi_add_error_string(GoInt32 errorcode, GoUintptr string);
 extern GoInt32 gompi_alloc_mem(GoInt64 size, GoUintptr info, GoUintptr baseptr);
-extern GoInt32 gompi_comm_call_errhandler(GoUintptr comm, GoInt32 errorcode);
-extern GoInt32 gompi_comm_create_errhandler(GoUintptr comm_errhandler_fn, GoUintptr errhandler);
-extern GoInt32 gompi_comm_get_errhandler(GoUintptr comm, GoUintptr errhandler);
-extern GoInt32 gompi_comm_set_errhandler(GoUintptr comm, GoUintptr errhandler);
-extern GoInt32 gompi_errhandler_free(GoUintptr errhandler);
-extern GoInt32 gompi_error_class(GoInt32 errorcode, GoUintptr errorclass);
-extern GoInt32 gompi_error_string(GoInt32 errorcode, GoUintptr string, GoUintptr resultlen);
-extern GoInt32 gompi_file_create_errhandler(GoUintptr file_errhandler_fn, GoUintptr errhandler);
 extern GoInt32 gompi_free_mem(GoUintptr base);
 extern GoInt32 gompi_get_library_version(GoUintptr version, GoUintptr resultlen);
 extern GoInt32 gompi_get_processor_name(GoUintptr name, GoUintptr resultlen);
-extern GoInt32 gompi_remove_error_class(GoInt32 errorclass);
-extern GoInt32 gompi_remove_error_code(GoInt32 errorcode);
-extern GoInt32 gompi_remove_error_string(GoInt32 errorcode);
-extern GoInt32 gompi_session_create_errhandler(GoUintptr session_errhandler_fn, GoUintptr errhandler);
-extern GoInt32 gompi_win_call_errhandler(GoUintptr win, GoInt32 errorcode);
-extern GoInt32 gompi_win_create_errhandler(GoUintptr win_errhandler_fn, GoUintptr errhandler);
-extern GoInt32 gompi_win_get_errhandler(GoUintptr win, GoUintptr errhandler);
-extern GoInt32 gompi_win_set_errhandler(GoUintptr win, GoUintptr errhandler);
 extern GoInt32 gompi_info_create(GoUintptr info);
 extern GoInt32 gompi_info_create_env(GoInt32 argc, GoUintptr argv, GoUintptr info);
 extern GoInt32 gompi_info_delete(GoUintptr info, GoUintptr key);

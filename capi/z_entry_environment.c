@@ -13,28 +13,19 @@
 
 int PMPI_Add_error_class(int *errorclass)
 {
-    const char *outer = gompi_enter("MPI_Add_error_class");
-    int rc = gompi_add_error_class((uintptr_t)errorclass);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_add_error_class(errorclass);
 }
 GOMPI_ALIAS(MPI_Add_error_class)
 
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
-    const char *outer = gompi_enter("MPI_Add_error_code");
-    int rc = gompi_add_error_code(errorclass, (uintptr_t)errorcode);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_add_error_code(errorclass, errorcode);
 }
 GOMPI_ALIAS(MPI_Add_error_code)
 
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
-    const char *outer = gompi_enter("MPI_Add_error_string");
-    int rc = gompi_add_error_string(errorcode, (uintptr_t)string);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_add_error_string(errorcode, string);
 }
 GOMPI_ALIAS(MPI_Add_error_string)
 
@@ -49,64 +40,43 @@ GOMPI_ALIAS(MPI_Alloc_mem)
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
-    const char *outer = gompi_enter("MPI_Comm_call_errhandler");
-    int rc = gompi_comm_call_errhandler((uintptr_t)comm, errorcode);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_call_errhandler(comm, errorcode);
 }
 GOMPI_ALIAS(MPI_Comm_call_errhandler)
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    const char *outer = gompi_enter("MPI_Comm_create_errhandler");
-    int rc = gompi_comm_create_errhandler((uintptr_t)comm_errhandler_fn, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_create_errhandler(comm_errhandler_fn, errhandler);
 }
 GOMPI_ALIAS(MPI_Comm_create_errhandler)
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
-    const char *outer = gompi_enter("MPI_Comm_get_errhandler");
-    int rc = gompi_comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_get_errhandler(comm, errhandler);
 }
 GOMPI_ALIAS(MPI_Comm_get_errhandler)
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-    const char *outer = gompi_enter("MPI_Comm_set_errhandler");
-    int rc = gompi_comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_set_errhandler(comm, errhandler);
 }
 GOMPI_ALIAS(MPI_Comm_set_errhandler)
 
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
-    const char *outer = gompi_enter("MPI_Errhandler_free");
-    int rc = gompi_errhandler_free((uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_errhandler_free(errhandler);
 }
 GOMPI_ALIAS(MPI_Errhandler_free)
 
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
-    const char *outer = gompi_enter("MPI_Error_class");
-    int rc = gompi_error_class(errorcode, (uintptr_t)errorclass);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_error_class(errorcode, errorclass);
 }
 GOMPI_ALIAS(MPI_Error_class)
 
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
-    const char *outer = gompi_enter("MPI_Error_string");
-    int rc = gompi_error_string(errorcode, (uintptr_t)string, (uintptr_t)resultlen);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_error_string(errorcode, string, resultlen);
 }
 GOMPI_ALIAS(MPI_Error_string)
 
@@ -119,10 +89,7 @@ GOMPI_ALIAS(MPI_File_call_errhandler)
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    const char *outer = gompi_enter("MPI_File_create_errhandler");
-    int rc = gompi_file_create_errhandler((uintptr_t)file_errhandler_fn, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_file_create_errhandler(file_errhandler_fn, errhandler);
 }
 GOMPI_ALIAS(MPI_File_create_errhandler)
 
@@ -182,28 +149,19 @@ GOMPI_ALIAS(MPI_Get_version)
 
 int PMPI_Remove_error_class(int errorclass)
 {
-    const char *outer = gompi_enter("MPI_Remove_error_class");
-    int rc = gompi_remove_error_class(errorclass);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_remove_error_class(errorclass);
 }
 GOMPI_ALIAS(MPI_Remove_error_class)
 
 int PMPI_Remove_error_code(int errorcode)
 {
-    const char *outer = gompi_enter("MPI_Remove_error_code");
-    int rc = gompi_remove_error_code(errorcode);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_remove_error_code(errorcode);
 }
 GOMPI_ALIAS(MPI_Remove_error_code)
 
 int PMPI_Remove_error_string(int errorcode)
 {
-    const char *outer = gompi_enter("MPI_Remove_error_string");
-    int rc = gompi_remove_error_string(errorcode);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_remove_error_string(errorcode);
 }
 GOMPI_ALIAS(MPI_Remove_error_string)
 
@@ -216,10 +174,7 @@ GOMPI_ALIAS(MPI_Session_call_errhandler)
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    const char *outer = gompi_enter("MPI_Session_create_errhandler");
-    int rc = gompi_session_create_errhandler((uintptr_t)session_errhandler_fn, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_session_create_errhandler(session_errhandler_fn, errhandler);
 }
 GOMPI_ALIAS(MPI_Session_create_errhandler)
 
@@ -239,37 +194,25 @@ GOMPI_ALIAS(MPI_Session_set_errhandler)
 
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
-    const char *outer = gompi_enter("MPI_Win_call_errhandler");
-    int rc = gompi_win_call_errhandler((uintptr_t)win, errorcode);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_call_errhandler(win, errorcode);
 }
 GOMPI_ALIAS(MPI_Win_call_errhandler)
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    const char *outer = gompi_enter("MPI_Win_create_errhandler");
-    int rc = gompi_win_create_errhandler((uintptr_t)win_errhandler_fn, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_create_errhandler(win_errhandler_fn, errhandler);
 }
 GOMPI_ALIAS(MPI_Win_create_errhandler)
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
-    const char *outer = gompi_enter("MPI_Win_get_errhandler");
-    int rc = gompi_win_get_errhandler((uintptr_t)win, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_get_errhandler(win, errhandler);
 }
 GOMPI_ALIAS(MPI_Win_get_errhandler)
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
-    const char *outer = gompi_enter("MPI_Win_set_errhandler");
-    int rc = gompi_win_set_errhandler((uintptr_t)win, (uintptr_t)errhandler);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_set_errhandler(win, errhandler);
 }
 GOMPI_ALIAS(MPI_Win_set_errhandler)
 

@@ -1,6 +1,5 @@
 #include "attribute/keyval.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 
 #include "attribute/z_calls.h"
@@ -9,7 +8,6 @@
 enum {
 	KIND_BITS = 28,
 	SPARE_KEYVALS = 64,
-	MANY_KEYVALS = 1 << 16, // whose memory is given back once seven eighths of them have gone
 };
 
 #define OF_KIND(kind) \
@@ -18,7 +16,6 @@ enum {
 struct gompi_handles gompi_keyvals[GOMPI_KEYVAL_KINDS] = {OF_KIND(GOMPI_KEYVAL_COMM), OF_KIND(GOMPI_KEYVAL_WIN),
 							  OF_KIND(GOMPI_KEYVAL_TYPE)};
 struct gompi_brief gompi_keyvals_lock;
-static uint32_t live_keyvals, most_keyvals; // now, and since memory was given back
 static struct gompi_keyval *spare_keyvals;
 static int spares;
 
@@ -51,11 +48,7 @@ static void end_keyval_locked(struct gompi_keyval *k) {
 	} else {
 		free(k);
 	}
-	if (--live_keyvals > most_keyvals / 8 || most_keyvals < MANY_KEYVALS)
-		return;
-	most_keyvals = live_keyvals;
-	gompi_handles_trim(of);
-	malloc_trim(0);
+	gompi_handles_settle(of);
 }
 
 void gompi_keyval_leave_locked(struct gompi_keyval *k) {
@@ -79,11 +72,8 @@ static int make_keyval(const char *call, enum gompi_keyval_kind kind, uintptr_t 
 	gompi_brief_take(&gompi_keyvals_lock);
 	struct gompi_keyval *k = take_keyval_locked();
 	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&gompi_keyvals[kind], k);
-	if (number != 0) {
+	if (number != 0)
 		*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra = extra};
-		if (++live_keyvals > most_keyvals)
-			most_keyvals = live_keyvals;
-	}
 	gompi_brief_give(&gompi_keyvals_lock);
 	if (number == 0) {
 		free(k);

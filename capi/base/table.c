@@ -1,5 +1,6 @@
 #include "base/table.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,12 @@ void gompi_handles_trim(struct gompi_handles *s) {
 		if (from < to)
 			madvise((void *)from, to - from, MADV_DONTNEED);
 	}
+}
+
+void gompi_handles_give_back(struct gompi_handles *s) {
+	s->most = 0;
+	gompi_handles_trim(s);
+	malloc_trim(0);
 }
 
 void gompi_handles_close(struct gompi_handles *s) {

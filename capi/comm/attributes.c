@@ -4,6 +4,7 @@
 
 #include "comm/comm.h"
 #include "comm/z_calls.h"
+#include "errors/codes.h"
 
 struct gompi_comm_predefined gompi_comm_predefined;
 
@@ -29,7 +30,7 @@ static inline int *predefined(int keyval, bool *set) {
 		*set = a->universe_size > 0;
 		return &a->universe_size;
 	case MPI_LASTUSEDCODE:
-		return &a->lastusedcode;
+		return &gompi_last_used_code;
 	}
 	return NULL;
 }

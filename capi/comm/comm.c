@@ -53,7 +53,13 @@ void gompi_comm_close(uintptr_t handle) {
 	c->handle = 0;
 	gompi_attributes_close(gompi_load(&c->attributes));
 	gompi_store(&c->attributes, NULL);
+	gompi_errhandler_leave(&c->errhandler);
 	gompi_known_forget(&gompi_comms, handle); // which knows nothing of the predefined ones
+}
+
+uintptr_t gompi_comm_errhandler(uintptr_t handle) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
+	return c == NULL ? (uintptr_t)MPI_ERRORS_ARE_FATAL : gompi_errhandler_of(&c->errhandler);
 }
 
 int gompi_not_a_communicator(MPI_Comm comm, const char *call) {

@@ -9,6 +9,7 @@
 #include "base/known.h"
 #include "base/ranks.h"
 #include "comm/topology.h"
+#include "errors/handler.h"
 
 struct gompi_comm {
 	uintptr_t handle;         // 0: none has the slot
@@ -26,7 +27,8 @@ struct gompi_comm {
 	int32_t started;                   // calls that have gone by plans with requests so far, their tag
 	struct gompi_topology topology;
 	struct gompi_attributes *_Atomic attributes; // NULL: there were none
-	struct gompi_comm *next;                     // of slots without a communicator
+	_Atomic uintptr_t errhandler;
+	struct gompi_comm *next; // of slots without a communicator
 };
 
 extern struct gompi_known gompi_comms; // all but those two
@@ -45,6 +47,9 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 // Makes the slot of a communicator as c describes it; the list of peers is copied. false: there is no memory.
 bool gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
+
+// Returns the error handler of a communicator for one that is made of it, with one reference more.
+uintptr_t gompi_comm_errhandler(uintptr_t handle);
 
 // Stores the name of a communicator, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length. 0: it has none, or
 // there is no such communicator.

@@ -8,6 +8,7 @@
 #include "base/barrier.h"
 #include "base/node.h"
 #include "base/verdict.h"
+#include "errors/handler.h"
 #include "fabric/fabric.h"
 #include "win/z_epoch.h"
 
@@ -159,7 +160,8 @@ struct gompi_win {
 	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
 	struct gompi_attributes *_Atomic attributes;    // NULL: there were none
-	struct gompi_win *next;                         // of slots without a window
+	_Atomic uintptr_t errhandler;
+	struct gompi_win *next; // of slots without a window
 };
 
 // The windows by the index in their handle (core/handle): the handle of the one that has the index, 0 if none has, and

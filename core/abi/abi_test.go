@@ -236,20 +236,13 @@ func TestErrorClasses(t *testing.T) {
 			continue
 		}
 		classes++
-		class := int32(c.Number())
-		require.Equal(t, c.Name, ErrorClassName(class))
-		text := ErrorClassText(class)
-		require.Equal(t, c.Text, text)
+		text := c.Text
 		require.NotEmpty(t, text, c.Name)
 		require.Less(t, len(text), MPI_MAX_ERROR_STRING)
 		require.Empty(t, texts[text], "%s and %s have the same text", c.Name, texts[text])
 		texts[text] = c.Name
 	}
 	require.Equal(t, 63+18, classes)
-	for _, none := range []int32{-1, 63, 1000, 1019, MPI_ERR_LASTCODE, 1 << 30} {
-		require.Empty(t, ErrorClassName(none))
-		require.Empty(t, ErrorClassText(none))
-	}
 }
 
 // TestRemoved: what MPI-3.0 removed stands beside the ABI, not in it: ten functions with the prototypes of MPI-2.2,

@@ -61,12 +61,12 @@ type Comm struct {
 	Local *Comm
 
 	// Slots of others, which they set once and guard themselves.
-	Attributes uintptr       // capi/attribute: those that C's slot begins with
-	Info       any           // core/info: hints
-	Errhandler atomic.Uint64 // handle of the error handler
-	Topology   any           // *topo of this package or nil
-	Coll       any           // core/coll
-	Buffers    any           // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
+	Attributes uintptr // of capi: those that it begins with
+	Info       any     // core/info: hints
+	Errhandler uintptr // of capi: the error handler that it begins with; 0: MPI_ERRORS_ARE_FATAL
+	Topology   any     // *topo of this package or nil
+	Coll       any     // core/coll
+	Buffers    any     // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
 
 	idups atomic.Int32
 
@@ -83,7 +83,6 @@ var Handles = handle.NewTable[Comm](handle.Comm)
 func NewWorld(host Host, me, n int) *Comm {
 	c := &Comm{host: host, id: worldID, local: group.Range(0, int32(n), 1), rank: me, size: n,
 		Handle: abi.MPI_COMM_WORLD}
-	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 	return c
 }
 
@@ -91,7 +90,6 @@ func NewWorld(host Host, me, n int) *Comm {
 func NewSelf(host Host, me int) *Comm {
 	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1,
 		Handle: abi.MPI_COMM_SELF}
-	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 	return c
 }
 

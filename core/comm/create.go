@@ -18,11 +18,9 @@ func (c *Comm) AttachBlock() error {
 	return err
 }
 
-// child returns an intracommunicator of g that inherits the error handler; it has no identity yet.
+// child returns an intracommunicator of g; it has no identity yet.
 func (c *Comm) child(g *group.Group, rank int) *Comm {
-	n := &Comm{host: c.host, local: g, rank: rank, size: g.Size()}
-	n.Errhandler.Store(c.Errhandler.Load())
-	return n
+	return &Comm{host: c.host, local: g, rank: rank, size: g.Size()}
 }
 
 // Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes are

@@ -107,7 +107,6 @@ func unpackInts(b []byte) []int32 {
 func inter(local *Comm, remote *group.Group, from *Comm) *Comm {
 	n := &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size,
 		Local: local}
-	n.Errhandler.Store(from.Errhandler.Load())
 	return n
 }
 

@@ -38,7 +38,6 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size,
 		DispUnit: spec.DispUnit, hints: hints}
-	w.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 	w.near = h.nearOf(c.Size(), w.Rank, w.Group.World)
 
 	place, ok := windows.propose(0)

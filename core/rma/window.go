@@ -47,8 +47,6 @@ type Window struct {
 	Size     int64 // bytes
 	DispUnit int32
 
-	Errhandler atomic.Uint64 // handle of the error handler
-
 	host      *Host
 	near      near
 	targets   []Target   // the members on this node, as near has them

@@ -32,28 +32,16 @@ func goConstants() []byte {
 	return formatted(b.Bytes())
 }
 
-// goErrors writes the names and texts of the error classes.
-func goErrors() []byte {
+// cErrors writes the error classes with their names and texts.
+func cErrors() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "// %s\n\npackage abi\n\n", notice)
-	for _, t := range []struct {
-		name, doc string
-		value     func(*abi.Constant) string
-	}{
-		{"ErrorClassName", "returns the name of a predefined error class, \"MPI_ERR_RANK\", or \"\" if class " +
-			"is none.",
-			func(c *abi.Constant) string { return c.Name }},
-		{"ErrorClassText", "returns in a few words what a predefined error class means, or \"\" if class is " +
-			"none.",
-			func(c *abi.Constant) string { return c.Text }},
-	} {
-		fmt.Fprintf(&b, "// %s %s\nfunc %s(class int32) string {\nswitch class {\n", t.name, t.doc, t.name)
-		for _, c := range errorClasses() {
-			fmt.Fprintf(&b, "case %s:\nreturn %q\n", c.Name, t.value(c))
-		}
-		b.WriteString("}\nreturn \"\"\n}\n\n")
+	fmt.Fprintf(&b, "// %s\n//\n// The predefined error classes, and what each means.\n"+
+		"#ifndef GOMPI_Z_CLASSES_H\n#define GOMPI_Z_CLASSES_H\n\n#define GOMPI_ERROR_CLASSES(X)", notice)
+	for _, c := range errorClasses() {
+		fmt.Fprintf(&b, " \\\n\tX(%s, %q)", c.Name, c.Text)
 	}
-	return formatted(b.Bytes())
+	b.WriteString("\n\n#endif\n")
+	return b.Bytes()
 }
 
 // errorClasses returns the constants that are error classes, MPI_SUCCESS among them.

@@ -102,7 +102,7 @@ func generate(root string) ([]file, error) {
 		{"capi/z_exports.so", exports()},
 		{"capi/coll/z_started.c", started(written)},
 		{"core/abi/zconst.go", goConstants()},
-		{"core/abi/zerror.go", goErrors()},
+		{"capi/errors/z_classes.h", cErrors()},
 		{"tests/c/abi/z_symbols.c", symbolsTest()},
 		{"tests/c/abi/z_constants.c", constantsTest()},
 		{"tests/c/abi/z_constants_cxx.cc", constantsTestCXX()},

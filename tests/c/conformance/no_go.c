@@ -24,7 +24,10 @@ static MPI_Comm copy, grid, graph, around;
 static MPI_Group world, other;
 static MPI_Win win;
 static MPI_Info info;
-static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME];
+static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME], error[MPI_MAX_ERROR_STRING];
+static MPI_Errhandler handler;
+
+static void handle(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 
 /* To add a call: one line. It is made once before it is looked at, since the first may have something to find out. */
 #define CALLS(X)                                                                                             \
@@ -40,6 +43,19 @@ static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME];
 	X(address = MPI_Aint_diff(address, 8))                                                               \
 	X(x = MPI_Wtime())                                                                                   \
 	X(x = MPI_Wtick())                                                                                   \
+	X(MPI_Error_class(MPI_ERR_ARG, &n))                                                                  \
+	X(MPI_Error_string(MPI_ERR_ARG, error, &n))                                                          \
+	X(MPI_Add_error_class(&n); MPI_Add_error_code(n, &m); MPI_Add_error_string(m, "added");              \
+	  MPI_Error_class(m, &k); MPI_Error_string(m, error, &l); MPI_Remove_error_string(m);                \
+	  MPI_Remove_error_code(m); MPI_Remove_error_class(n))                                               \
+	X(MPI_Comm_create_errhandler(handle, &handler); MPI_Errhandler_free(&handler))                       \
+	X(MPI_Comm_get_errhandler(copy, &handler); MPI_Errhandler_free(&handler))                            \
+	X(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN))                                                  \
+	X(MPI_Comm_call_errhandler(copy, MPI_ERR_OTHER))                                                     \
+	X(MPI_Win_get_errhandler(win, &handler); MPI_Errhandler_free(&handler))                              \
+	X(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN))                                                    \
+	X(MPI_Win_call_errhandler(win, MPI_ERR_OTHER))                                                       \
+	X(n = MPI_Comm_rank(copy, NULL))                                                                     \
 	X(MPI_Op_commutative(MPI_SUM, &flag))                                                                \
 	/* datatypes, predefined, committed and not */                                                       \
 	X(MPI_Type_size(MPI_INT, &n))                                                                        \

@@ -1,0 +1,21 @@
+// Package errors is error classes, codes and their texts, and error handlers, in C.
+//
+// It must not know the objects that errors are raised on.
+package errors
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+*/
+import "C"
+
+import (
+	"embed"
+
+	_ "gompirma/capi/base"
+)
+
+// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+//
+//go:embed *.h
+var _ embed.FS

@@ -1,0 +1,153 @@
+#include "errors/handler.h"
+
+#include <stdlib.h>
+
+#include "errors/z_calls.h"
+
+struct errhandler {
+	int kind;           // of objects that it can be attached to
+	uint32_t refs;      // objects and handles that refer to it
+	uintptr_t function; // the application's
+};
+
+// As core/handle makes handles: its kind is 9.
+enum { ERRHANDLER = 9, NUMBER_BITS = 27 };
+struct gompi_handles gompi_errhandlers = {
+	.table = {&gompi_table_nothing}, .above = ERRHANDLER << NUMBER_BITS, .numbers = (1 << NUMBER_BITS) - 1};
+struct gompi_brief gompi_errhandlers_lock;
+
+static struct errhandler *errhandler_at(uintptr_t h) { return gompi_table_get(&gompi_errhandlers.table, h); }
+
+// The lock is held, as in the next one.
+static void keep_locked(uintptr_t h) {
+	struct errhandler *x = errhandler_at(h);
+	if (x != NULL)
+		x->refs++;
+}
+
+static void release_locked(uintptr_t h) {
+	struct errhandler *x = errhandler_at(h);
+	if (x == NULL || --x->refs > 0)
+		return;
+	gompi_handles_remove(&gompi_errhandlers, h);
+	free(x);
+	gompi_handles_settle(&gompi_errhandlers);
+}
+
+uintptr_t gompi_errhandler_function(uintptr_t h) {
+	gompi_brief_take(&gompi_errhandlers_lock);
+	const struct errhandler *x = errhandler_at(h);
+	uintptr_t function = x != NULL ? x->function : 0;
+	gompi_brief_give(&gompi_errhandlers_lock);
+	return function;
+}
+
+static int not_a_handler(struct gompi_verdict *v, uintptr_t h) {
+	return gompi_error(v, MPI_ERR_ERRHANDLER, "%#llx is no error handler", (unsigned long long)h);
+}
+
+int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler errhandler) {
+	uintptr_t h = (uintptr_t)errhandler;
+	int rc = MPI_SUCCESS;
+	if (gompi_errhandler_predefined(h) && gompi_errhandler_predefined(gompi_load(at))) {
+		gompi_errhandler_release(gompi_swap_total(at, h)); // of another thread, meanwhile
+		return rc;
+	}
+	gompi_brief_take(&gompi_errhandlers_lock);
+	const struct errhandler *x = errhandler_at(h);
+	if (x == NULL && !gompi_errhandler_predefined(h)) {
+		rc = not_a_handler(v, h);
+	} else if (x != NULL && x->kind != kind) {
+		rc = gompi_error(v, MPI_ERR_ERRHANDLER, "error handler %#llx was made for another kind of object",
+				 (unsigned long long)h);
+	} else {
+		keep_locked(h);
+		release_locked(gompi_swap_total(at, h));
+	}
+	gompi_brief_give(&gompi_errhandlers_lock);
+	return rc;
+}
+
+uintptr_t gompi_errhandler_of(_Atomic uintptr_t *at) {
+	uintptr_t h = gompi_load(at);
+	if (gompi_errhandler_predefined(h))
+		return h;
+	gompi_brief_take(&gompi_errhandlers_lock);
+	h = gompi_load(at);
+	keep_locked(h);
+	gompi_brief_give(&gompi_errhandlers_lock);
+	return h;
+}
+
+void gompi_errhandler_release(uintptr_t h) {
+	if (h == 0 || gompi_errhandler_predefined(h))
+		return;
+	gompi_brief_take(&gompi_errhandlers_lock);
+	release_locked(h);
+	gompi_brief_give(&gompi_errhandlers_lock);
+}
+
+void gompi_errhandler_leave(_Atomic uintptr_t *at) {
+	gompi_errhandler_release(gompi_swap_total(at, (uintptr_t)MPI_ERRORS_ARE_FATAL));
+}
+
+static int create_errhandler(const char *call, int kind, uintptr_t function, MPI_Errhandler *errhandler) {
+	if (errhandler == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	if (function == 0)
+		return gompi_refuse(MPI_ERR_ARG, call, "the error handler function is NULL", GOMPI_ON_NONE, 0);
+	struct errhandler *x = malloc(sizeof *x);
+	uintptr_t h = 0;
+	if (x != NULL) {
+		*x = (struct errhandler){.kind = kind, .refs = 1, .function = function};
+		gompi_brief_take(&gompi_errhandlers_lock);
+		h = gompi_handles_add(&gompi_errhandlers, x);
+		gompi_brief_give(&gompi_errhandlers_lock);
+	}
+	if (h == 0) {
+		free(x);
+		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another error handler", GOMPI_ON_NONE, 0);
+	}
+	*errhandler = (MPI_Errhandler)h;
+	return MPI_SUCCESS;
+}
+
+int gompi_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler) {
+	return create_errhandler("MPI_Comm_create_errhandler", GOMPI_ON_COMM, (uintptr_t)comm_errhandler_fn,
+				 errhandler);
+}
+
+int gompi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler) {
+	return create_errhandler("MPI_Win_create_errhandler", GOMPI_ON_WIN, (uintptr_t)win_errhandler_fn, errhandler);
+}
+
+int gompi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler) {
+	return create_errhandler("MPI_File_create_errhandler", GOMPI_ON_FILE, (uintptr_t)file_errhandler_fn,
+				 errhandler);
+}
+
+int gompi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+				    MPI_Errhandler *errhandler) {
+	return create_errhandler("MPI_Session_create_errhandler", GOMPI_ON_SESSION, (uintptr_t)session_errhandler_fn,
+				 errhandler);
+}
+
+// Predefined ones stay.
+int gompi_errhandler_free(MPI_Errhandler *errhandler) {
+	struct gompi_verdict v = {.class = MPI_SUCCESS};
+	if (errhandler == NULL)
+		return gompi_no_place("MPI_Errhandler_free", GOMPI_ON_NONE, 0);
+	uintptr_t h = (uintptr_t)*errhandler;
+	if (!gompi_errhandler_predefined(h)) {
+		gompi_brief_take(&gompi_errhandlers_lock);
+		if (errhandler_at(h) == NULL)
+			not_a_handler(&v, h);
+		else
+			release_locked(h);
+		gompi_brief_give(&gompi_errhandlers_lock);
+	}
+	if (v.class != MPI_SUCCESS)
+		return gompi_refuse(v.class, "MPI_Errhandler_free", v.text, GOMPI_ON_NONE, 0);
+	*errhandler = MPI_ERRHANDLER_NULL;
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,34 @@
+// Error handlers (MPI-5.0 9.3). One of the application's lives while it has the handle or an object uses it. Objects keep
+// a handle in a word of theirs.
+#ifndef GOMPI_HANDLER_H
+#define GOMPI_HANDLER_H
+
+#include "base/mutex.h"
+#include "base/table.h"
+#include "base/verdict.h"
+
+#pragma GCC visibility push(hidden)
+
+// Those of the application's; changed, with what counts references, under the lock.
+extern struct gompi_handles gompi_errhandlers;
+extern struct gompi_brief gompi_errhandlers_lock;
+
+static inline bool gompi_errhandler_predefined(uintptr_t h) {
+	return h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_RETURN ||
+	       h == (uintptr_t)MPI_ERRORS_ABORT;
+}
+
+// Attaches a handler to an object of a kind (GOMPI_ON_), whose word is at; the old one loses a reference. The verdict's
+// class: MPI_ERR_ERRHANDLER, it is none, or for another kind.
+int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler h);
+// Returns the handler at a word, with one reference more.
+uintptr_t gompi_errhandler_of(_Atomic uintptr_t *at);
+// One reference less; of 0 nothing.
+void gompi_errhandler_release(uintptr_t h);
+// The object of a word has gone.
+void gompi_errhandler_leave(_Atomic uintptr_t *at);
+// Returns the function of a handler of the application's, or 0.
+uintptr_t gompi_errhandler_function(uintptr_t h);
+
+#pragma GCC visibility pop
+#endif
