@@ -287,19 +287,6 @@ func freeComm(function string, at uintptr) (rc int32) {
 	})
 }
 
-//export gompi_comm_get_parent
-func gompi_comm_get_parent(parent uintptr) (rc int32) {
-	defer guard("MPI_Comm_get_parent", 0, 0, &rc)
-	err := needRunning()
-	if err == nil {
-		err = null(parent)
-	}
-	if err == nil {
-		*out[uintptr](parent) = abi.MPI_COMM_NULL // there are no spawned processes
-	}
-	return finish("MPI_Comm_get_parent", 0, 0, err)
-}
-
 //export gompi_intercomm_create
 func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remoteLeader, tag int32,
 	newintercomm uintptr) int32 {

@@ -2,6 +2,9 @@
 // signal handlers; those of MPI_Initialized, MPI_Finalized and the versions at any time.
 #include "env.h"
 
+#include <string.h>
+#include <unistd.h>
+
 #include "base/state.h"
 #include "base/verdict.h"
 #include "z_entry.h"
@@ -63,6 +66,36 @@ int gompi_get_version(int *version, int *subversion) {
 
 int gompi_abi_get_version(int *abi_major, int *abi_minor) {
 	return tell_version("MPI_Abi_get_version", abi_major, abi_minor, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+}
+
+// There are no spawned processes.
+int gompi_comm_get_parent(MPI_Comm *parent) {
+	if (!gompi_load(&gompi_state.running))
+		return outside("MPI_Comm_get_parent");
+	if (parent == NULL)
+		return gompi_no_place("MPI_Comm_get_parent", GOMPI_ON_NONE, 0);
+	*parent = MPI_COMM_NULL;
+	return MPI_SUCCESS;
+}
+
+// The host's name as it was when the library was loaded.
+static struct {
+	char name[MPI_MAX_PROCESSOR_NAME];
+	size_t length;
+} host;
+
+static __attribute__((constructor)) void ask_host(void) {
+	if (gethostname(host.name, sizeof host.name - 1) != 0 || host.name[0] == 0)
+		memcpy(host.name, "localhost", sizeof "localhost");
+	host.length = strlen(host.name);
+}
+
+int gompi_get_processor_name(char *name, int *resultlen) {
+	if (name == NULL || resultlen == NULL)
+		return gompi_no_place("MPI_Get_processor_name", GOMPI_ON_NONE, 0);
+	memcpy(name, host.name, host.length + 1);
+	*resultlen = (int)host.length;
+	return MPI_SUCCESS;
 }
 
 int gompi_get_address(const void *location, MPI_Aint *address) {

@@ -114,15 +114,6 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 		storeString(version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING, text, resultlen))
 }
 
-//export gompi_get_processor_name
-func gompi_get_processor_name(name, resultlen uintptr) int32 {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
-	return finish("MPI_Get_processor_name", 0, 0, storeString(host, abi.MPI_MAX_PROCESSOR_NAME, name, resultlen))
-}
-
 //export gompi_alloc_mem
 func gompi_alloc_mem(size int64, info, baseptr uintptr) int32 {
 	if err := needRunning(); err != nil {

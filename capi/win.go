@@ -98,14 +98,6 @@ func (dataPath) SetRegions(h uintptr, of func(rank int) rma.Region, n int) {
 	}
 }
 
-func (dataPath) DispUnit(h uintptr, rank int) int32 {
-	return int32(C.gompi_win_unit(C.uintptr_t(h), C.int(rank)))
-}
-
-func (dataPath) LowestRemote(h uintptr, below int) int {
-	return int(C.gompi_win_lowest_remote(C.uintptr_t(h), C.int(below)))
-}
-
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
 
 func (dataPath) MayFree(h uintptr) error {
@@ -303,29 +295,6 @@ func gompi_win_free(win uintptr) int32 {
 		}
 		return err
 	})
-}
-
-func sharedQuery[T int32 | int64](win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
-	return onWin("MPI_Win_shared_query", win, func(w *rma.Window) error {
-		s, unit, base, err := w.SharedQuery(rank)
-		if err == nil {
-			err = null(size, dispUnit, baseptr)
-		}
-		if err == nil {
-			*out[int64](size), *out[T](dispUnit), *out[uintptr](baseptr) = s, T(unit), base
-		}
-		return err
-	})
-}
-
-//export gompi_win_shared_query
-func gompi_win_shared_query(win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
-	return sharedQuery[int32](win, rank, size, dispUnit, baseptr)
-}
-
-//export gompi_win_shared_query_c
-func gompi_win_shared_query_c(win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
-	return sharedQuery[int64](win, rank, size, dispUnit, baseptr)
 }
 
 //export gompi_win_get_group

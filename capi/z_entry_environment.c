@@ -134,10 +134,7 @@ GOMPI_ALIAS(MPI_Get_library_version)
 
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
-    const char *outer = gompi_enter("MPI_Get_processor_name");
-    int rc = gompi_get_processor_name((uintptr_t)name, (uintptr_t)resultlen);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_processor_name(name, resultlen);
 }
 GOMPI_ALIAS(MPI_Get_processor_name)
 
@@ -338,10 +335,7 @@ GOMPI_ALIAS(MPI_Comm_disconnect)
 
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
-    const char *outer = gompi_enter("MPI_Comm_get_parent");
-    int rc = gompi_comm_get_parent((uintptr_t)parent);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_get_parent(parent);
 }
 GOMPI_ALIAS(MPI_Comm_get_parent)
 

@@ -312,19 +312,13 @@ GOMPI_ALIAS(MPI_Win_set_info)
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
-    const char *outer = gompi_enter("MPI_Win_shared_query");
-    int rc = gompi_win_shared_query((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit, (uintptr_t)baseptr);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_shared_query(win, rank, size, disp_unit, baseptr);
 }
 GOMPI_ALIAS(MPI_Win_shared_query)
 
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
-    const char *outer = gompi_enter("MPI_Win_shared_query");
-    int rc = gompi_win_shared_query_c((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit, (uintptr_t)baseptr);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_shared_query_c(win, rank, size, disp_unit, baseptr);
 }
 GOMPI_ALIAS(MPI_Win_shared_query_c)
 

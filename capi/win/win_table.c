@@ -174,19 +174,6 @@ void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct 
 		w->remote[first + i].region = regions[i];
 }
 
-int gompi_win_unit(uintptr_t handle, int rank) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	return w == NULL || (uint32_t)rank >= w->n ? 1 : (int)w->targets[rank].disp_unit;
-}
-
-int gompi_win_lowest_remote(uintptr_t handle, int below) {
-	const struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	for (int i = 0; w != NULL && w->remote != NULL && i < below && i < (int)w->n; i++)
-		if ((w->targets[i].state & TARGET_REMOTE) != 0 && w->remote[i].size > 0)
-			return i;
-	return -1;
-}
-
 void gompi_win_close(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)

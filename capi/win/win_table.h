@@ -40,10 +40,6 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
 // What so many members of a window that spans nodes, from a rank on, have registered. Before anybody uses it.
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions);
-// Displacement unit of a member, 1 if there is none.
-int gompi_win_unit(uintptr_t handle, int rank);
-// The lowest rank on another node, below a rank, of a member whose size is not 0; -1: there is none.
-int gompi_win_lowest_remote(uintptr_t handle, int below);
 // Lets this process meet those that lead on the other nodes of its window: leaders are the nodes' by their ranks in
 // MPI_COMM_WORLD, this process is number me of them. Returns true if there was memory.
 bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders);

@@ -25,11 +25,6 @@ type DataPath interface {
 	Unregister(r Region)
 	// SetRegions says what the members of a window that spans nodes have registered.
 	SetRegions(h uintptr, of func(rank int) Region, members int)
-	// DispUnit returns the displacement unit of a member of a window.
-	DispUnit(h uintptr, rank int) int32
-
-	// LowestRemote returns the lowest rank below one, of a member on another node whose size is not 0; -1: none.
-	LowestRemote(h uintptr, below int) int
 	// Share makes size bytes of ordinary memory from addr on, whole pages, shared memory where they lie, in this
 	// process' image in nd's memory (core/shm). An error is the system's, and everything is as before then.
 	Share(nd *shm.Node, addr uintptr, size int64) error

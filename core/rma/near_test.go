@@ -59,11 +59,9 @@ type pretended struct {
 	plan *Plan
 }
 
-func (p *pretended) Install(plan *Plan) error         { p.plan = plan; return nil }
-func (*pretended) Remove(uintptr)                     {}
-func (*pretended) LowestRemote(uintptr, int) int      { return -1 }
-func (*pretended) DispUnit(_ uintptr, rank int) int32 { return int32(rank + 1) }
-func (*pretended) Unregister(Region)                  {}
+func (p *pretended) Install(plan *Plan) error { p.plan = plan; return nil }
+func (*pretended) Remove(uintptr)             {}
+func (*pretended) Unregister(Region)          {}
 func (*pretended) Register(a uintptr, size int64) Region {
 	return Region{Key: uint64(size), Address: uint64(a)}
 }
@@ -142,21 +140,16 @@ func TestWindowOnTwoNodes(t *testing.T) {
 		}
 	}
 	for _, w := range windows {
-		for r := range int32(n) {
-			size, unit, base, err := w.SharedQuery(r)
-			require.NoError(t, err)
-			require.Equal(t, r+1, unit)
-			if nodeOf[r] != nodeOf[w.Rank] || r == 0 {
-				require.Zero(t, int64(base)+size)
-				continue
+		for i, r := range w.near.ranks {
+			m := w.targets[i]
+			require.Equal(t, []int32{r, r + 1}, []int32{m.Rank, m.DispUnit})
+			require.Equal(t, int64(r)*5000, m.Size)
+			if r > 0 {
+				require.True(t, m.Direct)
+				require.Equal(t, byte(r), bytesOf(m.Base, m.Size)[m.Size-1], "rank %d sees that of %d",
+					w.Rank, r)
 			}
-			require.Equal(t, int64(r)*5000, size)
-			require.Equal(t, byte(r), bytesOf(base, size)[size-1], "rank %d sees that of %d", w.Rank, r)
 		}
-		size, unit, _, err := w.SharedQuery(abi.MPI_PROC_NULL)
-		require.NoError(t, err)
-		lowest := map[int]int32{0: 2, 1: 1}[nodeOf[w.Rank]]
-		require.Equal(t, []int64{int64(lowest) * 5000, int64(lowest + 1)}, []int64{size, int64(unit)})
 	}
 	w := windows[0]
 	w.Flavor = abi.MPI_WIN_FLAVOR_SHARED

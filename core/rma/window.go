@@ -8,14 +8,12 @@
 package rma
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/group"
-	"gompirma/core/mpierr"
 	"gompirma/core/shm"
 )
 
@@ -89,47 +87,4 @@ func (w *Window) Hints() Hints {
 	h := w.hints
 	h.HugePages = w.hugePages
 	return h
-}
-
-// SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory.
-// MPI_PROC_NULL stands for the lowest rank with memory, on any node. Memory that is not mapped here, or none, has size
-// 0 and address 0. MPI_ERR_RANK: no such rank; MPI_ERR_RMA_FLAVOR: a dynamic window.
-func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, err error) {
-	if w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RMA_FLAVOR,
-			"a dynamic window has no one memory that could be queried")
-	}
-	if rank == abi.MPI_PROC_NULL {
-		lowest := w.Group.Size()
-		if i := slices.IndexFunc(w.targets, func(t Target) bool { return t.Size > 0 }); i >= 0 {
-			lowest = int(w.targets[i].Rank)
-		}
-		if away := w.host.Data.LowestRemote(w.Handle, lowest); away >= 0 {
-			lowest = away
-		}
-		if lowest == w.Group.Size() {
-			return 0, 1, 0, nil
-		}
-		rank = int32(lowest)
-	}
-	if rank < 0 || int(rank) >= w.Group.Size() {
-		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank,
-			w.Group.Size())
-	}
-	t := w.target(int(rank))
-	if t == nil {
-		return 0, w.host.Data.DispUnit(w.Handle, int(rank)), 0, nil
-	}
-	if !t.Direct || t.Size == 0 {
-		return 0, t.DispUnit, 0, nil
-	}
-	return t.Size, t.DispUnit, t.Base, nil
-}
-
-// target returns what is known of a member on this node, nil if rank is no such one.
-func (w *Window) target(rank int) *Target {
-	if i, ok := slices.BinarySearch(w.near.ranks, int32(rank)); ok {
-		return &w.targets[i]
-	}
-	return nil
 }

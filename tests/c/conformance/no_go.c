@@ -20,11 +20,12 @@ static MPI_Count large, larger, c1, c2;
 static void *value;
 static MPI_Status status;
 static MPI_Datatype vector, fresh, mixed;
-static MPI_Comm copy, grid, graph, around;
+static MPI_Comm copy, grid, graph, around, parent;
 static MPI_Group world, other;
 static MPI_Win win;
 static MPI_Info info;
-static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME], error[MPI_MAX_ERROR_STRING];
+static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME], error[MPI_MAX_ERROR_STRING],
+	host[MPI_MAX_PROCESSOR_NAME];
 static MPI_Errhandler handler;
 
 static void handle(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
@@ -43,6 +44,8 @@ static void handle(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 	X(address = MPI_Aint_diff(address, 8))                                                               \
 	X(x = MPI_Wtime())                                                                                   \
 	X(x = MPI_Wtick())                                                                                   \
+	X(MPI_Get_processor_name(host, &n))                                                                  \
+	X(MPI_Comm_get_parent(&parent))                                                                      \
 	X(MPI_Error_class(MPI_ERR_ARG, &n))                                                                  \
 	X(MPI_Error_string(MPI_ERR_ARG, error, &n))                                                          \
 	X(MPI_Add_error_class(&n); MPI_Add_error_code(n, &m); MPI_Add_error_string(m, "added");              \
@@ -156,6 +159,7 @@ static void handle(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 	X(MPI_Win_get_attr(win, win_key, &value, &flag))                                                     \
 	X(MPI_Win_set_name(win, "win"))                                                                      \
 	X(MPI_Win_get_name(win, name, &n))                                                                   \
+	X(MPI_Win_shared_query(win, check_rank, &extent, &n, &value))                                        \
 	X(MPI_Win_fence(0, win))                                                                             \
 	X(MPI_Put(from, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                         \
 	X(MPI_Get(to, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                           \

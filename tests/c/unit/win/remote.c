@@ -8,6 +8,7 @@
 
 #include "transport/transport.h"
 #include "win/lock.h"
+#include "win/z_calls.h"
 
 enum { MEMBERS = 1000, HERE = 7, BYTES = 4096 };
 
@@ -79,7 +80,12 @@ int main(void) {
 			CHECK(gompi_win_elsewhere(w, r) == !near, "where %d is", r);
 			CHECK(gompi_win_peer(w, r) == peer_of(r) && gompi_win_bytes(w, r) == BYTES, "rank %d", r);
 			CHECK(w->remote[r].region.key == (uint64_t)r, "region of %d", r);
-			CHECK(gompi_win_unit(w->handle, r) == (near ? 1 : r + 1), "unit of %d", r);
+			int unit;
+			MPI_Aint size;
+			void *base;
+			gompi_win_shared_query((MPI_Win)w->handle, r, &size, &unit, &base);
+			CHECK(unit == (near ? 1 : r + 1) && size == (near ? BYTES : 0) && (base != NULL) == near,
+			      "rank %d: %d, %zu, %p", r, unit, (size_t)size, base);
 			CHECK(w->targets[r].reach == (near ? BYTES : 0), "reach of %d", r);
 			CHECK((gompi_transport_to(w, r) == &gompi_transport_node) == near, "way to %d", r);
 			j += near;

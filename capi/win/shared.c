@@ -1,0 +1,58 @@
+// Where the memory of a window's members is mapped (MPI-5.0 12.2.3). MPI_PROC_NULL stands for the lowest rank with
+// memory, on any node. Memory that is not mapped here, or none, has size 0 and address 0.
+#include "win/win.h"
+#include "win/z_calls.h"
+
+// Returns what is known of a member's memory. NULL: the error has been raised, and *rc is what the call shall return.
+static inline struct gompi_target *shared_target(MPI_Win win, int rank, bool place, struct gompi_verdict *v, int *rc) {
+	static const char call[] = "MPI_Win_shared_query";
+	static struct gompi_target nowhere = {.disp_unit = 1};
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL) {
+		*rc = gompi_not_a_window(win, call);
+		return NULL;
+	}
+	int n = (int)w->n, class = MPI_SUCCESS;
+	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+		class = gompi_error(v, MPI_ERR_RMA_FLAVOR, "a dynamic window has no one memory that could be queried");
+	} else if (rank == MPI_PROC_NULL) {
+		for (rank = 0; rank < n && gompi_win_bytes(w, rank) == 0;)
+			rank++;
+	} else if ((uint32_t)rank >= (uint32_t)n) {
+		class = gompi_error(v, MPI_ERR_RANK, "rank %d in a window of %d processes", rank, n);
+	}
+	if (class == MPI_SUCCESS && !place)
+		class = gompi_error(v, MPI_ERR_ARG, "the address of a result is NULL");
+	if (class != MPI_SUCCESS) {
+		*rc = gompi_win_refuse(win, call, v);
+		return NULL;
+	}
+	return rank < n ? &w->targets[rank] : &nowhere;
+}
+
+// Stores where memory is and returns its size.
+static inline int64_t shared_bytes(struct gompi_target *t, void *baseptr) {
+	bool here = (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->reach > 0;
+	*(void **)baseptr = here ? t->base : NULL;
+	return here ? (int64_t)t->reach : 0;
+}
+
+int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr) {
+	struct gompi_verdict v;
+	int rc = MPI_SUCCESS;
+	bool place = size != NULL && disp_unit != NULL && baseptr != NULL;
+	struct gompi_target *t = shared_target(win, rank, place, &v, &rc);
+	if (t == NULL)
+		return rc;
+	*size = shared_bytes(t, baseptr);
+	*disp_unit = (int)t->disp_unit;
+	return MPI_SUCCESS;
+}
+
+int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
+	int unit = 0, *at = disp_unit != NULL ? &unit : NULL;
+	int rc = gompi_win_shared_query(win, rank, size, at, baseptr);
+	if (rc == MPI_SUCCESS && disp_unit != NULL)
+		*disp_unit = unit;
+	return rc;
+}
