@@ -2,7 +2,6 @@
 
 #include "comm/comm.h"
 #include "cross.h"
-#include "datatype/attributes.h"
 #include "win/win.h"
 
 int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uintptr_t object,
@@ -16,20 +15,6 @@ int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uint
 int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object) {
 	bool was = gompi_leave_go();
 	int rc = gompi_attributes_delete(v, t, object);
-	gompi_back_to_go(was);
-	return rc;
-}
-
-int gompi_attr_copy_type(struct gompi_verdict *v, uintptr_t from, uintptr_t to) {
-	bool was = gompi_leave_go();
-	int rc = gompi_type_attributes_copy(v, from, to);
-	gompi_back_to_go(was);
-	return rc;
-}
-
-int gompi_attr_delete_type(struct gompi_verdict *v, uintptr_t handle) {
-	bool was = gompi_leave_go();
-	int rc = gompi_type_attributes_delete(v, handle);
 	gompi_back_to_go(was);
 	return rc;
 }

@@ -3,7 +3,6 @@ package main
 /*
 #include "attr.h"
 #include "comm/attributes.h"
-#include "datatype/attributes.h"
 */
 import "C"
 
@@ -13,7 +12,6 @@ import (
 	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
-	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 	"gompirma/core/rma"
@@ -86,22 +84,4 @@ func deleteCommAttributes(c *comm.Comm) error {
 
 func deleteWinAttributes(w *rma.Window) error {
 	return deleteAttributes(C.gompi_attr_of_win(C.uintptr_t(w.Handle)), w.Handle)
-}
-
-func copyTypeAttributes(from, to *datatype.Type) error {
-	if C.gompi_type_attributes_of(C.uintptr_t(from.Handle())) == nil {
-		return nil
-	}
-	return verdictOf(func(v *C.struct_gompi_verdict) C.int {
-		return C.gompi_attr_copy_type(v, C.uintptr_t(from.Handle()), C.uintptr_t(to.Handle()))
-	})
-}
-
-func deleteTypeAttributes(t *datatype.Type) error {
-	if C.gompi_type_attributes_of(C.uintptr_t(t.Handle())) == nil {
-		return nil
-	}
-	return verdictOf(func(v *C.struct_gompi_verdict) C.int {
-		return C.gompi_attr_delete_type(v, C.uintptr_t(t.Handle()))
-	})
 }

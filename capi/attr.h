@@ -11,9 +11,6 @@ int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uint
 		    struct gompi_attributes **copy);
 // Deletes those of an object. The verdict's class.
 int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object);
-// The same for datatypes (datatype/attributes.h).
-int gompi_attr_copy_type(struct gompi_verdict *v, uintptr_t from, uintptr_t to);
-int gompi_attr_delete_type(struct gompi_verdict *v, uintptr_t handle);
 
 // What an object has; NULL: nothing.
 struct gompi_attributes *gompi_attr_of_comm(uintptr_t handle);

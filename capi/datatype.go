@@ -7,8 +7,7 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Datatypes: life and names (MPI-5.0 5.1 and 7.8); sizes are in datatype/extent.c. Types belong to no communicator, so
-// their errors are raised on MPI_COMM_SELF. Nothing here communicates or blocks.
+// Datatypes, as far as Go knows them. Types belong to no communicator, so their errors are raised on MPI_COMM_SELF. Nothing here communicates or blocks.
 
 // onType does what all calls on a datatype do around their own work f: it finds the type and reports the error of f.
 func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {
@@ -42,49 +41,26 @@ func fromType(function string, oldtype, newtype uintptr, f func(old *datatype.Ty
 	})
 }
 
-//export gompi_free_type
-func gompi_free_type(at uintptr) int32 {
-	return freeing("MPI_Type_free", at, abi.MPI_DATATYPE_NULL, freeType)
+// gompi_forget_type is told that a type with this number has been freed.
+//
+//export gompi_forget_type
+func gompi_forget_type(number uintptr) {
+	if t := datatype.Known(number); t != nil {
+		datatype.Forget(number)
+		t.Release()
+	}
 }
 
-// freeType ends the life of a type's handle.
-func freeType(h uintptr) error {
-	t, err := datatype.Get(h)
-	if err != nil {
-		return err
-	}
-	if !t.Predefined() {
-		if err := deleteTypeAttributes(t); err != nil {
-			return err
-		}
-	}
-	return t.Free()
-}
-
-// dupType is MPI_Type_dup, with the attributes.
-func dupType(oldtype, newtype uintptr) (*datatype.Type, error) {
-	old, err := datatype.Get(oldtype)
-	if err != nil {
-		return nil, err
-	}
-	t, err := datatype.Dup(datatype.Small, old)
-	if err != nil {
-		return nil, err
-	}
-	if err = copyTypeAttributes(old, t); err != nil {
-		*out[uintptr](newtype) = abi.MPI_DATATYPE_NULL // as in dupComm
-		t.Free()
-		return nil, err
-	}
-	return t, nil
-}
-
-// predefinedType stores a type that the library owns, which is told to C the first time.
-func predefinedType(function string, newtype uintptr, f func() (*datatype.Type, bool, error)) int32 {
-	return newType(function, newtype, func() (*datatype.Type, error) {
-		t, created, err := f()
-		if err == nil && created {
-			err = installType(t)
+// gompi_create_f90 is MPI_Type_create_f90_ the first time that a type is asked for (datatype/named.c).
+//
+//export gompi_create_f90
+func gompi_create_f90(function uintptr, combiner, p, r int32, newtype uintptr) int32 {
+	return newType(cString(function), newtype, func() (*datatype.Type, error) {
+		switch combiner {
+		case abi.MPI_COMBINER_F90_INTEGER:
+			return datatype.F90Integer(r)
+		case abi.MPI_COMBINER_F90_REAL:
+			return datatype.F90Real(p, r)
 		}
 		return datatype.F90Complex(p, r)
 	})

@@ -130,9 +130,6 @@ func formOf(large bool) datatype.Form {
 func gompi_make_type(recipeAt, newtype uintptr) int32 {
 	r := out[recipe](recipeAt)
 	return newType(C.GoString(r.call), newtype, func() (*datatype.Type, error) {
-		if r.combiner == abi.MPI_COMBINER_DUP {
-			return dupType(*out[uintptr](uintptr(unsafe.Pointer(r.types))), newtype)
-		}
 		return construct(r, formOf(bool(r.large)), datatype.Get)
 	})
 }

@@ -101,7 +101,9 @@ func TestConstructedAlike(t *testing.T) {
 	for range calls {
 		if len(types) > 60 {
 			for _, h := range types[len(named):] {
-				require.NoError(t, freeType(h))
+				typ, err := datatype.Get(h)
+				require.NoError(t, err)
+				require.NoError(t, typ.Free())
 			}
 			types = types[:len(named)]
 		}

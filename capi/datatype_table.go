@@ -20,7 +20,6 @@ import (
 
 // The predefined types are in C's table from the beginning.
 func init() {
-	trim.Also = func() { C.gompi_type_trim() }
 	datatype.Named = func(h uintptr) string {
 		return nameOf(func(name *C.char) C.int { return C.gompi_type_name(C.uintptr_t(h), name) })
 	}

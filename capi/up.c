@@ -46,14 +46,9 @@ static int make_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
-static int free_type(uintptr_t datatype) {
-	const char *outer = gompi_enter("MPI_Type_free");
-	int rc = gompi_free_type(datatype);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
-}
+static void forget_type(uintptr_t number) { gompi_forget_type(number); }
 
-static int get_contents(const struct gompi_contents *contents, uintptr_t datatype) {
+static int contents_in_go(const struct gompi_contents *contents, uintptr_t datatype) {
 	const char *outer = gompi_enter("MPI_Type_get_contents");
 	int rc = gompi_get_contents((uintptr_t)contents, datatype);
 	gompi_leave(outer);
@@ -126,8 +121,8 @@ static __attribute__((constructor)) void fill(void) {
 		.translate_ranks = translate_ranks,
 		.tell_info = tell_info,
 		.make_type = make_type,
-		.free_type = free_type,
-		.get_contents = get_contents,
+		.forget_type = forget_type,
+		.get_contents = contents_in_go,
 		.create_f90 = create_f90,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,

@@ -215,10 +215,6 @@ extern GoInt32 gompi_win_free(GoUintptr win);
 extern GoInt32 gompi_win_get_group(GoUintptr win, GoUintptr group);
 extern GoInt32 gompi_win_get_info(GoUintptr win, GoUintptr info_used);
 extern GoInt32 gompi_win_set_info(GoUintptr win, GoUintptr info);
-extern GoInt32 gompi_type_create_f90_complex(GoInt32 p, GoInt32 r, GoUintptr newtype);
-extern GoInt32 gompi_type_create_f90_integer(GoInt32 r, GoUintptr newtype);
-extern GoInt32 gompi_type_create_f90_real(GoInt32 p, GoInt32 r, GoUintptr newtype);
-extern GoInt32 gompi_type_match_size(GoInt32 typeclass, GoInt32 size, GoUintptr datatype);
 extern GoInt32 gompi_abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false,
     GoUintptr is_set);
 extern GoInt32 gompi_abi_get_fortran_info(GoUintptr info);

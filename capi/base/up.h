@@ -88,8 +88,9 @@ struct gompi_up {
 	// Constructs a datatype from arguments of which nothing has been checked, and stores its handle. What the call
 	// returns.
 	int (*make_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
-	// MPI_Type_free and MPI_Type_get_contents of any type. What the calls return.
-	int (*free_type)(uintptr_t datatype);
+	// A type that Go knows by this number has been freed.
+	void (*forget_type)(uintptr_t number);
+	// MPI_Type_get_contents of any type. What the call returns.
 	int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
 	// Stores the unnamed type of a combiner of Fortran's, with the precision and range that are asked for. What the
 	// call returns.

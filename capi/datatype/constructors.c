@@ -1,4 +1,4 @@
-// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3, 5.1.7 and 5.1.10); MPI_Type_create_darray is Go's. They cost
+// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3 and 5.1.7); MPI_Type_create_darray is Go's. They cost
 // time in proportion to the lists that they are given, never to counts. Errors are raised on MPI_COMM_SELF.
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
@@ -129,8 +129,4 @@ int gompi_type_create_subarray_c(int ndims, const MPI_Count sizes[], const MPI_C
 
 int gompi_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype) {
 	return FROM_ONE("create_resized_c", .combiner = MPI_COMBINER_RESIZED, .a = lb, .b = extent, .large = true);
-}
-
-int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
-	return FROM_ONE("dup", .combiner = MPI_COMBINER_DUP);
 }

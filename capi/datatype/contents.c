@@ -90,7 +90,7 @@ static uintptr_t made_again(const struct gompi_type *t) {
 	return gompi_type_add(again);
 }
 
-static int get_contents(const struct gompi_contents *c, MPI_Datatype datatype) {
+static int contents_of(const struct gompi_contents *c, MPI_Datatype datatype) {
 	const struct gompi_type *t = gompi_type_live(datatype);
 	const struct gompi_facts *f = t != NULL ? gompi_facts_of(t) : NULL;
 	const struct gompi_recipe *r = t != NULL && gompi_type_mortal(t) ? gompi_type_life(t)->recipe : NULL;
@@ -121,26 +121,26 @@ static int get_contents(const struct gompi_contents *c, MPI_Datatype datatype) {
 
 int gompi_type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
 			    int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[]) {
-	return get_contents(&(struct gompi_contents){.integers_room = max_integers,
-						     .addresses_room = max_addresses,
-						     .types_room = max_datatypes,
-						     .integers = integers,
-						     .addresses = addresses,
-						     .types = datatypes},
-			    datatype);
+	return contents_of(&(struct gompi_contents){.integers_room = max_integers,
+						    .addresses_room = max_addresses,
+						    .types_room = max_datatypes,
+						    .integers = integers,
+						    .addresses = addresses,
+						    .types = datatypes},
+			   datatype);
 }
 
 int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
 			      MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[], MPI_Aint addresses[],
 			      MPI_Count large_counts[], MPI_Datatype datatypes[]) {
-	return get_contents(&(struct gompi_contents){.wide = true,
-						     .integers_room = max_integers,
-						     .addresses_room = max_addresses,
-						     .counts_room = max_large_counts,
-						     .types_room = max_datatypes,
-						     .integers = integers,
-						     .addresses = addresses,
-						     .counts = large_counts,
-						     .types = datatypes},
-			    datatype);
+	return contents_of(&(struct gompi_contents){.wide = true,
+						    .integers_room = max_integers,
+						    .addresses_room = max_addresses,
+						    .counts_room = max_large_counts,
+						    .types_room = max_datatypes,
+						    .integers = integers,
+						    .addresses = addresses,
+						    .counts = large_counts,
+						    .types = datatypes},
+			   datatype);
 }

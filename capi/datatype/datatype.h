@@ -256,6 +256,8 @@ bool gompi_type_commit_handle(uintptr_t handle);
 // those who hold it, and for a while after them, so that a call that wrongly still uses it in another thread reads an
 // old type and not garbage.
 bool gompi_type_remove(uintptr_t handle);
+// gompi_type_remove_known does the same, and stores the number by which Go found it, 0: it did not.
+bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number);
 
 static inline struct gompi_type_life *gompi_type_life(const struct gompi_type *t) {
 	return (struct gompi_type_life *)(uintptr_t)t - 1;

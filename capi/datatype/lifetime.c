@@ -1,7 +1,9 @@
-// Committing and freeing datatypes (MPI-5.0 5.1.9). Neither blocks. Errors are raised on MPI_COMM_SELF.
+// Committing, duplicating and freeing datatypes (MPI-5.0 5.1.9 and 5.1.10). None blocks. Errors are raised on MPI_COMM_SELF.
 #include "base/up.h"
 #include "base/verdict.h"
+#include "datatype/attributes.h"
 #include "datatype/facts.h"
+#include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
 int gompi_type_commit(MPI_Datatype *datatype) {
@@ -12,13 +14,55 @@ int gompi_type_commit(MPI_Datatype *datatype) {
 	return MPI_SUCCESS;
 }
 
-// Types that Go knows, or that may have attributes, it frees as well.
+static int refuse_free(const struct gompi_verdict *v) {
+	return gompi_refuse(v->class, "MPI_Type_free", v->text, GOMPI_ON_NONE, 0);
+}
+
+static bool is_the_librarys(int combiner) {
+	return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+	       combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+	       combiner == MPI_COMBINER_VALUE_INDEX;
+}
+
 int gompi_type_free(MPI_Datatype *datatype) {
-	const struct gompi_type *t = datatype != NULL ? gompi_type_live(*datatype) : NULL;
-	if (t == NULL || !gompi_type_mortal(t) || gompi_load(&gompi_type_life(t)->number) != 0)
-		return gompi_up.free_type((uintptr_t)datatype);
-	if (!gompi_type_remove((uintptr_t)*datatype))
+	struct gompi_verdict v;
+	if (datatype == NULL)
+		return gompi_no_place("MPI_Type_free", GOMPI_ON_NONE, 0);
+	uintptr_t handle = (uintptr_t)*datatype, number;
+	const struct gompi_facts *f = gompi_facts_get(*datatype);
+	if (f == NULL)
 		return gompi_not_a_datatype(*datatype, "MPI_Type_free");
+	if (is_the_librarys(f->combiner)) {
+		char name[MPI_MAX_OBJECT_NAME];
+		gompi_type_name(handle, name);
+		gompi_error(&v, MPI_ERR_TYPE, "datatype %#llx %s is predefined and cannot be freed",
+			    (unsigned long long)handle, name);
+		return refuse_free(&v);
+	}
+	if (gompi_type_attributes_of(handle) != NULL && gompi_type_attributes_delete(&v, handle) != MPI_SUCCESS)
+		return refuse_free(&v);
+	if (!gompi_type_remove_known(handle, &number))
+		return gompi_not_a_datatype(*datatype, "MPI_Type_free");
+	if (number != 0)
+		gompi_up.forget_type(number);
 	*datatype = MPI_DATATYPE_NULL;
+	return MPI_SUCCESS;
+}
+
+int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	static const char call[] = "MPI_Type_dup";
+	const struct gompi_recipe r = {
+		.call = call, .combiner = MPI_COMBINER_DUP, .types_number = 1, .types = &oldtype};
+	struct gompi_verdict v;
+	MPI_Datatype made = MPI_DATATYPE_NULL;
+	int rc = gompi_type_construct(&r, newtype != NULL ? &made : NULL);
+	if (made == MPI_DATATYPE_NULL)
+		return rc;
+	if (gompi_type_attributes_copy(&v, (uintptr_t)oldtype, (uintptr_t)made) != MPI_SUCCESS) {
+		*newtype = MPI_DATATYPE_NULL; // as of a communicator
+		gompi_type_free(&made);
+		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+	}
+	*newtype = made;
 	return MPI_SUCCESS;
 }

@@ -93,11 +93,12 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 }
 
 // Small types stay until so many others have been removed.
-bool gompi_type_remove(uintptr_t handle) {
+bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 	const int64_t large = 1 << 16; // words
 	gompi_mutex_take(&changes.mutex);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
 	bool found = old != NULL, worth = false;
+	*number = found ? gompi_type_number(old) : 0;
 	if (found) {
 		gompi_handles_remove(&gompi_types, handle);
 		worth = gompi_crowd_less(&changes.crowd);
@@ -116,6 +117,11 @@ bool gompi_type_remove(uintptr_t handle) {
 	if (__builtin_expect(worth, 0))
 		malloc_trim(0);
 	return found;
+}
+
+bool gompi_type_remove(uintptr_t handle) {
+	uintptr_t number;
+	return gompi_type_remove_known(handle, &number);
 }
 
 // A type may have been constructed from one that only it still holds, and so on.

@@ -63,6 +63,10 @@ int gompi_type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 int gompi_type_size(MPI_Datatype datatype, int *size);
 int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size);
+int gompi_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype);
+int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
 int gompi_type_delete_attr(MPI_Datatype datatype, int type_keyval);
 int gompi_type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
 int gompi_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
