@@ -171,7 +171,7 @@ func TestCopyAgainstGo(t *testing.T) {
 		require.Equal(t, expected, target, "seed %d: unpacked", seed)
 		for _, typ := range []*datatype.Type{st, dt} {
 			if !typ.Predefined() {
-				require.NoError(t, freeType(typ.Handle()))
+				require.NoError(t, typ.Free())
 				require.Nil(t, cType(typ), "a freed type is still there")
 			}
 		}
@@ -236,12 +236,12 @@ func TestTypeTable(t *testing.T) {
 	commit(t, typ)
 	require.NotNil(t, cType(typ))
 	h := typ.Handle()
-	require.NoError(t, freeType(h))
+	require.NoError(t, must(datatype.Get(h)).Free())
 	for range 200 { // its entry is used again
 		again := commit(t, must(datatype.Contiguous(datatype.Small, 3, must(datatype.Get(abi.MPI_INT)))))
 		require.NotNil(t, cType(again))
 		require.Nil(t, cType(typ), "the old handle is refused")
-		require.NoError(t, freeType(again.Handle()))
+		require.NoError(t, again.Free())
 	}
 	// C finds as many as there are, while its table grows and afterwards.
 	var live, freed []*datatype.Type
@@ -251,7 +251,7 @@ func TestTypeTable(t *testing.T) {
 		if i%3 == 0 {
 			gone := live[i/3]
 			freed = append(freed, gone)
-			require.NoError(t, freeType(gone.Handle()))
+			require.NoError(t, gone.Free())
 		}
 	}
 	for _, typ := range freed {
@@ -259,7 +259,7 @@ func TestTypeTable(t *testing.T) {
 	}
 	for _, typ := range live[len(freed):] {
 		require.NotNil(t, cType(typ))
-		require.NoError(t, freeType(typ.Handle()))
+		require.NoError(t, typ.Free())
 	}
 }
 

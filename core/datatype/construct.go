@@ -119,15 +119,14 @@ func (t *Type) register(b *builder) (*Type, error) {
 	}
 	t.refs.Store(1)
 	if t.args.form&Again == 0 {
-		var ok bool
-		if t.number, ok = derived.Add(t); ok {
-			t.h = t.number
-			if Handles != nil {
-				if t.h, ok = Handles.Add(t, t.number); !ok {
-					derived.Remove(t.number)
-				}
+		number, ok := derived.Add(t)
+		h := number
+		if ok && Handles != nil {
+			if h, ok = Handles.Add(t, number); !ok {
+				derived.Remove(number)
 			}
 		}
+		t.number, t.h = number, h
 		if !ok {
 			return nil, mpierr.New(abi.MPI_ERR_NO_MEM,
 				"no memory for datatype %d, or no more are possible", derived.Len()+1)
