@@ -62,7 +62,8 @@ func openComm(c *comm.Comm) error {
 	return nil
 }
 
-// topologyOf returns the topology of a communicator as C has it, and the numbers that its ranks begin (comm/topology.h).
+// topologyOf returns the topology of a communicator as C has it, and the numbers that its ranks begin
+// (comm/topology.h).
 func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
 	sources, destinations, _ := c.Neighbors()
 	out := C.struct_gompi_topology{kind: C.int(c.TopologyKind()), sources: C.int(len(sources)),

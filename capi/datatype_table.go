@@ -30,8 +30,8 @@ func init() {
 			panic(err)
 		}
 		name := datatype.BasicOf(t.Handle()).Name
-		C.gompi_type_predefined_name(C.uintptr_t(t.Handle()), (*C.char)(unsafe.Pointer(unsafe.StringData(name))),
-			C.int(len(name)))
+		C.gompi_type_predefined_name(C.uintptr_t(t.Handle()),
+			(*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.int(len(name)))
 	})
 }
 

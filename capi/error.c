@@ -41,46 +41,44 @@ static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	return gompi_load(self ? &gompi_comm_self.errhandler : &gompi_comm_world.errhandler);
 }
 
-// Writes the name that an object has in an error's text: that which the application has given it, else its handle.
-static void name_object(char *to, size_t room, int kind, uintptr_t object) {
-	const char *what = kind == GOMPI_ON_COMM ? "communicator" : "window";
-	char name[MPI_MAX_OBJECT_NAME];
+// Appends the name that an object has in an error's text: that which the application has given it, else its handle.
+static char *append_object(char *to, int kind, uintptr_t object) {
+	char *at = to;
 	int n = 0;
-	to[0] = 0;
-	if (kind == GOMPI_ON_COMM && gompi_comm_get((MPI_Comm)object) != NULL)
-		n = gompi_comm_name((MPI_Comm)object, name);
-	else if (kind == GOMPI_ON_WIN && gompi_win_get((MPI_Win)object) != NULL)
-		n = gompi_win_name((MPI_Win)object, name);
-	else
-		return;
-	if (n > 0)
-		stpcpy(stpcpy(stpcpy(stpcpy(to, " on "), what), " "), name);
-	else
-		snprintf(to, room, " on %s %#llx", what, (unsigned long long)object);
+	if (kind == GOMPI_ON_COMM && gompi_comm_get((MPI_Comm)object) != NULL) {
+		at = stpcpy(at, " on communicator ");
+		n = gompi_comm_name((MPI_Comm)object, at);
+	} else if (kind == GOMPI_ON_WIN && gompi_win_get((MPI_Win)object) != NULL) {
+		at = stpcpy(at, " on window ");
+		n = gompi_win_name((MPI_Win)object, at);
+	}
+	return n > 0 || at == to ? at + n : at + sprintf(at, "%#llx", (unsigned long long)object);
 }
 
-// Writes what an error code of the application's is about: a predefined class's own text tells of its latest error.
-static const char *code_text(int code, char *to, size_t room) {
-	char about[MPI_MAX_ERROR_STRING];
-	bool own = gompi_error_class_name(code) == NULL && gompi_error_text(code, about) > 0;
-	if (own)
-		snprintf(to, room, "error code %d (%s)", code, about);
-	else
-		snprintf(to, room, "error code %d", code);
-	return to;
+// Appends what an error code of the application's is about: a predefined class's own text tells of its latest error.
+static char *append_code(char *to, int code) {
+	char digits[16], *first = digits + sizeof digits - 1;
+	int n, left = code;
+	*first = 0;
+	do
+		*--first = (char)('0' + left % 10);
+	while ((left /= 10) != 0);
+	to = stpcpy(stpcpy(to, "error code "), first);
+	if (gompi_error_class_name(code) != NULL || (n = gompi_error_text(code, to + 2)) <= 0)
+		return to;
+	to[0] = ' ';
+	to[1] = '(';
+	return stpcpy(to + 2 + n, ")");
 }
 
-// Writes down what an error was about, NULL: a code of the application's, and ends the job if that is to be: then it does not return.
+// Writes down what an error was about, NULL: a code of the application's, and ends the job if that is to be: then it
+// does not return.
 static void tell_error(int class, const char *call, const char *text, int kind, uintptr_t object, bool fatal) {
-	char name[MPI_MAX_OBJECT_NAME + 32];
-	name_object(name, sizeof name, kind, object);
 	const char *class_name = gompi_error_class_name(class); // none of an application's own code
-	char about[MPI_MAX_ERROR_STRING + 32];
-	if (text == NULL)
-		text = code_text(class, about, sizeof about);
-	char all[strlen(call) + strlen(name) + strlen(text) + 64];
+	char all[2 * MPI_MAX_OBJECT_NAME + MPI_MAX_ERROR_STRING + strlen(call) + (text != NULL ? strlen(text) : 0)];
 	char *what = class_name != NULL ? stpcpy(stpcpy(all, class_name), ": ") : all;
-	stpcpy(stpcpy(stpcpy(stpcpy(what, call), name), ": "), text);
+	char *at = stpcpy(append_object(stpcpy(what, call), kind, object), ": ");
+	*(text != NULL ? stpcpy(at, text) : append_code(at, class)) = 0;
 	gompi_error_remember(class, what);
 	if (fatal)
 		gompi_abort_error(class, (uintptr_t)all);

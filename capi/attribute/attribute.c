@@ -26,7 +26,7 @@ static inline struct gompi_attribute *entry_at(struct gompi_attributes *t, uint3
 }
 
 // Returns the place of an attribute, or n: it is not set. The lock is held in this and the next functions.
-static inline uint32_t entry_of(struct gompi_attributes *t, int keyval) {
+static inline uint32_t place_of_keyval(struct gompi_attributes *t, int keyval) {
 	uint32_t i = 0, n = t == NULL ? 0 : gompi_load(&t->n);
 	while (i < n && gompi_load(&entry_at(t, i)->keyval) != keyval)
 		i++;
@@ -61,7 +61,7 @@ static bool append(struct gompi_attributes *t, struct gompi_keyval *k, void *val
 }
 
 static bool put_locked(struct gompi_attributes *t, struct gompi_keyval *k, void *value) {
-	uint32_t i = entry_of(t, k->number);
+	uint32_t i = place_of_keyval(t, k->number);
 	if (!has_place(t, i))
 		return append(t, k, value);
 	gompi_store_release(&entry_at(t, i)->value, value);
@@ -83,8 +83,8 @@ static void take_out(struct gompi_attributes *t, uint32_t i) {
 	gompi_keyval_leave_locked(k);
 }
 
-// Calls the delete function of the attribute at a place, and then takes that out, if it is to go and is still there. The
-// verdict's class. The lock is not held meanwhile.
+// Calls the delete function of the attribute at a place, and then takes that out, if it is to go and is still there.
+// The verdict's class. The lock is not held meanwhile.
 static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, uint32_t i, uintptr_t object, bool goes) {
 	const struct gompi_keyval *now = entry_at(t, i)->key;
 	if (now->delete != (uintptr_t)MPI_COMM_NULL_DELETE_FN) {
@@ -95,7 +95,7 @@ static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, ui
 		gompi_brief_take(&gompi_keyvals_lock);
 		if (code != MPI_SUCCESS)
 			return gompi_error(v, code, "the delete function of attribute %d returned %d", k.number, code);
-		i = entry_of(t, k.number);
+		i = place_of_keyval(t, k.number);
 	}
 	if (goes && has_place(t, i))
 		take_out(t, i);
@@ -106,7 +106,7 @@ static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, ui
 // class. The lock is held.
 static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 		      uintptr_t object, int keyval, void *value) {
-	uint32_t i = entry_of(t, keyval);
+	uint32_t i = place_of_keyval(t, keyval);
 	struct gompi_keyval *k = gompi_keyval_find_locked(kind, keyval);
 	int rc = MPI_SUCCESS;
 	if (k == NULL)
@@ -128,7 +128,7 @@ int gompi_attribute_set(struct gompi_verdict *v, enum gompi_keyval_kind kind, st
 			uintptr_t object, int keyval, void *value) {
 	int rc = MPI_SUCCESS;
 	gompi_brief_take(&gompi_keyvals_lock);
-	uint32_t i = entry_of(t, keyval);
+	uint32_t i = place_of_keyval(t, keyval);
 	const struct gompi_keyval *k = has_place(t, i) ? entry_at(t, i)->key : NULL;
 	if (k != NULL && !k->freed && k->delete == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
 		gompi_store_release(&entry_at(t, i)->value, value);
@@ -142,7 +142,7 @@ int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind,
 			   uintptr_t object, int keyval) {
 	int rc;
 	gompi_brief_take(&gompi_keyvals_lock);
-	uint32_t i = entry_of(t, keyval);
+	uint32_t i = place_of_keyval(t, keyval);
 	if (has_place(t, i))
 		rc = delete_locked(v, t, i, object, true);
 	else if (gompi_keyval_lives(kind, keyval))

@@ -112,35 +112,39 @@ void gompi_error_remember(int class, const char *text) {
 	gompi_brief_give(&codes_lock);
 }
 
-// Appends a text to one of n bytes and returns how many there are then; more than fit are not stored.
-static size_t append_text(char *to, size_t n, const char *text) {
-	size_t bytes = strlen(text);
-	for (size_t i = 0; i <= bytes && n + i < MPI_MAX_ERROR_STRING; i++)
-		to[n + i] = text[i];
-	return n + bytes;
-}
-
 int gompi_error_text(int code, char *text) {
 	const struct class *class = predefined_class(code);
-	size_t n = 0;
+	const char *text_of = NULL; // an added code's, or about a class
+	char *at = text;
 	gompi_brief_take(&codes_lock);
 	const struct added_code *c = added_at(code);
 	if (class != NULL) {
-		const char *about = recent[class - classes];
-		n = append_text(text, append_text(text, append_text(text, 0, class->name), ": "), class->text);
-		if (about != NULL && about[0] != 0)
-			n = append_text(text, append_text(text, append_text(text, n, " ("), about), ")");
+		at = stpcpy(stpcpy(stpcpy(at, class->name), ": "), class->text); // short
+		text_of = recent[class - classes];
+		if (text_of != NULL)
+			at = stpcpy(at, " (");
 	} else if (code == MPI_ERR_LASTCODE) { // no error is of this class, but MPI's table of classes ends with it
-		n = append_text(text, 0, "MPI_ERR_LASTCODE: last error code");
+		at = stpcpy(at, "MPI_ERR_LASTCODE: last error code");
 	} else if (c != NULL) {
-		n = append_text(text, 0, c->text != NULL ? c->text : "");
+		text_of = c->text;
+	}
+	size_t room = MPI_MAX_ERROR_STRING - (size_t)(at - text), n = 0;
+	if (text_of != NULL) {
+		n = strnlen(text_of, room);
+		memcpy(at, text_of, n);
+		at += n;
 	}
 	gompi_brief_give(&codes_lock);
 	if (class == NULL && c == NULL && code != MPI_ERR_LASTCODE)
 		return -1;
-	if (n >= MPI_MAX_ERROR_STRING)
-		n = append_text(text, MPI_MAX_ERROR_STRING - 4, "...");
-	return (int)n;
+	if (class != NULL && text_of != NULL) {
+		if (room - n < sizeof ")") // which is cut
+			at = stpcpy(text + MPI_MAX_ERROR_STRING - sizeof "...", "...");
+		else
+			at = stpcpy(at, ")");
+	}
+	*at = 0;
+	return (int)(at - text);
 }
 
 int gompi_error_class(int errorcode, int *errorclass) {

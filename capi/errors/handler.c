@@ -49,6 +49,8 @@ static int not_a_handler(struct gompi_verdict *v, uintptr_t h) {
 int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler errhandler) {
 	uintptr_t h = (uintptr_t)errhandler;
 	int rc = MPI_SUCCESS;
+	if (gompi_load(at) == h)
+		return rc;
 	if (gompi_errhandler_predefined(h) && gompi_errhandler_predefined(gompi_load(at))) {
 		gompi_errhandler_release(gompi_swap_total(at, h)); // of another thread, meanwhile
 		return rc;
@@ -134,19 +136,20 @@ int gompi_session_create_errhandler(MPI_Session_errhandler_function *session_err
 
 // Predefined ones stay.
 int gompi_errhandler_free(MPI_Errhandler *errhandler) {
-	struct gompi_verdict v = {.class = MPI_SUCCESS};
+	struct gompi_verdict v;
+	int rc = MPI_SUCCESS;
 	if (errhandler == NULL)
 		return gompi_no_place("MPI_Errhandler_free", GOMPI_ON_NONE, 0);
 	uintptr_t h = (uintptr_t)*errhandler;
 	if (!gompi_errhandler_predefined(h)) {
 		gompi_brief_take(&gompi_errhandlers_lock);
 		if (errhandler_at(h) == NULL)
-			not_a_handler(&v, h);
+			rc = not_a_handler(&v, h);
 		else
 			release_locked(h);
 		gompi_brief_give(&gompi_errhandlers_lock);
 	}
-	if (v.class != MPI_SUCCESS)
+	if (rc != MPI_SUCCESS)
 		return gompi_refuse(v.class, "MPI_Errhandler_free", v.text, GOMPI_ON_NONE, 0);
 	*errhandler = MPI_ERRHANDLER_NULL;
 	return MPI_SUCCESS;

@@ -1,5 +1,5 @@
-// Error handlers (MPI-5.0 9.3). One of the application's lives while it has the handle or an object uses it. Objects keep
-// a handle in a word of theirs.
+// Error handlers (MPI-5.0 9.3). One of the application's lives while it has the handle or an object uses it. Objects
+// keep a handle in a word of theirs.
 #ifndef GOMPI_HANDLER_H
 #define GOMPI_HANDLER_H
 

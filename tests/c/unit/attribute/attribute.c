@@ -1,7 +1,7 @@
 /* Proves: keyvals and tables of attributes (attribute/attribute.h): which keyvals are refused; values that are
  * replaced, copied and deleted, in which order, and what remains where a function of the application fails; a keyval
- * that was freed is there for those that have it. Threads that ask while others set and delete find each attribute that stays,
- * with a value that it had. Datatypes whose handles end alike have attributes of their own.
+ * that was freed is there for those that have it. Threads that ask while others set and delete find each attribute
+ * that stays, with a value that it had. Datatypes whose handles end alike have attributes of their own.
  */
 #include "../unit.h"
 
