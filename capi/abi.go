@@ -7,7 +7,6 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/info"
 	"gompirma/core/mpierr"
 )
 
@@ -19,14 +18,14 @@ import (
 func gompi_abi_get_info(at uintptr) (rc int32) {
 	defer guard("MPI_Abi_get_info", 0, 0, &rc)
 	return finish("MPI_Abi_get_info", 0, 0,
-		storeInfo(at, []info.Pair{{Key: "mpi_aint_size", Value: "8"}, {Key: "mpi_count_size", Value: "8"},
-			{Key: "mpi_offset_size", Value: "8"}}))
+		storeInfo(at, []pair{{key: "mpi_aint_size", value: "8"}, {key: "mpi_count_size", value: "8"},
+			{key: "mpi_offset_size", value: "8"}}))
 }
 
 //export gompi_abi_get_fortran_info
 func gompi_abi_get_fortran_info(at uintptr) (rc int32) {
 	defer guard("MPI_Abi_get_fortran_info", 0, 0, &rc)
-	var pairs []info.Pair
+	var pairs []pair
 	for _, t := range []struct {
 		key string
 		h   uintptr
@@ -35,7 +34,7 @@ func gompi_abi_get_fortran_info(at uintptr) (rc int32) {
 		{"mpi_real_size", abi.MPI_REAL},
 		{"mpi_double_precision_size", abi.MPI_DOUBLE_PRECISION},
 	} {
-		pairs = append(pairs, info.Pair{Key: t.key, Value: strconv.FormatInt(int64(datatype.BasicOf(t.h).Size),
+		pairs = append(pairs, pair{key: t.key, value: strconv.FormatInt(int64(datatype.BasicOf(t.h).Size),
 			10)})
 	}
 	for _, t := range []struct {
@@ -52,15 +51,22 @@ func gompi_abi_get_fortran_info(at uintptr) (rc int32) {
 		{"complex32", abi.MPI_COMPLEX32},
 		{"double_complex", abi.MPI_DOUBLE_COMPLEX},
 	} {
-		pairs = append(pairs, info.Pair{Key: "mpi_" + t.key + "_supported",
-			Value: strconv.FormatBool(datatype.BasicOf(t.h) != nil)})
+		pairs = append(pairs, pair{key: "mpi_" + t.key + "_supported",
+			value: strconv.FormatBool(datatype.BasicOf(t.h) != nil)})
 	}
 	return finish("MPI_Abi_get_fortran_info", 0, 0, storeInfo(at, pairs))
 }
 
 //export gompi_abi_set_fortran_info
 func gompi_abi_set_fortran_info(h uintptr) int32 {
-	return onInfo("MPI_Abi_set_fortran_info", h, func(*info.Info) error {
+	return alone("MPI_Abi_set_fortran_info", func() error {
+		lookup, err := infoLookup(h)
+		if err == nil && lookup == nil {
+			err = mpierr.New(abi.MPI_ERR_INFO, "MPI_INFO_NULL is not an info object")
+		}
+		if err != nil {
+			return err
+		}
 		return mpierr.New(abi.MPI_ERR_ABI,
 			"the sizes of Fortran's types are built in (MPI_Abi_get_fortran_info)")
 	})

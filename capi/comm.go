@@ -81,22 +81,6 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 	})
 }
 
-// gompi_compare_comms is MPI_Comm_compare of two communicators that exist (comm/compare.c).
-//
-//export gompi_compare_comms
-func gompi_compare_comms(comm1, comm2 uintptr) int32 {
-	a, b := lookupComm(comm1), lookupComm(comm2)
-	if a == nil || b == nil {
-		return abi.MPI_UNEQUAL
-	}
-	return comm.Compare(a, b)
-}
-
-//export gompi_comm_group
-func gompi_comm_group(comm_, group uintptr) int32 {
-	return onComm("MPI_Comm_group", comm_, func(c *comm.Comm) error { return storeGroup(c.Group(), group) })
-}
-
 // needInter returns an error if c is not an intercommunicator.
 func needInter(c *comm.Comm) error {
 	if !c.IsInter() {
@@ -111,16 +95,6 @@ func needIntra(c *comm.Comm) error {
 		return mpierr.New(abi.MPI_ERR_COMM, "it is an intercommunicator: an intracommunicator is needed")
 	}
 	return nil
-}
-
-//export gompi_comm_remote_group
-func gompi_comm_remote_group(comm_, group uintptr) int32 {
-	return onComm("MPI_Comm_remote_group", comm_, func(c *comm.Comm) error {
-		if err := needInter(c); err != nil {
-			return err
-		}
-		return storeGroup(c.RemoteGroup(), group)
-	})
 }
 
 //export gompi_comm_dup

@@ -20,19 +20,16 @@ import (
 
 // openComm tells C of a communicator that the application gets a handle of. MPI_ERR_NO_MEM.
 func openComm(c *comm.Comm) error {
-	first, stride, list := c.Peers().Form()
+	var pin runtime.Pinner
+	defer pin.Unpin()
 	slot := C.struct_gompi_comm{
 		handle: C.uintptr_t(c.Handle),
 		rank:   C.int(c.Rank()), size: C.int(c.Size()), inter: C.bool(c.IsInter()),
 		id: C.uint64_t(c.Context(comm.PointToPoint)),
 	}
-	slot.peers.n, slot.peers.first, slot.peers.stride = C.int32_t(c.RemoteSize()), C.int32_t(first),
-		C.int32_t(stride)
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	if len(list) > 0 {
-		pin.Pin(&list[0])
-		slot.peers.list = (*C.int32_t)(&list[0])
+	slot.peers = ranksOf(c.Peers(), &pin)
+	if c.IsInter() {
+		slot.members = ranksOf(c.Group(), &pin)
 	}
 	if c.Topology != nil {
 		var lists []int32

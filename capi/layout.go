@@ -2,6 +2,7 @@ package main
 
 /*
 #include "base/node.h"
+#include "base/objects.h"
 #include "base/verdict.h"
 #include "message/inbox.h"
 #include "message/request.h"
@@ -52,6 +53,12 @@ var (
 	_ = same[C.GOMPI_LANES*C.GOMPI_INBOX_SIZE-shm.MessageRingSize]
 	_ = same[C.GOMPI_MOST_PROCESSES-shm.MaxProcesses]
 	_ = same[C.GOMPI_REQUEST-1-handle.Datatype]
+	_ = same[C.GOMPI_KIND_OP-C.int(handle.Op)]
+	_ = same[C.GOMPI_KIND_GROUP-C.int(handle.Group)]
+	_ = same[C.GOMPI_KIND_MESSAGE-C.int(handle.Message)]
+	_ = same[C.GOMPI_KIND_INFO-C.int(handle.Info)]
+	_ = same[1<<C.GOMPI_KIND_BITS-handle.Numbers]
+	_ = same[C.GOMPI_KIND_MOST-handle.MaxLive]
 	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
 	_ = same[unsafe.Sizeof(C.struct_gompi_remote_plan{})-unsafe.Sizeof(rma.Member{})]
 	_ = same[unsafe.Offsetof(C.struct_gompi_remote_plan{}.size)-unsafe.Offsetof(rma.Member{}.Size)]

@@ -37,6 +37,14 @@ func array[T any](address uintptr, n int64) ([]T, error) {
 	return slice[T](address, int(n)), nil
 }
 
+// listAt returns the n elements at an address. MPI_ERR_ARG: n is negative, or there is none there.
+func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
+	if n < 0 || n > 0 && at == 0 {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x", n, what, at)
+	}
+	return array[T](at, int64(n))
+}
+
 // touch reads a byte, and faults where there is no memory.
 //
 //go:noinline

@@ -10,10 +10,6 @@
 
 static bool progress_messages(void) { return gompi_progress_messages() != 0; }
 
-static int group_ranks(uintptr_t win, uintptr_t group, int *ranks, int most) {
-	return gompi_win_group_ranks(win, group, (uintptr_t)ranks, most);
-}
-
 static void *attached_table(uintptr_t win, int rank) { return (void *)gompi_attached_table(win, rank); }
 
 static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
@@ -29,38 +25,7 @@ static int barrier_by_messages(uintptr_t comm) {
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
-static bool tell_group(uintptr_t group) { return gompi_tell_group(group) != 0; }
-static int compare_groups(uintptr_t a, uintptr_t b) { return gompi_compare_groups(a, b); }
-static int compare_comms(uintptr_t a, uintptr_t b) { return gompi_compare_comms(a, b); }
-
-static void translate_ranks(uintptr_t a, int n, const int *from, uintptr_t b, int *to) {
-	gompi_translate_ranks(a, n, (uintptr_t)from, b, (uintptr_t)to);
-}
-
-static bool tell_info(uintptr_t info) { return gompi_tell_info(info) != 0; }
-
-static int make_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
-	const char *outer = gompi_enter(recipe->call);
-	int rc = gompi_make_type((uintptr_t)recipe, newtype);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
-}
-
-static void forget_type(uintptr_t number) { gompi_forget_type(number); }
-
-static int contents_in_go(const struct gompi_contents *contents, uintptr_t datatype) {
-	const char *outer = gompi_enter("MPI_Type_get_contents");
-	int rc = gompi_get_contents((uintptr_t)contents, datatype);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
-}
-
-static int create_f90(const char *call, int combiner, int p, int r, MPI_Datatype *newtype) {
-	const char *outer = gompi_enter(call);
-	int rc = gompi_create_f90((uintptr_t)call, combiner, p, r, (uintptr_t)newtype);
-	gompi_leave(outer);
-	return rc < 0 ? gompi_raise(rc) : rc;
-}
+static bool tell_facts(uintptr_t datatype) { return gompi_tell_facts(datatype) != 0; }
 
 static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
 	return gompi_elements_in(datatype, bytes, (uintptr_t)elements) != 0;
@@ -110,20 +75,11 @@ static __attribute__((constructor)) void fill(void) {
 		.progress_messages = progress_messages,
 		.find_dead = gompi_find_dead,
 		.take_signals = gompi_take_signals,
-		.group_ranks = group_ranks,
 		.attached_table = attached_table,
 		.map_attached = map_attached,
 		.host_of = host_of,
 		.barrier_by_messages = barrier_by_messages,
-		.tell_group = tell_group,
-		.compare_groups = compare_groups,
-		.compare_comms = compare_comms,
-		.translate_ranks = translate_ranks,
-		.tell_info = tell_info,
-		.make_type = make_type,
-		.forget_type = forget_type,
-		.get_contents = contents_in_go,
-		.create_f90 = create_f90,
+		.tell_facts = tell_facts,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,
 		.collective = collective,

@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"errors"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,6 @@ import (
 	"gompirma/core/boot"
 	"gompirma/core/comm"
 	"gompirma/core/fabric"
-	"gompirma/core/group"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
@@ -63,6 +63,9 @@ func (dataPath) Install(p *rma.Plan) error {
 		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
 		local_n: C.int32_t(len(members)),
 	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	plan.group = ranksOf(p.Group, &pin)
 	if !C.gompi_win_open(&plan, &members[0], remote) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
 	}
@@ -297,33 +300,51 @@ func gompi_win_free(win uintptr) int32 {
 	})
 }
 
-//export gompi_win_get_group
-func gompi_win_get_group(win, result uintptr) int32 {
-	return onWin("MPI_Win_get_group", win, func(w *rma.Window) error { return storeGroup(w.Group, result) })
+func sharedQuery[T int32 | int64](win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
+	return onWin("MPI_Win_shared_query", win, func(w *rma.Window) error {
+		s, unit, base, err := w.SharedQuery(rank)
+		if err == nil {
+			err = null(size, dispUnit, baseptr)
+		}
+		if err == nil {
+			*out[int64](size), *out[T](dispUnit), *out[uintptr](baseptr) = s, T(unit), base
+		}
+		return err
+	})
 }
 
-// groupFreed tells the windows, which remember groups by handle, that a handle may mean another group from now on.
-func groupFreed() { C.gompi_groups_changed() }
+//export gompi_win_shared_query
+func gompi_win_shared_query(win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
+	return sharedQuery[int32](win, rank, size, dispUnit, baseptr)
+}
 
-// gompi_win_group_ranks stores the ranks in win of the members of a group and returns their number; minus an error
-// class if group is none (MPI_ERR_GROUP) or not part of the window's (MPI_ERR_RANK).
-//
-//export gompi_win_group_ranks
-func gompi_win_group_ranks(win, groupHandle, ranks uintptr, most int32) int32 {
-	w, g := rma.Lookup(win), group.Lookup(groupHandle)
-	if w == nil || g == nil {
-		return -abi.MPI_ERR_GROUP
+//export gompi_win_shared_query_c
+func gompi_win_shared_query_c(win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
+	return sharedQuery[int64](win, rank, size, dispUnit, baseptr)
+}
+
+//export gompi_win_set_name
+func gompi_win_set_name(win, name uintptr) int32 {
+	return onWin("MPI_Win_set_name", win, func(w *rma.Window) error { return setName(w, name) })
+}
+
+// setName gives an object the name at an address; what is too long is cut, as in a Fortran assignment. MPI_ERR_ARG:
+// there is none.
+func setName(object interface{ SetName(string) }, name uintptr) error {
+	if name == 0 {
+		return mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
 	}
-	if g.Size() > int(most) {
-		return -abi.MPI_ERR_RANK
+	s := cString(name)
+	object.SetName(s[:min(len(s), abi.MPI_MAX_OBJECT_NAME-1)])
+	return nil
+}
+
+//export gompi_win_get_name
+func gompi_win_get_name(win, name, resultlen uintptr) int32 {
+	if win == abi.MPI_WIN_NULL && name != 0 && resultlen != 0 && needRunning() == nil {
+		*out[int32](resultlen) = int32(putString(name, "MPI_WIN_NULL", abi.MPI_MAX_OBJECT_NAME))
+		return abi.MPI_SUCCESS
 	}
-	to := slice[int32](ranks, g.Size())
-	for i := range to {
-		r := w.Group.Rank(g.World(i))
-		if r < 0 {
-			return -abi.MPI_ERR_RANK
-		}
-		to[i] = int32(r)
-	}
-	return int32(g.Size())
+	return onWin("MPI_Win_get_name", win,
+		func(w *rma.Window) error { return storeString(w.Name(), abi.MPI_MAX_OBJECT_NAME, name, resultlen) })
 }

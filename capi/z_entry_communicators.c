@@ -108,10 +108,7 @@ GOMPI_ALIAS(MPI_Comm_get_name)
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
-    const char *outer = gompi_enter("MPI_Comm_group");
-    int rc = gompi_comm_group((uintptr_t)comm, (uintptr_t)group);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_group(comm, group);
 }
 GOMPI_ALIAS(MPI_Comm_group)
 
@@ -141,10 +138,7 @@ GOMPI_ALIAS(MPI_Comm_rank)
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-    const char *outer = gompi_enter("MPI_Comm_remote_group");
-    int rc = gompi_comm_remote_group((uintptr_t)comm, (uintptr_t)group);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_remote_group(comm, group);
 }
 GOMPI_ALIAS(MPI_Comm_remote_group)
 
@@ -213,28 +207,19 @@ GOMPI_ALIAS(MPI_Group_compare)
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    const char *outer = gompi_enter("MPI_Group_difference");
-    int rc = gompi_group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_difference(group1, group2, newgroup);
 }
 GOMPI_ALIAS(MPI_Group_difference)
 
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    const char *outer = gompi_enter("MPI_Group_excl");
-    int rc = gompi_group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_excl(group, n, ranks, newgroup);
 }
 GOMPI_ALIAS(MPI_Group_excl)
 
 int PMPI_Group_free(MPI_Group *group)
 {
-    const char *outer = gompi_enter("MPI_Group_free");
-    int rc = gompi_group_free((uintptr_t)group);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_free(group);
 }
 GOMPI_ALIAS(MPI_Group_free)
 
@@ -247,37 +232,25 @@ GOMPI_ALIAS(MPI_Group_from_session_pset)
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    const char *outer = gompi_enter("MPI_Group_incl");
-    int rc = gompi_group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_incl(group, n, ranks, newgroup);
 }
 GOMPI_ALIAS(MPI_Group_incl)
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    const char *outer = gompi_enter("MPI_Group_intersection");
-    int rc = gompi_group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_intersection(group1, group2, newgroup);
 }
 GOMPI_ALIAS(MPI_Group_intersection)
 
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    const char *outer = gompi_enter("MPI_Group_range_excl");
-    int rc = gompi_group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_range_excl(group, n, ranges, newgroup);
 }
 GOMPI_ALIAS(MPI_Group_range_excl)
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    const char *outer = gompi_enter("MPI_Group_range_incl");
-    int rc = gompi_group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_range_incl(group, n, ranges, newgroup);
 }
 GOMPI_ALIAS(MPI_Group_range_incl)
 
@@ -301,10 +274,7 @@ GOMPI_ALIAS(MPI_Group_translate_ranks)
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    const char *outer = gompi_enter("MPI_Group_union");
-    int rc = gompi_group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_union(group1, group2, newgroup);
 }
 GOMPI_ALIAS(MPI_Group_union)
 

@@ -227,46 +227,31 @@ GOMPI_ALIAS(MPI_Wtime)
 
 int PMPI_Info_create(MPI_Info *info)
 {
-    const char *outer = gompi_enter("MPI_Info_create");
-    int rc = gompi_info_create((uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_create(info);
 }
 GOMPI_ALIAS(MPI_Info_create)
 
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
-    const char *outer = gompi_enter("MPI_Info_create_env");
-    int rc = gompi_info_create_env(argc, (uintptr_t)argv, (uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_create_env(argc, argv, info);
 }
 GOMPI_ALIAS(MPI_Info_create_env)
 
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
-    const char *outer = gompi_enter("MPI_Info_delete");
-    int rc = gompi_info_delete((uintptr_t)info, (uintptr_t)key);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_delete(info, key);
 }
 GOMPI_ALIAS(MPI_Info_delete)
 
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
-    const char *outer = gompi_enter("MPI_Info_dup");
-    int rc = gompi_info_dup((uintptr_t)info, (uintptr_t)newinfo);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_dup(info, newinfo);
 }
 GOMPI_ALIAS(MPI_Info_dup)
 
 int PMPI_Info_free(MPI_Info *info)
 {
-    const char *outer = gompi_enter("MPI_Info_free");
-    int rc = gompi_info_free((uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_free(info);
 }
 GOMPI_ALIAS(MPI_Info_free)
 
@@ -290,10 +275,7 @@ GOMPI_ALIAS(MPI_Info_get_string)
 
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
-    const char *outer = gompi_enter("MPI_Info_set");
-    int rc = gompi_info_set((uintptr_t)info, (uintptr_t)key, (uintptr_t)value);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_set(info, key, value);
 }
 GOMPI_ALIAS(MPI_Info_set)
 

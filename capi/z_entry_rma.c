@@ -267,10 +267,7 @@ GOMPI_ALIAS(MPI_Win_free)
 
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
-    const char *outer = gompi_enter("MPI_Win_get_group");
-    int rc = gompi_win_get_group((uintptr_t)win, (uintptr_t)group);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_win_get_group(win, group);
 }
 GOMPI_ALIAS(MPI_Win_get_group)
 

@@ -9,6 +9,12 @@
 #include "base/tuning.h"
 
 struct gompi_node gompi_node;
+bool gompi_has_membarrier;
+
+// Before the runtime of Go starts threads: then it takes microseconds, else milliseconds.
+static __attribute__((constructor(102))) void register_membarrier(void) {
+	gompi_has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
 
 static gompi_a32 before_the_node = 1;
 gompi_a32 *gompi_no_membarrier = &before_the_node;
@@ -24,15 +30,17 @@ struct gompi_policy gompi_policy_for(bool oversubscribed) {
 void gompi_node_open(const struct gompi_node *place) {
 	gompi_node = *place;
 	gompi_node.self = place->processes->self;
-	gompi_node.membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+	gompi_node.membarrier = gompi_has_membarrier;
 	gompi_no_membarrier = &gompi_header()->no_membarrier;
 	if (!gompi_node.membarrier)
 		gompi_store_total(gompi_no_membarrier, 1);
 }
 
-void gompi_node_barrier(void) {
-	// The program may have had it forbidden since MPI_Init; who wakes others has a barrier of its own from then on.
-	if (gompi_node.membarrier && syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+bool gompi_node_barrier(void) {
+	// The program may have had it forbidden since; who wakes others has a barrier of its own from then on.
+	bool done = gompi_has_membarrier && syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+	if (gompi_has_membarrier && !done)
 		gompi_store_total(gompi_no_membarrier, 1);
 	gompi_full_fence();
+	return done;
 }

@@ -112,6 +112,9 @@ struct gompi_node {
 };
 extern struct gompi_node gompi_node;
 
+// membarrier(2) is there, and reaches this process.
+extern bool gompi_has_membarrier __attribute__((visibility("hidden")));
+
 // The node's flag that a process has no membarrier(2); 1 before there is a node.
 extern gompi_a32 *gompi_no_membarrier __attribute__((visibility("hidden")));
 
@@ -130,7 +133,7 @@ static inline int gompi_on_node(int peer) { return gompi_process_index(gompi_nod
 // Makes place the node; membarrier and self are found out.
 void gompi_node_open(const struct gompi_node *place);
 
-// A full barrier in every running process of the node that has membarrier, and in this one.
-void gompi_node_barrier(void);
+// A full barrier in every running process of the node that has membarrier, and in this thread. false: only in this one.
+bool gompi_node_barrier(void);
 
 #endif

@@ -1,17 +1,61 @@
 #include "base/ranks.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/abi.h"
 
-int gompi_ranks_find(const struct gompi_ranks *r, int process) {
-	if (r->list != NULL) {
+enum { FEW = 64 }; // ranks that are searched through one by one
+
+static struct gompi_ranks_list *list_of(const struct gompi_ranks *r) {
+	return (struct gompi_ranks_list *)((char *)r->list - offsetof(struct gompi_ranks_list, rank));
+}
+
+static size_t list_bytes(int n) { return sizeof(struct gompi_ranks_list) + (size_t)n * sizeof(int32_t); }
+
+static int by_process(const void *a, const void *b) {
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+// The processes of a list in order, NULL: there is no memory. Threads may ask at once.
+static const uint64_t *sorted_ranks(const struct gompi_ranks *r) {
+	struct gompi_ranks_list *l = list_of(r);
+	uint64_t *s = gompi_load_acquire(&l->sorted), *none = NULL; // pairs with the change below
+	if (s != NULL || (s = malloc((size_t)r->n * sizeof *s)) == NULL)
+		return s;
+	for (int i = 0; i < r->n; i++)
+		s[i] = (uint64_t)(uint32_t)r->list[i] << 32 | (uint32_t)i;
+	qsort(s, (size_t)r->n, sizeof *s, by_process);
+	if (gompi_change_once(&l->sorted, &none, s))
+		return s;
+	free(s);
+	return none;
+}
+
+static int find_in_list(const struct gompi_ranks *r, int process) {
+	const uint64_t *s = r->n > FEW ? sorted_ranks(r) : NULL;
+	if (s == NULL) {
 		for (int i = 0; i < r->n; i++)
 			if (r->list[i] == process)
 				return i;
 		return -1;
 	}
+	int from = 0, to = r->n; // the first that is not less is in this range
+	while (from < to) {
+		int i = from + (to - from) / 2;
+		if ((uint32_t)(s[i] >> 32) < (uint32_t)process)
+			from = i + 1;
+		else
+			to = i;
+	}
+	return from < r->n && (uint32_t)(s[from] >> 32) == (uint32_t)process ? (int)(uint32_t)s[from] : -1;
+}
+
+int gompi_ranks_find(const struct gompi_ranks *r, int process) {
+	if (r->list != NULL)
+		return find_in_list(r, process);
 	if (r->n == 0)
 		return -1;
 	int distance = process - r->first;
@@ -40,17 +84,68 @@ int gompi_ranks_compare(const struct gompi_ranks *a, const struct gompi_ranks *b
 	return result;
 }
 
-bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from) {
-	int32_t *list = NULL;
-	if (from->list != NULL) {
-		size_t bytes = (size_t)from->n * sizeof *list;
-		list = malloc(bytes);
-		if (list == NULL)
+// Makes r, which is regular, a list with room for most. false: there is no memory.
+static bool write_out(struct gompi_ranks *r, int most) {
+	struct gompi_ranks_list *l = malloc(list_bytes(most));
+	if (l == NULL)
+		return false;
+	gompi_store(&l->users, 1);
+	gompi_store(&l->sorted, NULL);
+	for (int i = 0; i < r->n; i++)
+		l->rank[i] = r->first + i * r->stride;
+	r->list = l->rank;
+	return true;
+}
+
+bool gompi_ranks_append(struct gompi_ranks *r, int process, int most) {
+	if (r->list == NULL) {
+		if (r->n == 0)
+			r->first = process, r->stride = 1;
+		else if (r->n == 1)
+			r->stride = process - r->first;
+		else if (process != r->first + r->n * r->stride && !write_out(r, most))
 			return false;
-		memcpy(list, from->list, bytes);
 	}
-	free(to->list);
-	*to = *from;
-	to->list = list;
+	if (r->list != NULL)
+		r->list[r->n] = process;
+	r->n++;
+	return true;
+}
+
+void gompi_ranks_fit(struct gompi_ranks *r) {
+	struct gompi_ranks_list *l = r->list == NULL ? NULL : realloc(list_of(r), list_bytes(r->n));
+	if (l != NULL)
+		r->list = l->rank;
+}
+
+void gompi_ranks_drop(struct gompi_ranks *r) {
+	if (r->list != NULL) {
+		struct gompi_ranks_list *l = list_of(r);
+		if (gompi_sub_total(&l->users, 1) == 1) {
+			free(gompi_load(&l->sorted));
+			free(l);
+		}
+	}
+	*r = (struct gompi_ranks){0};
+}
+
+void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from) {
+	struct gompi_ranks both = *from;
+	if (both.list != NULL)
+		gompi_add(&list_of(&both)->users, 1);
+	gompi_ranks_drop(to);
+	*to = both;
+}
+
+bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from) {
+	struct gompi_ranks copy = *from;
+	copy.list = NULL;
+	if (from->list != NULL) {
+		if (!write_out(&copy, from->n))
+			return false;
+		memcpy(copy.list, from->list, (size_t)from->n * sizeof *copy.list);
+	}
+	gompi_ranks_drop(to);
+	*to = copy;
 	return true;
 }

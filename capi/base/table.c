@@ -8,7 +8,7 @@
 
 enum {
 	FIRST_ENTRIES = 64,
-	MOST_HANDLES = 1 << 22, // entries of struct gompi_handles
+	LATE_BITS = 3, // a number comes again after so many times as many as there can be entries, at least
 };
 
 // Of all tables but those of struct gompi_handles, and of spares: what changes them calls Go besides, and is rare.
@@ -94,7 +94,7 @@ void gompi_handles_open(struct gompi_handles *s, uint32_t above, uint32_t number
 
 struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s) {
 	struct gompi_table_entries *old = gompi_load(&s->table.now), *t = NULL;
-	if (old->mask + 1 < MOST_HANDLES)
+	if (old->mask + 1 <= s->numbers >> LATE_BITS)
 		t = twice(old);
 	if (t == NULL)
 		return old;

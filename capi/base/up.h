@@ -64,9 +64,6 @@ struct gompi_up {
 	void (*host_of)(int peer, char *name, int size);
 	// Lets the application's signal handlers run for what has arrived meanwhile, if this thread is in Go.
 	void (*take_signals)(void);
-	// Stores the ranks in a window of the members of a group, at most so many, and returns their number; minus an
-	// error class: MPI_ERR_GROUP, MPI_ERR_RANK.
-	int (*group_ranks)(uintptr_t win, uintptr_t group, int *ranks, int most);
 	// Where rank's table of attached memory is mapped here, and where size bytes at an offset of the node's memory
 	// are; NULL if they cannot be.
 	void *(*attached_table)(uintptr_t win, int rank);
@@ -76,25 +73,8 @@ struct gompi_up {
 	int (*request)(uintptr_t object, enum gompi_request_what what, char *text);
 	// MPI_Barrier among members that share no memory. What the call returns.
 	int (*barrier_by_messages)(uintptr_t comm);
-	// Makes the members of a group known to C (group/group.h). false: there is no such group, or no memory.
-	bool (*tell_group)(uintptr_t group);
-	// What MPI_Group_compare and MPI_Comm_compare tell of two that exist, and MPI_Group_translate_ranks of ranks
-	// that have been checked.
-	int (*compare_groups)(uintptr_t a, uintptr_t b);
-	int (*compare_comms)(uintptr_t a, uintptr_t b);
-	void (*translate_ranks)(uintptr_t a, int n, const int *from, uintptr_t b, int *to);
-	// Makes the pairs of an info object known to C (info/info.h). false: there is no such object, or no memory.
-	bool (*tell_info)(uintptr_t info);
-	// Constructs a datatype from arguments of which nothing has been checked, and stores its handle. What the call
-	// returns.
-	int (*make_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
-	// A type that Go knows by this number has been freed.
-	void (*forget_type)(uintptr_t number);
-	// MPI_Type_get_contents of any type. What the call returns.
-	int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
-	// Stores the unnamed type of a combiner of Fortran's, with the precision and range that are asked for. What the
-	// call returns.
-	int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
+	// Makes the facts of a datatype known to C (datatype/facts.h). false: there is no such datatype, or no memory.
+	bool (*tell_facts)(uintptr_t datatype);
 	// How many basic elements the first so many bytes of copies of a datatype hold, and the bytes that so many of
 	// them have. false: the bytes end inside an element; there are not so many elements, or 64 bits do not hold it.
 	bool (*elements_in)(uintptr_t datatype, int64_t bytes, int64_t *elements);

@@ -14,6 +14,7 @@ import (
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/fabric"
+	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
 	_ "gompirma/capi/transport"
 )

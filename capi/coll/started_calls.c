@@ -2,6 +2,7 @@
 #include "base/call.h"
 #include "coll/kept.h"
 #include "coll/started.h"
+#include "info/info.h"
 #include "message/call.h"
 
 // Begins it, or again; the caller has the board's lock.
@@ -127,9 +128,9 @@ int gompi_collective_start(const struct gompi_collective *a, MPI_Request *reques
 	return make_request(a, false, MPI_INFO_NULL, request);
 }
 
-// No info key means anything to collectives; Go knows whether there is such an object.
+// No info key means anything to collectives; Go raises the error where there is no such object.
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request) {
-	if (info != MPI_INFO_NULL && !gompi_up.tell_info((uintptr_t)info))
+	if (info != MPI_INFO_NULL && !gompi_info_is(info))
 		return to_go(a, true, true, info, request);
 	return make_request(a, true, info, request);
 }

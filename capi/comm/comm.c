@@ -12,23 +12,29 @@ struct gompi_comm gompi_comm_world, gompi_comm_self;
 
 // Fills c in as from says, but for the handle, which makes it known. false: there is no memory.
 static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
-	struct gompi_ranks peers = c->peers; // of the communicator that had the slot before
-	if (!gompi_ranks_copy(&peers, &from->peers))
+	// of the communicator that had the slot before
+	gompi_ranks_drop(&c->peers);
+	gompi_ranks_drop(&c->members);
+	if (!gompi_ranks_copy(&c->peers, &from->peers))
 		return false;
-	size_t length = gompi_topology_length(&from->topology);
-	int32_t *ranks = c->topology.ranks;
-	if (length > 0) {
-		int32_t *list = realloc(ranks, length * sizeof *list);
-		if (list == NULL) {
-			c->peers = peers;
+	if (!from->inter)
+		gompi_ranks_share(&c->members, &c->peers);
+	else if (!gompi_ranks_copy(&c->members, &from->members))
+		return false;
+	struct gompi_ranks peers = c->peers, members = c->members;
+	size_t edges = (size_t)from->edges.sources + (size_t)from->edges.destinations;
+	int32_t *ranks = c->edges.ranks;
+	if (edges > 0) {
+		int32_t *list = realloc(ranks, edges * sizeof *list);
+		if (list == NULL)
 			return false;
-		}
-		ranks = memcpy(list, from->topology.ranks, length * sizeof *list);
+		ranks = memcpy(list, from->edges.ranks, edges * sizeof *list);
 	}
 	*c = *from;
 	c->handle = 0;
 	c->peers = peers;
-	c->topology.ranks = ranks;
+	c->members = members;
+	c->edges.ranks = ranks;
 	return true;
 }
 
@@ -51,9 +57,8 @@ void gompi_comm_close(uintptr_t handle) {
 	if (c == NULL)
 		return;
 	c->handle = 0;
-	gompi_attributes_close(gompi_load(&c->attributes));
-	gompi_store(&c->attributes, NULL);
-	gompi_errhandler_leave(&c->errhandler);
+	gompi_group_disown(&c->group);
+	gompi_group_disown(&c->remote_group);
 	gompi_known_forget(&gompi_comms, handle); // which knows nothing of the predefined ones
 }
 

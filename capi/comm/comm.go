@@ -12,7 +12,7 @@ import (
 
 	_ "gompirma/capi/attribute"
 	_ "gompirma/capi/base"
-	_ "gompirma/capi/errors"
+	_ "gompirma/capi/group"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.

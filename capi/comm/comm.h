@@ -8,8 +8,15 @@
 #include "base/barrier.h"
 #include "base/known.h"
 #include "base/ranks.h"
-#include "comm/topology.h"
-#include "errors/handler.h"
+#include "group/group.h"
+
+// A process' neighbors in the topology of a communicator.
+struct gompi_edges {
+	bool any;  // the communicator has a topology
+	bool grid; // a grid: sources and destinations are alike, two for each dimension
+	int sources, destinations;
+	int32_t *ranks; // of the sources, then of the destinations; -1: MPI_PROC_NULL
+};
 
 struct gompi_comm {
 	uintptr_t handle;         // 0: none has the slot
@@ -25,10 +32,10 @@ struct gompi_comm {
 	struct gompi_hierarchy *hierarchy; // of members on several nodes (coll/hierarchy.h), instead of both
 	struct gompi_kept *kept;           // plans of its last calls (coll/kept.h)
 	int32_t started;                   // calls that have gone by plans with requests so far, their tag
-	struct gompi_topology topology;
-	struct gompi_attributes *_Atomic attributes; // NULL: there were none
-	_Atomic uintptr_t errhandler;
-	struct gompi_comm *next; // of slots without a communicator
+	struct gompi_edges edges;
+	struct gompi_ranks members;               // the (local) group
+	struct gompi_group *group, *remote_group; // once the application has asked for them
+	struct gompi_comm *next;                  // of slots without a communicator
 };
 
 extern struct gompi_known gompi_comms; // all but those two
@@ -44,7 +51,7 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	return gompi_table_get(&gompi_comms.table, h);
 }
 
-// Makes the slot of a communicator as c describes it; the list of peers is copied. false: there is no memory.
+// Makes the slot of a communicator as c describes it; the lists are copied. false: there is no memory.
 bool gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 

@@ -1,8 +1,7 @@
-// What a communicator is and whether it is like another (MPI-5.0 7.4.1 and 7.6.1). Nothing blocks or communicates; Go
-// is asked about intercommunicators and long lists.
+// What a communicator is, who is in it, and whether it is like another (MPI-5.0 7.4.1 and 7.6.1). Nothing blocks or
+// communicates.
 #include "comm/comm.h"
 
-#include "base/up.h"
 #include "base/verdict.h"
 #include "comm/z_calls.h"
 
@@ -20,11 +19,13 @@ int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 		*result = MPI_IDENT;
 	} else if (a->inter != b->inter) {
 		*result = MPI_UNEQUAL;
-	} else if (a->inter || !gompi_ranks_few(&b->peers)) {
-		*result = gompi_up.compare_comms((uintptr_t)comm1, (uintptr_t)comm2);
 	} else {
-		int members = gompi_ranks_compare(&a->peers, &b->peers);
-		*result = members == MPI_IDENT ? MPI_CONGRUENT : members;
+		int like = gompi_ranks_compare(&a->members, &b->members);
+		if (a->inter) { // the constants grow as the likeness shrinks
+			int remote = gompi_ranks_compare(&a->peers, &b->peers);
+			like = remote > like ? remote : like;
+		}
+		*result = like == MPI_IDENT ? MPI_CONGRUENT : like;
 	}
 	return MPI_SUCCESS;
 }
@@ -39,16 +40,44 @@ int gompi_comm_test_inter(MPI_Comm comm, int *flag) {
 	return MPI_SUCCESS;
 }
 
+static int not_inter(const char *call, MPI_Comm comm) {
+	return gompi_refuse(MPI_ERR_COMM, call, "it is an intracommunicator: it has no remote group", GOMPI_ON_COMM,
+			    (uintptr_t)comm);
+}
+
 int gompi_comm_remote_size(MPI_Comm comm, int *size) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
 		return gompi_not_a_communicator(comm, "MPI_Comm_remote_size");
 	if (!c->inter)
-		return gompi_refuse(MPI_ERR_COMM, "MPI_Comm_remote_size",
-				    "it is an intracommunicator: it has no remote group", GOMPI_ON_COMM,
-				    (uintptr_t)comm);
+		return not_inter("MPI_Comm_remote_size", comm);
 	if (size == NULL)
 		return gompi_no_place("MPI_Comm_remote_size", GOMPI_ON_COMM, (uintptr_t)comm);
 	*size = c->peers.n;
 	return MPI_SUCCESS;
+}
+
+// Stores a handle of a group that a communicator has.
+static int hold_of_comm(const char *call, MPI_Comm comm, struct gompi_group **owned, const struct gompi_ranks *members,
+			MPI_Group *group) {
+	if (group == NULL)
+		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
+	int class = gompi_group_hold(owned, members, group);
+	return class == MPI_SUCCESS ? class : gompi_no_more_groups(call, GOMPI_ON_COMM, (uintptr_t)comm);
+}
+
+int gompi_comm_group(MPI_Comm comm, MPI_Group *group) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, "MPI_Comm_group");
+	return hold_of_comm("MPI_Comm_group", comm, &c->group, &c->members, group);
+}
+
+int gompi_comm_remote_group(MPI_Comm comm, MPI_Group *group) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, "MPI_Comm_remote_group");
+	if (!c->inter)
+		return not_inter("MPI_Comm_remote_group", comm);
+	return hold_of_comm("MPI_Comm_remote_group", comm, &c->remote_group, &c->peers, group);
 }

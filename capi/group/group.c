@@ -1,41 +1,141 @@
-// Groups (MPI-5.0 7.3.1). They belong to no communicator, so their errors are raised on MPI_COMM_SELF. Nothing blocks
-// or communicates; Go is asked about handles that C does not know, and about long lists.
+// The life of groups, and what is asked of them (MPI-5.0 7.3.1). They belong to no communicator, so their errors are
+// raised on MPI_COMM_SELF. Nothing blocks or communicates.
 #include "group/group.h"
 
 #include "base/node.h"
 #include "base/state.h"
-#include "base/up.h"
 #include "base/verdict.h"
 #include "group/z_calls.h"
 
-struct gompi_known gompi_groups = {.table = {&gompi_table_nothing},
-				   .ask = &gompi_up.tell_group,
-				   .spares = {sizeof(struct gompi_group), offsetof(struct gompi_group, next), NULL}};
-struct gompi_group gompi_group_empty = {.rank = MPI_UNDEFINED};
+struct gompi_objects gompi_groups = GOMPI_OBJECTS(GOMPI_KIND_GROUP, struct gompi_group);
+struct gompi_group gompi_group_empty = {.rank = -1};
+gompi_a64 gompi_groups_version;
 
-bool gompi_group_put(uintptr_t handle, struct gompi_ranks ranks) {
-	struct gompi_group *g = gompi_known_take(&gompi_groups);
-	if (g == NULL || !gompi_ranks_copy(&g->ranks, &ranks)) {
-		if (g != NULL)
-			gompi_known_give(&gompi_groups, g);
-		return false;
-	}
-	int rank = gompi_ranks_find(&g->ranks, gompi_node.self);
-	g->rank = rank < 0 ? MPI_UNDEFINED : rank;
-	return gompi_known_keep(&gompi_groups, handle, g);
-}
-
-static int not_a_group(MPI_Group group, const char *call) {
+int gompi_not_a_group(MPI_Group group, const char *call) {
 	struct gompi_verdict v;
 	gompi_error(&v, MPI_ERR_GROUP, "%#llx is no group, or one that was freed",
 		    (unsigned long long)(uintptr_t)group);
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
+int gompi_no_more_groups(const char *call, int kind, uintptr_t object) {
+	struct gompi_verdict v;
+	gompi_error(&v, MPI_ERR_NO_MEM, "%d groups exist already, or there is no memory for one more", GOMPI_KIND_MOST);
+	return gompi_refuse(v.class, call, v.text, kind, object);
+}
+
+// The rest is called under the lock.
+
+// Returns true if a group has a handle for one holder more.
+static inline bool hold_group(struct gompi_group *g) {
+	if (g->holders == 0 && (g->handle = gompi_handles_add(&gompi_groups.handles, g)) == 0)
+		return false;
+	g->holders++;
+	return true;
+}
+
+// Returns a new group with members, or NULL: there is no memory.
+static __attribute__((noinline)) struct gompi_group *new_group(const struct gompi_ranks *members, bool owned) {
+	struct gompi_group *g = gompi_objects_take(&gompi_groups);
+	if (g != NULL) {
+		g->ranks = *members;
+		g->rank = GOMPI_RANK_UNKNOWN;
+		g->holders = 0;
+		g->owned = owned;
+	}
+	return g;
+}
+
+static void end_group(struct gompi_group *g) {
+	gompi_ranks_drop(&g->ranks);
+	gompi_objects_give(&gompi_groups, g);
+}
+
+// Returns a new group that an object has, or NULL: there is no memory.
+static __attribute__((noinline)) struct gompi_group *own_group(const struct gompi_ranks *members) {
+	struct gompi_ranks ranks = {0};
+	gompi_ranks_share(&ranks, members);
+	struct gompi_group *g = new_group(&ranks, true);
+	if (g == NULL)
+		gompi_ranks_drop(&ranks);
+	return g;
+}
+
+int gompi_group_hold(struct gompi_group **owned, const struct gompi_ranks *members, MPI_Group *group) {
+	if (members->n == 0) {
+		*group = MPI_GROUP_EMPTY;
+		return MPI_SUCCESS;
+	}
+	bool biased = gompi_biased_take(&gompi_groups.lock);
+	struct gompi_group *g = *owned;
+	if (__builtin_expect(g == NULL, 0))
+		g = *owned = own_group(members);
+	bool held = g != NULL && hold_group(g);
+	if (held)
+		*group = (MPI_Group)g->handle;
+	gompi_biased_give(&gompi_groups.lock, biased);
+	return held ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+void gompi_group_disown(struct gompi_group **owned) {
+	if (*owned == NULL)
+		return;
+	bool biased = gompi_biased_take(&gompi_groups.lock);
+	(*owned)->owned = false;
+	if ((*owned)->holders == 0)
+		end_group(*owned);
+	*owned = NULL;
+	gompi_biased_give(&gompi_groups.lock, biased);
+}
+
+int gompi_group_keep(const char *call, struct gompi_ranks *members, MPI_Group *newgroup) {
+	if (newgroup == NULL) {
+		gompi_ranks_drop(members);
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	}
+	if (members->n == 0) {
+		*newgroup = MPI_GROUP_EMPTY;
+		return MPI_SUCCESS;
+	}
+	bool biased = gompi_biased_take(&gompi_groups.lock);
+	struct gompi_group *g = new_group(members, false);
+	bool held = g != NULL && hold_group(g);
+	if (held)
+		*newgroup = (MPI_Group)g->handle;
+	else if (g != NULL)
+		end_group(g);
+	else
+		gompi_ranks_drop(members);
+	gompi_biased_give(&gompi_groups.lock, biased);
+	return held ? MPI_SUCCESS : gompi_no_more_groups(call, GOMPI_ON_NONE, 0);
+}
+
+int gompi_group_free(MPI_Group *group) {
+	static const char call[] = "MPI_Group_free";
+	if (group == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	if (*group != MPI_GROUP_EMPTY) {
+		bool biased = gompi_biased_take(&gompi_groups.lock);
+		struct gompi_group *g = gompi_table_get(&gompi_groups.handles.table, (uintptr_t)*group);
+		if (g != NULL && --g->holders == 0) {
+			gompi_handles_remove(&gompi_groups.handles, g->handle);
+			// release: who looks at the version afterwards sees that there is no such handle
+			gompi_store_release(&gompi_groups_version, gompi_load(&gompi_groups_version) + 1);
+			if (!g->owned)
+				end_group(g);
+		}
+		gompi_biased_give(&gompi_groups.lock, biased);
+		if (g == NULL)
+			return gompi_not_a_group(*group, call);
+	}
+	*group = MPI_GROUP_NULL;
+	return MPI_SUCCESS;
+}
+
 int gompi_group_size(MPI_Group group, int *size) {
 	const struct gompi_group *g = gompi_group_get(group);
 	if (g == NULL)
-		return not_a_group(group, "MPI_Group_size");
+		return gompi_not_a_group(group, "MPI_Group_size");
 	if (size == NULL)
 		return gompi_no_place("MPI_Group_size", GOMPI_ON_NONE, 0);
 	*size = g->ranks.n;
@@ -45,13 +145,18 @@ int gompi_group_size(MPI_Group group, int *size) {
 int gompi_group_rank(MPI_Group group, int *rank) {
 	const struct gompi_group *g = gompi_group_get(group);
 	if (g == NULL)
-		return not_a_group(group, "MPI_Group_rank");
+		return gompi_not_a_group(group, "MPI_Group_rank");
 	if (rank == NULL)
 		return gompi_no_place("MPI_Group_rank", GOMPI_ON_NONE, 0);
 	if (!gompi_load(&gompi_state.running))
 		return gompi_refuse(MPI_ERR_OTHER, "MPI_Group_rank", "MPI is not initialized, or has been finalized",
 				    GOMPI_ON_NONE, 0);
-	*rank = g->rank;
+	int known = gompi_load(&g->rank);
+	if (known == GOMPI_RANK_UNKNOWN) {
+		known = gompi_ranks_find(&g->ranks, gompi_node.self);
+		gompi_store(&((struct gompi_group *)g)->rank, known);
+	}
+	*rank = known < 0 ? MPI_UNDEFINED : known;
 	return MPI_SUCCESS;
 }
 
@@ -59,15 +164,10 @@ int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 	static const char call[] = "MPI_Group_compare";
 	const struct gompi_group *a = gompi_group_get(group1), *b = gompi_group_get(group2);
 	if (a == NULL || b == NULL)
-		return not_a_group(a == NULL ? group1 : group2, call);
+		return gompi_not_a_group(a == NULL ? group1 : group2, call);
 	if (result == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	if (a == b)
-		*result = MPI_IDENT;
-	else if (gompi_ranks_few(&b->ranks))
-		*result = gompi_ranks_compare(&a->ranks, &b->ranks);
-	else
-		*result = gompi_up.compare_groups((uintptr_t)group1, (uintptr_t)group2);
+	*result = a == b ? MPI_IDENT : gompi_ranks_compare(&a->ranks, &b->ranks);
 	return MPI_SUCCESS;
 }
 
@@ -84,7 +184,7 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	const struct gompi_group *a = gompi_group_get(group1), *b = gompi_group_get(group2);
 	struct gompi_verdict v;
 	if (a == NULL || b == NULL)
-		return not_a_group(a == NULL ? group1 : group2, call);
+		return gompi_not_a_group(a == NULL ? group1 : group2, call);
 	if (n < 0 || (n > 0 && (ranks1 == NULL || ranks2 == NULL))) {
 		gompi_error(&v, MPI_ERR_ARG, "%d ranks at addresses %p and %p", n, (const void *)ranks1,
 			    (void *)ranks2);
@@ -95,10 +195,6 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 		gompi_error(&v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has %d processes", wrong, ranks1[wrong],
 			    a->ranks.n);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
-	}
-	if (!gompi_ranks_few(&b->ranks)) {
-		gompi_up.translate_ranks((uintptr_t)group1, n, ranks1, (uintptr_t)group2, ranks2);
-		return MPI_SUCCESS;
 	}
 	for (int i = 0; i < n; i++) {
 		if (ranks1[i] == MPI_PROC_NULL) {

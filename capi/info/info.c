@@ -1,61 +1,164 @@
-// Asking info objects (MPI-5.0 10). They belong to nothing, so errors are raised on MPI_COMM_SELF; they may be used
-// before MPI_Init. Nothing blocks or communicates; Go is asked about an object the first time and after each change.
+// The calls on info objects. These belong to nothing, so errors are raised on MPI_COMM_SELF; they may be used before
+// MPI_Init, and by threads at once. Nothing blocks or communicates.
 #include "info/info.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/up.h"
-#include "base/verdict.h"
+#include "base/objects.h"
 #include "info/z_calls.h"
 
+// A pair in an object's text: its lengths, the key, a 0, the value, a 0.
 struct pair {
-	const char *key, *value;
-	int key_length, value_length;
+	uint16_t key_length, value_length;
+	char key[];
 };
+_Static_assert(MPI_MAX_INFO_KEY <= UINT16_MAX && MPI_MAX_INFO_VAL <= UINT16_MAX, "lengths");
+_Static_assert(_Alignof(struct pair) == 2, "pairs begin at even places");
 
-struct infos {
+struct gompi_info {
+	struct gompi_info *next; // of those to be used again
 	int n;
-	struct pair pair[];
-	// and the texts
+	uint32_t used, room; // bytes of the text
+	char *text;          // the pairs, in the order in which the keys were set first
 };
 
-struct gompi_known gompi_infos = {
-	.table = {&gompi_table_nothing}, .ask = &gompi_up.tell_info, .end = free, .changes = true};
+// Text that an object keeps to be used again.
+enum { KEPT_TEXT = 512, FIRST_TEXT = 64 };
 
-bool gompi_info_put(uintptr_t handle, int n, const char *pairs, size_t bytes) {
-	struct infos *x = malloc(sizeof *x + (size_t)n * sizeof x->pair[0] + bytes);
-	if (x == NULL)
-		return false;
-	char *text = memcpy(&x->pair[n], pairs, bytes);
-	x->n = n;
-	for (int i = 0; i < n; i++) {
-		struct pair *p = &x->pair[i];
-		p->key = text;
-		p->key_length = (int)strlen(text);
-		p->value = text + p->key_length + 1;
-		p->value_length = (int)strlen(p->value);
-		text += p->key_length + 1 + p->value_length + 1;
+static struct gompi_objects infos = GOMPI_OBJECTS(GOMPI_KIND_INFO, struct gompi_info);
+static struct gompi_info *env; // MPI_INFO_ENV; NULL: nobody has asked. Changed under the lock of infos
+
+static uint32_t pair_bytes(int key_length, int value_length) {
+	return (uint32_t)(sizeof(struct pair) + (size_t)key_length + 1 + (size_t)value_length + 1 + 1) & ~1U;
+}
+
+static struct pair *first_pair(const struct gompi_info *x) { return (struct pair *)x->text; }
+static struct pair *next_pair(struct pair *p) {
+	return (struct pair *)((char *)p + pair_bytes(p->key_length, p->value_length));
+}
+static char *value_of(struct pair *p) { return p->key + p->key_length + 1; }
+
+static struct pair *find_key(const struct gompi_info *x, const char *key, int length) {
+	struct pair *p = first_pair(x);
+	for (int i = 0; i < x->n; i++, p = next_pair(p))
+		if (p->key_length == length && memcmp(p->key, key, (size_t)length) == 0)
+			return p;
+	return NULL;
+}
+
+static void remove_pair(struct gompi_info *x, struct pair *p) {
+	uint32_t bytes = pair_bytes(p->key_length, p->value_length), after = (uint32_t)((char *)p - x->text) + bytes;
+	memmove(p, (char *)p + bytes, x->used - after);
+	x->used -= bytes;
+	x->n--;
+}
+
+// Makes the text one with room for so many bytes more. false: there is no memory.
+static bool make_room(struct gompi_info *x, uint32_t bytes) {
+	if (x->room - x->used >= bytes)
+		return true;
+	uint32_t room = x->room == 0 ? FIRST_TEXT : x->room;
+	while (room - x->used < bytes)
+		room *= 2;
+	char *text = realloc(x->text, room);
+	if (text != NULL)
+		x->text = text, x->room = room;
+	return text != NULL;
+}
+
+static bool set_pair(struct gompi_info *x, const char *key, int key_length, const char *value, int value_length) {
+	struct pair *p = find_key(x, key, key_length);
+	uint32_t bytes = pair_bytes(key_length, value_length), at = x->used, was = 0;
+	if (p != NULL) {
+		at = (uint32_t)((char *)p - x->text);
+		was = pair_bytes(p->key_length, p->value_length);
 	}
-	return gompi_known_keep(&gompi_infos, handle, x);
+	if (bytes > was && !make_room(x, bytes - was))
+		return false;
+	p = (struct pair *)(x->text + at);
+	if (bytes != was)
+		memmove((char *)p + bytes, (char *)p + was, x->used - at - was);
+	x->used += bytes - was;
+	x->n += was == 0;
+	p->key_length = (uint16_t)key_length;
+	p->value_length = (uint16_t)value_length;
+	memcpy(p->key, key, (size_t)key_length);
+	p->key[key_length] = 0;
+	memcpy(value_of(p), value, (size_t)value_length);
+	value_of(p)[value_length] = 0;
+	return true;
 }
 
-// What is known of an object, to be used until end_reading; NULL: there is no such object.
-static const struct infos *read_info(MPI_Info info) { return gompi_known_read(&gompi_infos, (uintptr_t)info); }
-static void end_reading(void) { gompi_known_done(&gompi_infos); }
-
-static int refuse_info(const char *call, const struct gompi_verdict *v) {
-	return gompi_refuse(v->class, call, v->text, GOMPI_ON_NONE, 0);
+// Sets n pairs, of which so many bytes have the key, a 0, the value and a 0 of each.
+static bool set_pairs(struct gompi_info *x, int n, const char *pairs) {
+	bool set = true;
+	for (int i = 0; i < n && set; i++) {
+		const char *value = pairs + strlen(pairs) + 1;
+		set = set_pair(x, pairs, (int)(value - 1 - pairs), value, (int)strlen(value));
+		pairs = value + strlen(value) + 1;
+	}
+	return set;
 }
 
-static int not_an_info(MPI_Info info, const char *call) {
-	struct gompi_verdict v;
+static void end_info(struct gompi_info *x) {
+	if (x->room > KEPT_TEXT || infos.spares >= GOMPI_OBJECTS_SPARE || infos.most >= GOMPI_OBJECTS_MANY) {
+		free(x->text);
+		x->text = NULL;
+		x->room = 0;
+	}
+	gompi_objects_give(&infos, x);
+}
+
+static struct gompi_info *new_info(void) {
+	struct gompi_info *x = gompi_objects_take(&infos);
+	if (x != NULL)
+		x->n = 0, x->used = 0;
+	return x;
+}
+
+// Fills MPI_INFO_ENV in.
+static __attribute__((cold)) void fill_env(void) {
+	size_t bytes;
+	int n;
+	char *pairs = gompi_info_of_this_process(&n, &bytes);
+	bool biased = gompi_biased_take(&infos.lock);
+	if (env == NULL && (env = new_info()) != NULL && pairs != NULL)
+		set_pairs(env, n, pairs);
+	gompi_biased_give(&infos.lock, biased);
+	free(pairs);
+}
+
+// The object with a handle, or NULL; both are called under the lock.
+static struct gompi_info *info_of(MPI_Info info) {
+	return info == MPI_INFO_ENV ? env : gompi_table_get(&infos.handles.table, (uintptr_t)info);
+}
+
+static bool lock_info(MPI_Info info) {
+	if (__builtin_expect(info == MPI_INFO_ENV && gompi_load((struct gompi_info * _Atomic *)&env) == NULL, 0))
+		fill_env();
+	return gompi_biased_take(&infos.lock);
+}
+
+static void unlock_info(bool biased) { gompi_biased_give(&infos.lock, biased); }
+
+static __attribute__((cold)) int no_info(struct gompi_verdict *v, MPI_Info info) {
 	if (info == MPI_INFO_NULL)
-		gompi_error(&v, MPI_ERR_INFO, "MPI_INFO_NULL is not an info object");
-	else
-		gompi_error(&v, MPI_ERR_INFO, "%#llx is not an info object, or one that was freed",
-			    (unsigned long long)(uintptr_t)info);
-	return refuse_info(call, &v);
+		return gompi_error(v, MPI_ERR_INFO, "MPI_INFO_NULL is not an info object");
+	return gompi_error(v, MPI_ERR_INFO, "%#llx is not an info object, or one that was freed",
+			   (unsigned long long)(uintptr_t)info);
+}
+
+static __attribute__((cold)) int no_more_infos(struct gompi_verdict *v) {
+	return gompi_error(v, MPI_ERR_NO_MEM, "%d info objects are in use, or there is no memory: no more are possible",
+			   infos.live - infos.spares);
+}
+
+// What a call returns that has found something wrong, or nothing.
+static inline int end_info_call(const char *call, int class, const struct gompi_verdict *v) {
+	if (__builtin_expect(class == MPI_SUCCESS, 1))
+		return MPI_SUCCESS;
+	return gompi_refuse(class, call, v->text, GOMPI_ON_NONE, 0);
 }
 
 // Finds out whether key can be one, and how long it is. The verdict's class.
@@ -70,60 +173,217 @@ static int check_key(struct gompi_verdict *v, const char *key, int *length) {
 	return MPI_SUCCESS;
 }
 
-static const struct pair *find_key(const struct infos *x, const char *key, int length) {
-	for (int i = 0; i < x->n; i++)
-		if (x->pair[i].key_length == length && memcmp(x->pair[i].key, key, (size_t)length) == 0)
-			return &x->pair[i];
-	return NULL;
+static int no_place(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_ARG, "the address of a result is NULL"); }
+
+static int only_read(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_INFO, "MPI_INFO_ENV can only be read"); }
+
+// Makes an object with n pairs. The verdict's class.
+static int make_info(int n, const char *pairs, MPI_Info *info, struct gompi_verdict *v) {
+	bool biased = gompi_biased_take(&infos.lock);
+	struct gompi_info *x = new_info();
+	uintptr_t handle = 0;
+	if (x != NULL && (!set_pairs(x, n, pairs) || (handle = gompi_handles_add(&infos.handles, x)) == 0))
+		end_info(x);
+	gompi_biased_give(&infos.lock, biased);
+	if (handle == 0)
+		return no_more_infos(v);
+	*info = (MPI_Info)handle;
+	return MPI_SUCCESS;
+}
+
+bool gompi_info_is(MPI_Info info) {
+	return info == MPI_INFO_ENV || gompi_table_get(&infos.handles.table, (uintptr_t)info) != NULL;
+}
+
+bool gompi_info_make(int n, const char *pairs, size_t bytes, MPI_Info *info) {
+	struct gompi_verdict v;
+	return make_info(n, pairs, info, &v) == MPI_SUCCESS;
+}
+
+char *gompi_info_pairs(MPI_Info info, int *n, size_t *bytes, struct gompi_verdict *v) {
+	char *pairs = NULL;
+	bool biased = lock_info(info);
+	const struct gompi_info *x = info_of(info);
+	if (x == NULL) {
+		no_info(v, info);
+	} else if ((pairs = malloc(x->used + 1)) == NULL) {
+		gompi_error(v, MPI_ERR_NO_MEM, "no memory for the pairs of an info object");
+	} else {
+		char *to = pairs;
+		struct pair *p = first_pair(x);
+		for (int i = 0; i < x->n; i++, p = next_pair(p)) {
+			size_t length = (size_t)p->key_length + 1 + p->value_length + 1;
+			to = (char *)memcpy(to, p->key, length) + length;
+		}
+		*n = x->n;
+		*bytes = (size_t)(to - pairs);
+	}
+	unlock_info(biased);
+	return pairs;
+}
+
+int gompi_info_create(MPI_Info *info) {
+	struct gompi_verdict v;
+	return end_info_call("MPI_Info_create", info == NULL ? no_place(&v) : make_info(0, NULL, info, &v), &v);
+}
+
+int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
+	struct gompi_verdict v;
+	int class = MPI_SUCCESS, n = 0;
+	if (argc < 0 || (argc > 0 && argv == NULL)) {
+		class = gompi_error(&v, MPI_ERR_ARG, "%d arguments at address %p", argc, (void *)argv);
+	} else if (info == NULL) {
+		class = no_place(&v);
+	} else {
+		size_t bytes;
+		char *pairs = gompi_info_of_process(argc, argv, &n, &bytes);
+		class = pairs == NULL ? no_more_infos(&v) : make_info(n, pairs, info, &v);
+		free(pairs);
+	}
+	return end_info_call("MPI_Info_create_env", class, &v);
+}
+
+int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
+	struct gompi_verdict v;
+	int class = MPI_SUCCESS;
+	bool biased = lock_info(info);
+	const struct gompi_info *x = info_of(info);
+	if (x == NULL) {
+		class = no_info(&v, info);
+	} else if (newinfo == NULL) {
+		class = no_place(&v);
+	} else {
+		struct gompi_info *copy = new_info();
+		uintptr_t handle = 0;
+		if (copy != NULL && make_room(copy, x->used)) {
+			if (x->used > 0)
+				memcpy(copy->text, x->text, x->used);
+			copy->n = x->n;
+			copy->used = x->used;
+			handle = gompi_handles_add(&infos.handles, copy);
+		}
+		if (handle != 0)
+			*newinfo = (MPI_Info)handle;
+		else if (copy != NULL)
+			end_info(copy);
+		if (handle == 0)
+			class = no_more_infos(&v);
+	}
+	unlock_info(biased);
+	return end_info_call("MPI_Info_dup", class, &v);
+}
+
+int gompi_info_free(MPI_Info *info) {
+	struct gompi_verdict v;
+	int class = MPI_SUCCESS;
+	if (info == NULL)
+		return end_info_call("MPI_Info_free", no_place(&v), &v);
+	if (*info == MPI_INFO_ENV)
+		return end_info_call("MPI_Info_free", only_read(&v), &v);
+	bool biased = gompi_biased_take(&infos.lock);
+	struct gompi_info *x = info_of(*info);
+	if (x == NULL) {
+		class = no_info(&v, *info);
+	} else {
+		gompi_handles_remove(&infos.handles, (uintptr_t)*info);
+		end_info(x);
+		*info = MPI_INFO_NULL;
+	}
+	gompi_biased_give(&infos.lock, biased);
+	return end_info_call("MPI_Info_free", class, &v);
+}
+
+int gompi_info_set(MPI_Info info, const char *key, const char *value) {
+	struct gompi_verdict v;
+	int class, length;
+	bool biased = lock_info(info);
+	struct gompi_info *x = info_of(info);
+	if (x == NULL)
+		class = no_info(&v, info);
+	else if (value == NULL)
+		class = gompi_error(&v, MPI_ERR_INFO_VALUE, "the value is a null pointer");
+	else if (info == MPI_INFO_ENV)
+		class = only_read(&v);
+	else if ((class = check_key(&v, key, &length)) == MPI_SUCCESS) {
+		size_t n = strlen(value);
+		if (n >= MPI_MAX_INFO_VAL)
+			class = gompi_error(&v, MPI_ERR_INFO_VALUE,
+					    "the value of info key %s has %zu characters, at most %d are possible", key,
+					    n, MPI_MAX_INFO_VAL - 1);
+		else if (!set_pair(x, key, length, value, (int)n))
+			class = gompi_error(&v, MPI_ERR_NO_MEM, "no memory for the value of info key %s", key);
+	}
+	unlock_info(biased);
+	return end_info_call("MPI_Info_set", class, &v);
+}
+
+int gompi_info_delete(MPI_Info info, const char *key) {
+	struct gompi_verdict v;
+	int class, length;
+	bool biased = lock_info(info);
+	struct gompi_info *x = info_of(info);
+	if (x == NULL)
+		class = no_info(&v, info);
+	else if (info == MPI_INFO_ENV)
+		class = only_read(&v);
+	else if ((class = check_key(&v, key, &length)) == MPI_SUCCESS) {
+		struct pair *p = find_key(x, key, length);
+		if (p == NULL)
+			class = gompi_error(&v, MPI_ERR_INFO_NOKEY, "info key %s is not there", key);
+		else
+			remove_pair(x, p);
+	}
+	unlock_info(biased);
+	return end_info_call("MPI_Info_delete", class, &v);
 }
 
 // Copies a value to room bytes, at least 1, cut if it is longer.
-static void copy_value(char *to, int room, const struct pair *p) {
+static void copy_value(char *to, int room, struct pair *p) {
 	int n = p->value_length < room ? p->value_length : room - 1;
-	memcpy(to, p->value, (size_t)n);
+	memcpy(to, value_of(p), (size_t)n);
 	to[n] = 0;
 }
 
 int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag) {
-	static const char call[] = "MPI_Info_get";
 	struct gompi_verdict v;
-	int length, wrong;
-	const struct infos *x = read_info(info);
+	int class, length;
+	bool biased = lock_info(info);
+	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
-		return not_an_info(info, call);
-	if (value == NULL || flag == NULL)
-		wrong = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
-	else if ((wrong = check_key(&v, key, &length)) == MPI_SUCCESS && valuelen < 0)
-		wrong = gompi_error(&v, MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen);
-	if (wrong == MPI_SUCCESS) {
-		const struct pair *p = find_key(x, key, length);
+		class = no_info(&v, info);
+	else if (value == NULL || flag == NULL)
+		class = no_place(&v);
+	else if ((class = check_key(&v, key, &length)) == MPI_SUCCESS && valuelen < 0)
+		class = gompi_error(&v, MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen);
+	if (class == MPI_SUCCESS) {
+		struct pair *p = find_key(x, key, length);
 		if (p != NULL) {
 			int room = valuelen < p->value_length ? valuelen : p->value_length;
 			copy_value(value, room + 1, p);
 		}
 		*flag = p != NULL;
 	}
-	end_reading();
-	return wrong == MPI_SUCCESS ? wrong : refuse_info(call, &v);
+	unlock_info(biased);
+	return end_info_call("MPI_Info_get", class, &v);
 }
 
 int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag) {
-	static const char call[] = "MPI_Info_get_string";
 	struct gompi_verdict v;
-	int length, wrong;
-	const struct infos *x = read_info(info);
+	int class, length;
+	bool biased = lock_info(info);
+	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
-		return not_an_info(info, call);
-	if (buflen == NULL || flag == NULL)
-		wrong = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
-	else if ((wrong = check_key(&v, key, &length)) != MPI_SUCCESS)
+		class = no_info(&v, info);
+	else if (buflen == NULL || flag == NULL)
+		class = no_place(&v);
+	else if ((class = check_key(&v, key, &length)) != MPI_SUCCESS)
 		;
 	else if (*buflen < 0)
-		wrong = gompi_error(&v, MPI_ERR_ARG, "buflen is %d, it must not be negative", *buflen);
+		class = gompi_error(&v, MPI_ERR_ARG, "buflen is %d, it must not be negative", *buflen);
 	else if (*buflen > 0 && value == NULL)
-		wrong = gompi_error(&v, MPI_ERR_ARG, "value is a null pointer, though buflen is %d", *buflen);
-	if (wrong == MPI_SUCCESS) {
-		const struct pair *p = find_key(x, key, length);
+		class = gompi_error(&v, MPI_ERR_ARG, "value is a null pointer, though buflen is %d", *buflen);
+	if (class == MPI_SUCCESS) {
+		struct pair *p = find_key(x, key, length);
 		if (p != NULL) {
 			if (*buflen > 0)
 				copy_value(value, *buflen, p);
@@ -131,56 +391,63 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 		}
 		*flag = p != NULL;
 	}
-	end_reading();
-	return wrong == MPI_SUCCESS ? wrong : refuse_info(call, &v);
+	unlock_info(biased);
+	return end_info_call("MPI_Info_get_string", class, &v);
 }
 
 int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag) {
-	static const char call[] = "MPI_Info_get_valuelen";
 	struct gompi_verdict v;
-	int length, wrong;
-	const struct infos *x = read_info(info);
+	int class, length;
+	bool biased = lock_info(info);
+	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
-		return not_an_info(info, call);
-	if (valuelen == NULL || flag == NULL)
-		wrong = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		class = no_info(&v, info);
+	else if (valuelen == NULL || flag == NULL)
+		class = no_place(&v);
 	else
-		wrong = check_key(&v, key, &length);
-	if (wrong == MPI_SUCCESS) {
+		class = check_key(&v, key, &length);
+	if (class == MPI_SUCCESS) {
 		const struct pair *p = find_key(x, key, length);
 		if (p != NULL)
 			*valuelen = p->value_length;
 		*flag = p != NULL;
 	}
-	end_reading();
-	return wrong == MPI_SUCCESS ? wrong : refuse_info(call, &v);
+	unlock_info(biased);
+	return end_info_call("MPI_Info_get_valuelen", class, &v);
 }
 
 int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
-	static const char call[] = "MPI_Info_get_nkeys";
-	const struct infos *x = read_info(info);
+	struct gompi_verdict v;
+	int class = MPI_SUCCESS;
+	bool biased = lock_info(info);
+	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
-		return not_an_info(info, call);
-	int n = x->n;
-	end_reading();
-	if (nkeys == NULL)
-		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	*nkeys = n;
-	return MPI_SUCCESS;
+		class = no_info(&v, info);
+	else if (nkeys == NULL)
+		class = no_place(&v);
+	else
+		*nkeys = x->n;
+	unlock_info(biased);
+	return end_info_call("MPI_Info_get_nkeys", class, &v);
 }
 
 int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
-	static const char call[] = "MPI_Info_get_nthkey";
-	struct gompi_verdict v = {.class = MPI_SUCCESS};
-	const struct infos *x = read_info(info);
-	if (x == NULL)
-		return not_an_info(info, call);
-	if (key == NULL)
-		gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
-	else if (n < 0 || n >= x->n)
-		gompi_error(&v, MPI_ERR_ARG, "key %d of an info object that has %d", n, x->n);
-	else
-		memcpy(key, x->pair[n].key, (size_t)x->pair[n].key_length + 1);
-	end_reading();
-	return v.class == MPI_SUCCESS ? MPI_SUCCESS : refuse_info(call, &v);
+	struct gompi_verdict v;
+	int class = MPI_SUCCESS;
+	bool biased = lock_info(info);
+	const struct gompi_info *x = info_of(info);
+	if (x == NULL) {
+		class = no_info(&v, info);
+	} else if (key == NULL) {
+		class = no_place(&v);
+	} else if (n < 0 || n >= x->n) {
+		class = gompi_error(&v, MPI_ERR_ARG, "key %d of an info object that has %d", n, x->n);
+	} else {
+		struct pair *p = first_pair(x);
+		while (n-- > 0)
+			p = next_pair(p);
+		memcpy(key, p->key, (size_t)p->key_length + 1);
+	}
+	unlock_info(biased);
+	return end_info_call("MPI_Info_get_nthkey", class, &v);
 }

@@ -8,16 +8,12 @@
 
 #include "base/loss.h"
 #include "base/poll.h"
-#include "base/up.h"
 #include "base/wait.h"
+#include "group/group.h"
 #include "rma/z_calls.h"
 #include "transport/transport.h"
 #include "win/epoch.h"
 #include "win/win_table.h"
-
-gompi_a64 gompi_groups_version;
-
-void gompi_groups_changed(void) { gompi_add_total(&gompi_groups_version, 1); }
 
 // Finds the ranks of group: kept, if they are those that the window knows from last time, else in memory that the
 // caller gives to keep_group or drop_group. The verdict's class.
@@ -28,15 +24,18 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 		*g = *kept;
 		return MPI_SUCCESS;
 	}
-	int *ranks = malloc(sizeof *ranks * w->n);
+	const struct gompi_group *members = gompi_group_get(group);
+	if (members == NULL)
+		return gompi_error(v, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group);
+	int n = members->ranks.n, *ranks = malloc(sizeof *ranks * ((size_t)n + 1));
 	if (ranks == NULL)
-		return gompi_error(v, MPI_ERR_NO_MEM, "%u ranks", w->n);
-	int n = gompi_up.group_ranks((uintptr_t)w->handle, (uintptr_t)group, ranks, (int)w->n);
-	if (n < 0) {
-		free(ranks);
-		return n == -MPI_ERR_GROUP
-			       ? gompi_error(v, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group)
-			       : gompi_error(v, -n, "the group has a member that is not in the window's group");
+		return gompi_error(v, MPI_ERR_NO_MEM, "%d ranks", n);
+	for (int i = 0; i < n; i++) {
+		ranks[i] = gompi_ranks_find(&w->members, gompi_ranks_at(&members->ranks, i));
+		if (ranks[i] < 0) {
+			free(ranks);
+			return gompi_error(v, MPI_ERR_RANK, "the group has a member that is not in the window's group");
+		}
 	}
 	*g = (struct gompi_win_group){(uintptr_t)group, version, ranks, n};
 	return MPI_SUCCESS;

@@ -17,6 +17,7 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/errors"
 	_ "gompirma/capi/fabric"
+	_ "gompirma/capi/group"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.

@@ -10,6 +10,7 @@
 #include "base/verdict.h"
 #include "errors/handler.h"
 #include "fabric/fabric.h"
+#include "group/group.h"
 #include "win/z_epoch.h"
 
 // What the members of a window on one node share about one of them. Lines are drawn by who writes them. There is none
@@ -112,7 +113,6 @@ struct gompi_win_group {
 	int *ranks;
 	int size;
 };
-extern gompi_a64 gompi_groups_version; // moved on by MPI_Group_free
 
 _Static_assert((int)TARGET_ACCESS == (int)ACCESS_EVERY_TARGET, "one mask for both: gompi_direct");
 
@@ -159,9 +159,9 @@ struct gompi_win {
 	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
 	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
-	struct gompi_attributes *_Atomic attributes;    // NULL: there were none
-	_Atomic uintptr_t errhandler;
-	struct gompi_win *next; // of slots without a window
+	struct gompi_ranks members;
+	struct gompi_group *group; // once the application has asked for it
+	struct gompi_win *next;    // of slots without a window
 };
 
 // The windows by the index in their handle (core/handle): the handle of the one that has the index, 0 if none has, and

@@ -45,6 +45,7 @@ static void empty_slot(struct gompi_win *w) {
 	free(gompi_load_total(&w->sent));
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
+	gompi_ranks_drop(&w->members);
 	memset(w, 0, sizeof *w);
 }
 
@@ -112,7 +113,7 @@ static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
 	bool parts = false;
 	for (size_t i = 0; i < local_n; i++)
 		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
-	if ((w->targets = aligned_alloc(GOMPI_LINE, bytes)) == NULL)
+	if ((w->targets = aligned_alloc(GOMPI_LINE, bytes)) == NULL || !gompi_ranks_copy(&w->members, &plan->group))
 		return false;
 	memset(w->targets, 0, bytes);
 	if (parts && (w->parts = calloc(n, sizeof *w->parts)) == NULL)
@@ -181,9 +182,7 @@ void gompi_win_close(uintptr_t handle) {
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
 	gompi_leaders_close(w->leaders);
 	w->leaders = NULL;
-	gompi_attributes_close(gompi_load(&w->attributes));
-	gompi_store(&w->attributes, NULL);
-	gompi_errhandler_leave(&w->errhandler);
+	gompi_group_disown(&w->group);
 	if (gompi_win_closing != NULL)
 		gompi_win_closing(w);
 	give_slot(w);

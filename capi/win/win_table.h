@@ -29,7 +29,8 @@ struct gompi_win_plan {
 	uintptr_t shared;    // where the control memory of this node is mapped here
 	int64_t granularity; // mpi_accumulate_granularity
 	int32_t flavor;
-	int32_t me, n, local_n; // this process' rank, and the number of members, of those on this node
+	int32_t me, n, local_n;   // this process' rank, and the number of members, of those on this node
+	struct gompi_ranks group; // copied
 };
 
 // Makes the slot of a window, and lets the calls see it: members[plan->local_n] are those on this node, by rank, and
@@ -53,7 +54,5 @@ extern void (*gompi_win_emptying)(struct gompi_win *w);
 int gompi_win_barrier_of(uintptr_t handle);
 // The window's mpi_accumulate_granularity from now on.
 void gompi_win_set_granularity(uintptr_t handle, int64_t bytes);
-// MPI_Group_free has been called.
-void gompi_groups_changed(void);
 
 #endif

@@ -61,12 +61,12 @@ type Comm struct {
 	Local *Comm
 
 	// Slots of others, which they set once and guard themselves.
-	Attributes uintptr // of capi: those that it begins with
-	Info       any     // core/info: hints
-	Errhandler uintptr // of capi: the error handler that it begins with; 0: MPI_ERRORS_ARE_FATAL
-	Topology   any     // *topo of this package or nil
-	Coll       any     // core/coll
-	Buffers    any     // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
+	Attrs      any           // core/attr: cached attributes
+	Info       any           // hints
+	Errhandler atomic.Uint64 // handle of the error handler
+	Topology   any           // *topo of this package or nil
+	Coll       any           // core/coll
+	Buffers    any           // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
 
 	idups atomic.Int32
 
@@ -129,23 +129,18 @@ func (c *Comm) Peers() *group.Group {
 // communicator of the job.
 func (c *Comm) Context(x Context) uint64 { return c.id | uint64(x) }
 
-// Compare returns MPI_IDENT for the same communicator, MPI_CONGRUENT for the same groups in the same order, MPI_SIMILAR
-// for the same members in another order, else MPI_UNEQUAL.
-func Compare(a, b *Comm) int32 {
-	if a == b {
-		return abi.MPI_IDENT
-	}
-	if a.IsInter() != b.IsInter() {
-		return abi.MPI_UNEQUAL
-	}
-	r := group.Compare(a.local, b.local)
-	if a.remote != nil && r != abi.MPI_UNEQUAL {
-		r = max(r, group.Compare(a.remote, b.remote)) // the constants grow as the likeness shrinks
-	}
-	if r == abi.MPI_IDENT {
-		return abi.MPI_CONGRUENT
-	}
-	return r
+// Name returns the name set by SetName, or that of a predefined communicator.
+func (c *Comm) Name() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.name
+}
+
+// SetName sets the name; the caller has checked its length.
+func (c *Comm) SetName(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name = name
 }
 
 // Ref keeps the communicator alive for an operation under way; each is followed by one Unref.

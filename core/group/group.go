@@ -1,8 +1,8 @@
 // Package group owns MPI's groups: immutable ordered lists of processes. A process is named by its world rank, which
 // stays the same wherever it runs.
 //
-// It knows nothing of communicators, nodes or messages. Groups are ordinary Go values: the garbage collector frees
-// them, MPI_Group_free only takes the handle away (handle.go).
+// It knows nothing of communicators, nodes or messages, nor of handles: MPI's calls on groups are C's (capi/group/).
+// Groups are ordinary Go values, which the garbage collector frees.
 package group
 
 import (
@@ -23,9 +23,6 @@ type Group struct {
 	n             int32
 	first, stride int32   // used if list is nil
 	list          []int32 // world rank of each member, nil: regular
-
-	holders int     // of handle; guarded by handlesMu
-	handle  uintptr // the application's, if there are holders
 
 	once   sync.Once
 	sorted []int32 // ranks in the order of their world ranks; built on the first Rank
@@ -101,44 +98,4 @@ func (g *Group) Members() []int32 {
 		out[i] = g.World(i)
 	}
 	return out
-}
-
-// Compare returns MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members, else MPI_UNEQUAL.
-func Compare(a, b *Group) int32 {
-	if a == b {
-		return abi.MPI_IDENT
-	}
-	if a.n != b.n {
-		return abi.MPI_UNEQUAL
-	}
-	result := int32(abi.MPI_IDENT)
-	for i := 0; i < int(a.n); i++ {
-		w := a.World(i)
-		if b.World(i) == w {
-			continue
-		}
-		result = abi.MPI_SIMILAR
-		if b.Rank(w) == Undefined {
-			return abi.MPI_UNEQUAL
-		}
-	}
-	return result
-}
-
-// Translate writes into out the rank in b of each of the ranks in a: Undefined for one that is not in b, MPI_PROC_NULL
-// for MPI_PROC_NULL. MPI_ERR_RANK: a rank is not one of a; out is as before.
-func Translate(a *Group, ranks []int32, b *Group, out []int32) error {
-	for i, r := range ranks {
-		if r != abi.MPI_PROC_NULL && (r < 0 || r >= a.n) {
-			return rankError(a, i, r)
-		}
-	}
-	for i, r := range ranks {
-		if r == abi.MPI_PROC_NULL {
-			out[i] = abi.MPI_PROC_NULL
-			continue
-		}
-		out[i] = int32(b.Rank(a.World(int(r))))
-	}
-	return nil
 }

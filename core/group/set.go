@@ -45,16 +45,6 @@ func Include(g *Group, ranks []int32) (*Group, error) {
 	return Of(out), nil
 }
 
-// Exclude returns g without the processes of the given ranks (MPI_Group_excl). MPI_ERR_RANK: one is not a rank of g, or
-// is named twice.
-func Exclude(g *Group, ranks []int32) (*Group, error) {
-	m, err := checked(g, ranks)
-	if err != nil {
-		return nil, err
-	}
-	return g.filter(int(g.n)-len(ranks), func(i int32) bool { return !m.has(i) }), nil
-}
-
 // filter returns the members whose ranks keep accepts, about size of them.
 func (g *Group) filter(size int, keep func(rank int32) bool) *Group {
 	out := make([]int32, 0, size)
@@ -120,16 +110,6 @@ func RangeInclude(g *Group, ranges []Triplet) (*Group, error) {
 	return Include(g, ranks)
 }
 
-// RangeExclude is Exclude for ranges of ranks (MPI_Group_range_excl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see
-// Exclude.
-func RangeExclude(g *Group, ranges []Triplet) (*Group, error) {
-	ranks, err := expand(g, ranges)
-	if err != nil {
-		return nil, err
-	}
-	return Exclude(g, ranks)
-}
-
 // Union returns the members of a, followed by those of b that are not in a.
 func Union(a, b *Group) *Group {
 	out := make([]int32, 0, a.n+b.n)
@@ -147,9 +127,4 @@ func Union(a, b *Group) *Group {
 // Intersection returns the members of a that are also in b, in a's order.
 func Intersection(a, b *Group) *Group {
 	return a.filter(0, func(i int32) bool { return b.Rank(a.World(int(i))) != Undefined })
-}
-
-// Difference returns the members of a that are not in b, in a's order.
-func Difference(a, b *Group) *Group {
-	return a.filter(0, func(i int32) bool { return b.Rank(a.World(int(i))) == Undefined })
 }

@@ -1,6 +1,9 @@
 package rma
 
-import "gompirma/core/shm"
+import (
+	"gompirma/core/group"
+	"gompirma/core/shm"
+)
 
 // DataPath is what windows ask of the part of the process that moves the data: it makes their slots and works from
 // them. capi's is written in C. A window is named by its handle. Every method is safe for concurrent use.
@@ -43,6 +46,7 @@ const (
 // Plan is a window as its members have agreed on it: all that the data path is told when it makes the slot.
 type Plan struct {
 	Handle  uintptr
+	Group   *group.Group
 	Flavor  int32    // abi.MPI_WIN_FLAVOR_
 	Rank    int      // this process'
 	Members int      // how many there are

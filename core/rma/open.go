@@ -142,8 +142,8 @@ func (w *Window) open(members records) (err error) {
 		}
 		w.targets[i] = t
 	}
-	p := Plan{Handle: w.Handle, Flavor: w.Flavor, Rank: w.Rank, Members: members.n(), Near: w.targets,
-		Shared: address(w.control), Granularity: w.hints.Granularity}
+	p := Plan{Handle: w.Handle, Group: w.Group, Flavor: w.Flavor, Rank: w.Rank, Members: members.n(),
+		Near: w.targets, Shared: address(w.control), Granularity: w.hints.Granularity}
 	if w.spans() {
 		p.All = make([]Member, members.n())
 		for i := range p.All {

@@ -20,15 +20,12 @@ static MPI_Count large, larger, c1, c2;
 static void *value;
 static MPI_Status status;
 static MPI_Datatype vector, fresh, mixed;
-static MPI_Comm copy, grid, graph, around, parent;
-static MPI_Group world, other;
+static MPI_Comm copy;
+static MPI_Group world, other, made;
+static int range[1][3] = {{0, 0, 1}};
 static MPI_Win win;
-static MPI_Info info;
-static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME], error[MPI_MAX_ERROR_STRING],
-	host[MPI_MAX_PROCESSOR_NAME];
-static MPI_Errhandler handler;
-
-static void handle(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
+static MPI_Info info, info2;
+static char text[MPI_MAX_INFO_KEY + 1];
 
 /* To add a call: one line. It is made once before it is looked at, since the first may have something to find out. */
 #define CALLS(X)                                                                                             \
@@ -146,7 +143,19 @@ static void handle(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 	X(MPI_Group_rank(MPI_GROUP_EMPTY, &n))                                                               \
 	X(MPI_Group_compare(world, other, &n))                                                               \
 	X(MPI_Group_translate_ranks(other, 1, zero, world, to))                                              \
+	X(MPI_Comm_group(copy, &made); MPI_Group_free(&made))                                                \
+	X(MPI_Win_get_group(win, &made); MPI_Group_free(&made))                                              \
+	X(MPI_Group_incl(world, 1, zero, &made); MPI_Group_free(&made))                                      \
+	X(MPI_Group_excl(world, 1, zero, &made); MPI_Group_free(&made))                                      \
+	X(MPI_Group_range_incl(world, 1, range, &made); MPI_Group_free(&made))                               \
+	X(MPI_Group_range_excl(world, 1, range, &made); MPI_Group_free(&made))                               \
+	X(MPI_Group_union(world, other, &made); MPI_Group_free(&made))                                       \
+	X(MPI_Group_intersection(world, other, &made); MPI_Group_free(&made))                                \
+	X(MPI_Group_difference(world, other, &made); MPI_Group_free(&made))                                  \
 	/* info objects */                                                                                   \
+	X(MPI_Info_create(&info2); MPI_Info_set(info2, "key", "value"); MPI_Info_free(&info2))               \
+	X(MPI_Info_dup(info, &info2); MPI_Info_delete(info2, "no_locks"); MPI_Info_free(&info2))             \
+	X(MPI_Info_create_env(0, NULL, &info2); MPI_Info_free(&info2))                                       \
 	X(MPI_Info_get(info, "no_locks", 20, text, &flag))                                                   \
 	X(MPI_Info_get(MPI_INFO_ENV, "command", 20, text, &flag))                                            \
 	X(n = 20; MPI_Info_get_string(info, "no_locks", &n, text, &flag))                                    \

@@ -7,7 +7,7 @@
 
 #include "base/ranks.h"
 
-enum { ROUNDS = 20000, UNIVERSE = 12 };
+enum { ROUNDS = 20000, UNIVERSE = 12, LONG = 1000 };
 
 static uint64_t state = 11;
 
@@ -81,6 +81,19 @@ int main(void) {
 	CHECK(gompi_ranks_copy(&copy, &(struct gompi_ranks){.n = 3, .list = list}), "no memory");
 	list[1] = 7;
 	CHECK(gompi_ranks_find(&copy, 1) == 1, "the copy has the caller's list");
+	struct gompi_ranks other = {0};
+	gompi_ranks_share(&other, &copy);
 	CHECK(gompi_ranks_copy(&copy, &regular) && copy.list == NULL && gompi_ranks_at(&copy, 2) == 6, "the copy");
+	CHECK(gompi_ranks_find(&other, 9) == 2, "the list that was shared");
+	gompi_ranks_drop(&other);
+
+	/* one that is long enough to be sorted, as it is appended: as long as that goes, it is regular */
+	for (int i = 0; i < LONG; i++)
+		CHECK(gompi_ranks_append(&other, i < 10 ? 2 * i : 7919 * i % 65521 + 100, 2 * LONG), "no memory");
+	gompi_ranks_fit(&other);
+	for (int i = 0; i < LONG; i++)
+		CHECK(gompi_ranks_find(&other, gompi_ranks_at(&other, i)) == i, "rank %d", i);
+	CHECK(gompi_ranks_find(&other, 1) < 0 && gompi_ranks_find(&other, -1) < 0, "found though not there");
+	gompi_ranks_drop(&other);
 	return unit_end();
 }

@@ -1,0 +1,46 @@
+// A lock for what programs do in loops and by one thread nearly always: the first thread of the process that takes any
+// lock of this kind takes and gives all of them by plain stores. As soon as another thread takes one, membarrier(2)
+// ends that for good, and they are struct gompi_mutex. Where there is no membarrier(2) they are from the beginning.
+//
+// A signal handler must not take such a lock on the thread that has it.
+#ifndef GOMPI_BIASED_H
+#define GOMPI_BIASED_H
+
+#include "base/call.h"
+#include "base/mutex.h"
+
+struct gompi_biased {
+	gompi_a32 inside; // 1: the thread that the locks are biased to has it
+	struct gompi_mutex mutex;
+};
+
+// The thread that the locks are biased to, by the address of a variable of its own; below 8: enum gompi_bias in
+// biased.c.
+extern _Atomic uintptr_t gompi_biased_to __attribute__((visibility("hidden")));
+
+#pragma GCC visibility push(hidden)
+
+__attribute__((cold)) bool gompi_biased_wait(struct gompi_biased *l, uintptr_t me);
+
+// Takes the lock. Returns what gompi_biased_give is to be given.
+static inline bool gompi_biased_take(struct gompi_biased *l) {
+	uintptr_t me = (uintptr_t)&gompi_call;
+	if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1)) {
+		gompi_store(&l->inside, 1);
+		gompi_compiler_fence(); // the processor's part of this fence is the membarrier in gompi_biased_wait
+		if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1))
+			return true;
+		gompi_store(&l->inside, 0);
+	}
+	return gompi_biased_wait(l, me);
+}
+
+static inline void gompi_biased_give(struct gompi_biased *l, bool biased) {
+	if (__builtin_expect(biased, 1))
+		gompi_store_release(&l->inside, 0); // pairs with the acquire in gompi_biased_wait
+	else
+		gompi_mutex_give(&l->mutex);
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,201 @@
+// Groups that are made of others (MPI-5.0 7.3.2). Errors are raised on MPI_COMM_SELF; a call that is refused makes
+// nothing. Nothing blocks or communicates. All is linear in the sizes of the groups and lists, but for the first search
+// in a list of processes, which sorts it.
+#include <stdlib.h>
+
+#include "base/verdict.h"
+#include "group/group.h"
+#include "group/z_calls.h"
+
+enum { HERE = 1024 }; // ranks for which the stack has room
+
+// Ranks of a group, of which each is named once at most.
+struct marks {
+	uint64_t here[HERE / 64], *bits;
+};
+
+static bool open_marks(struct marks *m, int n) {
+	size_t words = ((size_t)n + 63) / 64;
+	m->bits = n <= HERE ? m->here : malloc(words * sizeof *m->bits);
+	for (size_t i = 0; i < words && m->bits != NULL; i++)
+		m->bits[i] = 0;
+	return m->bits != NULL;
+}
+
+static void close_marks(struct marks *m) {
+	if (m->bits != m->here)
+		free(m->bits);
+}
+
+static bool is_marked(const struct marks *m, int rank) { return m->bits[rank / 64] >> rank % 64 & 1; }
+
+static int out_of_memory(struct gompi_verdict *v, int n) {
+	return gompi_error(v, MPI_ERR_NO_MEM, "no memory for the ranks of %d processes", n);
+}
+
+// Marks n ranks. The verdict's class: MPI_ERR_RANK: one is not a rank of g, or is named twice.
+static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const int ranks[], struct gompi_verdict *v) {
+	for (int i = 0; i < n; i++) {
+		if ((uint32_t)ranks[i] >= (uint32_t)g->n)
+			return gompi_error(v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has %d processes", i,
+					   ranks[i], g->n);
+		if (is_marked(m, ranks[i]))
+			return gompi_error(v, MPI_ERR_RANK, "ranks[%d] is %d, which is named before", i, ranks[i]);
+		m->bits[ranks[i] / 64] |= UINT64_C(1) << ranks[i] % 64;
+	}
+	return MPI_SUCCESS;
+}
+
+// Makes to the members of g with n ranks, in the order of these, or, unless in, those without, in g's order. The
+// verdict's class.
+static int choose_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool in,
+			struct gompi_verdict *v) {
+	struct marks m;
+	if (!open_marks(&m, g->n))
+		return out_of_memory(v, g->n);
+	int class = mark_ranks(&m, g, n, ranks, v);
+	int count = in ? n : g->n, most = in ? n : g->n - n;
+	for (int i = 0; i < count && class == MPI_SUCCESS; i++)
+		if ((in || !is_marked(&m, i)) && !gompi_ranks_append(to, gompi_ranks_at(g, in ? ranks[i] : i), most))
+			class = out_of_memory(v, most);
+	close_marks(&m);
+	return class;
+}
+
+static const struct gompi_group *from_list(MPI_Group group, const char *call, const char *what, int n, const void *list,
+					   int *rc) {
+	const struct gompi_group *g = gompi_group_get(group);
+	struct gompi_verdict v;
+	if (g == NULL) {
+		*rc = gompi_not_a_group(group, call);
+	} else if (n < 0 || (n > 0 && list == NULL)) {
+		gompi_error(&v, MPI_ERR_ARG, "%d %s at address 0x%zx", n, what, (size_t)list);
+		*rc = gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+		return NULL;
+	}
+	return g;
+}
+
+// Ends a call: with an error, or with the group that has the members.
+static int end_choice(const char *call, int class, struct gompi_verdict *v, struct gompi_ranks *members,
+		      MPI_Group *newgroup) {
+	if (class == MPI_SUCCESS)
+		return gompi_group_keep(call, members, newgroup);
+	gompi_ranks_drop(members);
+	return gompi_refuse(class, call, v->text, GOMPI_ON_NONE, 0);
+}
+
+static int by_ranks(const char *call, MPI_Group group, int n, const int ranks[], bool in, MPI_Group *newgroup) {
+	struct gompi_ranks members = {0};
+	struct gompi_verdict v;
+	int rc;
+	const struct gompi_group *g = from_list(group, call, "ranks", n, ranks, &rc);
+	if (g == NULL)
+		return rc;
+	return end_choice(call, choose_ranks(&members, &g->ranks, n, ranks, in, &v), &v, &members, newgroup);
+}
+
+int gompi_group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup) {
+	return by_ranks("MPI_Group_incl", group, n, ranks, true, newgroup);
+}
+
+int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup) {
+	return by_ranks("MPI_Group_excl", group, n, ranks, false, newgroup);
+}
+
+// Stores how many ranks of a group of so many processes range i names, of which there is room for so many. The
+// verdict's class: MPI_ERR_ARG: the stride is 0; MPI_ERR_RANK.
+static int check_triplet(int i, const int range[3], int size, int room, int64_t *count, struct gompi_verdict *v) {
+	int64_t first = range[0], last = range[1], stride = range[2];
+	if (stride == 0)
+		return gompi_error(v, MPI_ERR_ARG, "ranges[%d] is (%d, %d, 0): the stride must not be 0", i, range[0],
+				   range[1]);
+	*count = stride > 0 ? (last < first ? 0 : (last - first) / stride + 1)
+			    : (last > first ? 0 : (last - first) / stride + 1);
+	if (first < 0 || first >= size)
+		return gompi_error(v, MPI_ERR_RANK, "ranges[%d] begins at %d, but the group has %d processes", i,
+				   range[0], size);
+	int64_t end = first + (*count > 0 ? *count - 1 : 0) * stride;
+	if (end < 0 || end >= size)
+		return gompi_error(v, MPI_ERR_RANK,
+				   "ranges[%d] is (%d, %d, %d) and ends at %lld, but the group has %d processes", i,
+				   range[0], range[1], range[2], (long long)end, size);
+	if (*count > room)
+		return gompi_error(v, MPI_ERR_RANK,
+				   "ranges up to [%d] name more than the %d processes of the group: one is named twice",
+				   i, size);
+	return MPI_SUCCESS;
+}
+
+static int by_ranges(const char *call, MPI_Group group, int n, int ranges[][3], bool in, MPI_Group *newgroup) {
+	struct gompi_ranks members = {0};
+	struct gompi_verdict v;
+	int rc, here[HERE], count = 0;
+	const struct gompi_group *g = from_list(group, call, "ranges", n, ranges, &rc);
+	if (g == NULL)
+		return rc;
+	int size = g->ranks.n, *ranks = size <= HERE ? here : malloc((size_t)size * sizeof *ranks);
+	int class = ranks == NULL ? out_of_memory(&v, size) : MPI_SUCCESS;
+	for (int i = 0; i < n && class == MPI_SUCCESS; i++) {
+		int64_t more = 0;
+		class = check_triplet(i, ranges[i], size, size - count, &more, &v);
+		for (int64_t k = 0; k < more && class == MPI_SUCCESS; k++)
+			ranks[count++] = ranges[i][0] + (int)k * ranges[i][2];
+	}
+	if (class == MPI_SUCCESS)
+		class = choose_ranks(&members, &g->ranks, count, ranks, in, &v);
+	if (ranks != here)
+		free(ranks);
+	return end_choice(call, class, &v, &members, newgroup);
+}
+
+int gompi_group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup) {
+	return by_ranges("MPI_Group_range_incl", group, n, ranges, true, newgroup);
+}
+
+int gompi_group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup) {
+	return by_ranges("MPI_Group_range_excl", group, n, ranges, false, newgroup);
+}
+
+enum which { ALL, THOSE_IN, THOSE_NOT_IN };
+
+// Appends the members of a, all or those that are in b or are not, to those of to. false: there is no memory.
+static bool append_members(struct gompi_ranks *to, const struct gompi_ranks *a, enum which which,
+			   const struct gompi_ranks *b, int most) {
+	for (int i = 0; i < a->n; i++) {
+		int process = gompi_ranks_at(a, i);
+		bool chosen = which == ALL || (gompi_ranks_find(b, process) >= 0) == (which == THOSE_IN);
+		if (chosen && !gompi_ranks_append(to, process, most))
+			return false;
+	}
+	return true;
+}
+
+// Makes a group of the members of a that which says and, if there are to be, those of b that are not in a.
+static int by_groups(const char *call, MPI_Group group1, MPI_Group group2, enum which which, bool more,
+		     MPI_Group *newgroup) {
+	const struct gompi_group *a = gompi_group_get(group1), *b = gompi_group_get(group2);
+	struct gompi_ranks members = {0};
+	struct gompi_verdict v;
+	if (a == NULL || b == NULL)
+		return gompi_not_a_group(a == NULL ? group1 : group2, call);
+	int class = MPI_SUCCESS, most = a->ranks.n + (more ? b->ranks.n : 0);
+	if (!append_members(&members, &a->ranks, which, &b->ranks, most) ||
+	    (more && !append_members(&members, &b->ranks, THOSE_NOT_IN, &a->ranks, most)))
+		class = out_of_memory(&v, most);
+	if (members.n < most)
+		gompi_ranks_fit(&members);
+	return end_choice(call, class, &v, &members, newgroup);
+}
+
+int gompi_group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
+	return by_groups("MPI_Group_union", group1, group2, ALL, true, newgroup);
+}
+
+int gompi_group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
+	return by_groups("MPI_Group_intersection", group1, group2, THOSE_IN, false, newgroup);
+}
+
+int gompi_group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
+	return by_groups("MPI_Group_difference", group1, group2, THOSE_NOT_IN, false, newgroup);
+}
