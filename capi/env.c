@@ -9,8 +9,6 @@
 #include "base/verdict.h"
 #include "z_entry.h"
 
-struct gompi_state gompi_state;
-
 // Initial-exec, so that a signal handler does not meet the allocation of thread-local memory.
 _Thread_local bool gompi_main_thread __attribute__((tls_model("initial-exec")));
 

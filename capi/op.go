@@ -14,10 +14,9 @@ import (
 	"gompirma/core/op"
 )
 
-// Operations of reductions (MPI-5.0 6.9.5 to 6.9.7). They belong to no communicator, so their errors are raised on
-// MPI_COMM_SELF.
+// Operations of reductions (MPI-5.0 6.9.5 to 6.9.7), which are C's (capi/datatype/user_op.c), for Go.
 
-func init() { op.Kernel, op.CallUser = kernels.Apply, callUser }
+func init() { op.Kernel, op.CallUser, op.Made = kernels.Apply, callUser, madeOp }
 
 // callUser is op.CallUser.
 func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr) {
@@ -25,58 +24,19 @@ func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ 
 		C.int64_t(count), C.uintptr_t(typ))
 }
 
-func createOp(function string, userFn uintptr, large bool, commute int32, at uintptr) int32 {
-	return making(function, at, func() (uintptr, error) {
-		o, err := op.Create(userFn, large, commute != 0)
-		if err != nil {
-			return 0, err
-		}
-		C.gompi_user_op_open(C.uintptr_t(o.Handle()), C.uintptr_t(userFn), C.bool(large))
-		return o.Handle(), nil
-	})
+// madeOp is op.Made.
+func madeOp(h uintptr) *op.Op {
+	u := C.gompi_user_op_get(C.MPI_Op(pointer(h)))
+	if u == nil {
+		return nil
+	}
+	return op.New(h, uintptr(u.function), bool(u.large), bool(u.commutative))
 }
 
-//export gompi_op_create
-func gompi_op_create(userFn uintptr, commute int32, at uintptr) int32 {
-	return createOp("MPI_Op_create", userFn, false, commute, at)
-}
-
-//export gompi_op_create_c
-func gompi_op_create_c(userFn uintptr, commute int32, at uintptr) int32 {
-	return createOp("MPI_Op_create_c", userFn, true, commute, at)
-}
-
-//export gompi_op_free
-func gompi_op_free(at uintptr) int32 {
-	return freeing("MPI_Op_free", at, abi.MPI_OP_NULL, func(h uintptr) error {
-		o, err := op.Get(h)
-		if err == nil {
-			err = o.Free()
-		}
-		if err == nil {
-			C.gompi_known_forget(&C.gompi_user_ops, C.uintptr_t(h))
-		}
-		return err
-	})
-}
-
-// gompi_op_user_commutative is MPI_Op_commutative for what is not predefined (op_ask.c).
+// gompi_reduce_local_checked is MPI_Reduce_local of what datatype/reduce_local.c leaves to Go.
 //
-//export gompi_op_user_commutative
-func gompi_op_user_commutative(h, commute uintptr) (rc int32) {
-	defer guard("MPI_Op_commutative", 0, 0, &rc)
-	o, err := op.Get(h)
-	if err == nil {
-		err = null(commute)
-	}
-	if err == nil {
-		putFlag(commute, o.Commutative())
-	}
-	return finish("MPI_Op_commutative", 0, 0, err)
-}
-
-//export gompi_reduce_local_c
-func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) int32 {
+//export gompi_reduce_local_checked
+func gompi_reduce_local_checked(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) int32 {
 	return alone("MPI_Reduce_local", func() error {
 		o, err := op.Get(opHandle)
 		if err != nil {

@@ -68,6 +68,13 @@ static int combine(uintptr_t reduction, const void *in, void *inout, uint64_t by
 	return gompi_combine_in_go(reduction, (uintptr_t)in, (uintptr_t)inout, bytes);
 }
 
+static int reduce_local(uintptr_t in, uintptr_t inout, int64_t count, uintptr_t datatype, uintptr_t op) {
+	const char *outer = gompi_enter("MPI_Reduce_local");
+	int rc = gompi_reduce_local_checked(in, inout, count, datatype, op);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
 // Before any call.
 static __attribute__((constructor)) void fill(void) {
 	gompi_up = (struct gompi_up){
@@ -90,6 +97,7 @@ static __attribute__((constructor)) void fill(void) {
 		.more_slots = more_slots,
 		.call_operation = gompi_op_call_user,
 		.combine = combine,
+		.reduce_local = reduce_local,
 		.request = request,
 	};
 }

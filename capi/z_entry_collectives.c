@@ -546,28 +546,19 @@ GOMPI_ALIAS(MPI_Op_commutative)
 
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
-    const char *outer = gompi_enter("MPI_Op_create");
-    int rc = gompi_op_create((uintptr_t)user_fn, commute, (uintptr_t)op);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_op_create(user_fn, commute, op);
 }
 GOMPI_ALIAS(MPI_Op_create)
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
-    const char *outer = gompi_enter("MPI_Op_create");
-    int rc = gompi_op_create_c((uintptr_t)user_fn, commute, (uintptr_t)op);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_op_create_c(user_fn, commute, op);
 }
 GOMPI_ALIAS(MPI_Op_create_c)
 
 int PMPI_Op_free(MPI_Op *op)
 {
-    const char *outer = gompi_enter("MPI_Op_free");
-    int rc = gompi_op_free((uintptr_t)op);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_op_free(op);
 }
 GOMPI_ALIAS(MPI_Op_free)
 
@@ -601,19 +592,13 @@ GOMPI_ALIAS(MPI_Reduce_init_c)
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
-    const char *outer = gompi_enter("MPI_Reduce_local");
-    int rc = gompi_reduce_local_c((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_local_c(inbuf, inoutbuf, count, datatype, op);
 }
 GOMPI_ALIAS(MPI_Reduce_local)
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
-    const char *outer = gompi_enter("MPI_Reduce_local");
-    int rc = gompi_reduce_local_c((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_local_c(inbuf, inoutbuf, count, datatype, op);
 }
 GOMPI_ALIAS(MPI_Reduce_local_c)
 

@@ -97,6 +97,8 @@ struct gompi_up {
 	// Calls an operation of the application: an MPI_User_function or, if large, an MPI_User_function_c.
 	void (*call_operation)(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count,
 			       uintptr_t type);
+	// MPI_Reduce_local from the beginning, with every check. What the call returns.
+	int (*reduce_local)(uintptr_t in, uintptr_t inout, int64_t count, uintptr_t datatype, uintptr_t op);
 	// inout = in op inout for the elements in so many bytes, by a reduction of Go's. 0 or an error class.
 	int (*combine)(uintptr_t reduction, const void *in, void *inout, uint64_t bytes);
 };

@@ -28,10 +28,12 @@ enum {
 };
 
 extern const uint8_t gompi_op_row[GOMPI_OP_HANDLES];
+extern const char *const gompi_op_name[GOMPI_OP_HANDLES]; // NULL where there is none
 extern const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES];
 extern const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS]; // [GOMPI_OP_ROWS], for this processor
 #if defined(__x86_64__)
 extern const gompi_kernel gompi_op_wide[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
+extern const gompi_kernel gompi_op_widest[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 #endif
 
 // gompi_op_kernel returns the kernel of a predefined operation on a predefined datatype; NULL if either is none, or the

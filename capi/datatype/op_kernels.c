@@ -1,5 +1,6 @@
 // The loops of the predefined reductions, and the table of them. One X-macro list says which C type each predefined
-// datatype is; the operations that its class allows make the rest. op_wide.c compiles them once more.
+// datatype is; the operations that its class allows make the rest. op_wide.c and op_widest.c compile them once more
+// each.
 #include "datatype/op.h"
 
 #include <stdbool.h>
@@ -93,6 +94,11 @@ typedef _Float128 wide_f128, wide_c128;
 	X(SHORT_INT, short_int, PAIR) X(LONG_DOUBLE_INT, long_double_int, PAIR) X(2REAL, float_float, PAIR) \
 	X(2DOUBLE_PRECISION, double_double, PAIR) X(2INTEGER, int_int, PAIR) X(2INTEGER8, i64_i64, PAIR)
 
+// Before a loop whose products are to be rounded before they are added, as without vectors (op_widest.c).
+#ifndef ROUNDED
+#define ROUNDED
+#endif
+
 // One loop: a is the origin's element, b the target's.
 #define KERNEL(name, type, statement) \
 	static void name##_##type(const void *origin, void *target, size_t n) \
@@ -115,7 +121,7 @@ typedef _Float128 wide_f128, wide_c128;
 	KERNEL(LAND, T, *b = *b && *a) KERNEL(LOR, T, *b = *b || *a) KERNEL(LXOR, T, *b = !*b != !*a)
 #define COMPLEX_KERNELS(T) \
 	KERNEL(SUM, T, b->re = (wide_##T)b->re + (wide_##T)a->re; b->im = (wide_##T)b->im + (wide_##T)a->im) \
-	KERNEL(PROD, T, \
+	ROUNDED KERNEL(PROD, T, \
 		wide_##T ar = a->re; wide_##T ai = a->im; wide_##T br = b->re; wide_##T bi = b->im; \
 		b->re = br * ar - bi * ai; \
 		b->im = br * ai + bi * ar)
@@ -161,6 +167,11 @@ const uint8_t gompi_op_row[GOMPI_OP_HANDLES] = {
 	ROW(SUM), ROW(MIN), ROW(MAX), ROW(PROD), ROW(BAND), ROW(BOR), ROW(BXOR), ROW(LAND), ROW(LOR), ROW(LXOR),
 	ROW(MINLOC), ROW(MAXLOC), ROW(REPLACE), ROW(NO_OP),
 };
+#define NAME(op) [(uintptr_t)MPI_##op - GOMPI_OP_FIRST] = "MPI_" #op
+const char *const gompi_op_name[GOMPI_OP_HANDLES] = {
+	NAME(SUM), NAME(MIN), NAME(MAX), NAME(PROD), NAME(BAND), NAME(BOR), NAME(BXOR), NAME(LAND), NAME(LOR),
+	NAME(LXOR), NAME(MINLOC), NAME(MAXLOC), NAME(REPLACE), NAME(NO_OP),
+};
 #define COLUMN_OF(h, T, class) [(uintptr_t)MPI_##h - GOMPI_OP_TYPE_FIRST] = COLUMN_##h,
 const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES] = {TYPES(COLUMN_OF)};
 #endif
@@ -178,7 +189,7 @@ const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES] = {TYPES(COLUMN_OF)};
 #define PUT_PAIR(h, T) PUT(MINLOC, h, T) PUT(MAXLOC, h, T) PUT_OPAQUE(h, T)
 #define FILL(h, T, class) PUT_##class(h, T)
 #ifdef GOMPI_OP_WIDE
-const gompi_kernel gompi_op_wide[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
+const gompi_kernel GOMPI_OP_WIDE[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
 #else
 static const gompi_kernel plain_kernels[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
 #endif
@@ -190,7 +201,10 @@ const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS] = plain_kernels;
 #if defined(__x86_64__)
 static __attribute__((constructor)) void choose_kernels(void) {
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx2"))
+	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512vl"))
+		gompi_op_kernels = gompi_op_widest;
+	else if (__builtin_cpu_supports("avx2"))
 		gompi_op_kernels = gompi_op_wide;
 }
 #endif

@@ -2,6 +2,6 @@
 // the same: nothing is contracted.
 #if defined(__x86_64__)
 #pragma GCC target("avx2")
-#define GOMPI_OP_WIDE
+#define GOMPI_OP_WIDE gompi_op_wide
 #include "datatype/op_kernels.c"
 #endif

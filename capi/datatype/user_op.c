@@ -1,14 +1,98 @@
+// Making and freeing operations. They belong to no communicator, so their errors are raised on MPI_COMM_SELF.
 #include "datatype/user_op.h"
 
-struct gompi_known gompi_user_ops = {
-	.table = {&gompi_table_nothing},
-	.most = 4096,
-	.spares = {sizeof(struct gompi_user_op), offsetof(struct gompi_user_op, next), NULL}};
+#include "base/verdict.h"
+#include "datatype/op.h"
+#include "datatype/z_calls.h"
 
-bool gompi_user_op_open(uintptr_t handle, uintptr_t function, bool large) {
-	struct gompi_user_op *u = gompi_known_take(&gompi_user_ops);
+struct gompi_objects gompi_user_ops = GOMPI_OBJECTS(GOMPI_KIND_OP, struct gompi_user_op);
+
+static int refuse_op(const char *call, const struct gompi_verdict *v) {
+	return gompi_refuse(v->class, call, v->text, GOMPI_ON_NONE, 0);
+}
+
+static int no_op(const char *call, MPI_Op op) {
+	struct gompi_verdict v;
+	if (op == MPI_OP_NULL)
+		gompi_error(&v, MPI_ERR_OP, "MPI_OP_NULL is not an operation");
+	else if ((uintptr_t)op >> GOMPI_KIND_BITS == GOMPI_KIND_OP)
+		gompi_error(&v, MPI_ERR_OP, "operation handle %#zx was freed or never made", (size_t)op);
+	else
+		gompi_error(&v, MPI_ERR_OP, "%#zx is not an operation handle", (size_t)op);
+	return refuse_op(call, &v);
+}
+
+static bool is_predefined(MPI_Op op) {
+	uintptr_t i = (uintptr_t)op - GOMPI_OP_FIRST;
+	return i < GOMPI_OP_HANDLES && gompi_op_row[i] != 0;
+}
+
+static int make_op(const char *call, uintptr_t function, bool large, int commute, MPI_Op *op) {
+	struct gompi_verdict v;
+	if (op == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	if (function == 0) {
+		gompi_error(&v, MPI_ERR_ARG, "the function of an operation is a null pointer");
+		return refuse_op(call, &v);
+	}
+	bool biased = gompi_biased_take(&gompi_user_ops.lock);
+	struct gompi_user_op *u = gompi_objects_take(&gompi_user_ops);
+	uintptr_t handle = 0;
+	if (u != NULL) {
+		u->function = function;
+		u->large = large;
+		u->commutative = commute != 0;
+		handle = gompi_handles_add(&gompi_user_ops.handles, u);
+		if (handle == 0)
+			gompi_objects_give(&gompi_user_ops, u);
+	}
+	gompi_biased_give(&gompi_user_ops.lock, biased);
+	if (handle == 0) {
+		gompi_error(&v, MPI_ERR_NO_MEM, "%d operations are in use, or there is no memory: no more are possible",
+			    gompi_user_ops.live - gompi_user_ops.spares);
+		return refuse_op(call, &v);
+	}
+	*op = (MPI_Op)handle;
+	return MPI_SUCCESS;
+}
+
+int gompi_op_create(MPI_User_function *user_fn, int commute, MPI_Op *op) {
+	return make_op("MPI_Op_create", (uintptr_t)user_fn, false, commute, op);
+}
+
+int gompi_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op) {
+	return make_op("MPI_Op_create_c", (uintptr_t)user_fn, true, commute, op);
+}
+
+int gompi_op_free(MPI_Op *op) {
+	static const char call[] = "MPI_Op_free";
+	struct gompi_verdict v;
+	if (op == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	if (is_predefined(*op)) {
+		gompi_error(&v, MPI_ERR_OP, "%s is predefined and cannot be freed",
+			    gompi_op_name[(uintptr_t)*op - GOMPI_OP_FIRST]);
+		return refuse_op(call, &v);
+	}
+	bool biased = gompi_biased_take(&gompi_user_ops.lock);
+	struct gompi_user_op *u = gompi_table_get(&gompi_user_ops.handles.table, (uintptr_t)*op);
+	if (u != NULL) {
+		gompi_handles_remove(&gompi_user_ops.handles, (uintptr_t)*op);
+		gompi_objects_give(&gompi_user_ops, u);
+	}
+	gompi_biased_give(&gompi_user_ops.lock, biased);
 	if (u == NULL)
-		return false;
-	*u = (struct gompi_user_op){.function = function, .large = large};
-	return gompi_known_keep(&gompi_user_ops, handle, u);
+		return no_op(call, *op);
+	*op = MPI_OP_NULL;
+	return MPI_SUCCESS;
+}
+
+int gompi_op_commutative(MPI_Op op, int *commute) {
+	const struct gompi_user_op *u = NULL;
+	if (!is_predefined(op) && (u = gompi_user_op_get(op)) == NULL)
+		return no_op("MPI_Op_commutative", op);
+	if (commute == NULL)
+		return gompi_no_place("MPI_Op_commutative", GOMPI_ON_NONE, 0);
+	*commute = u != NULL ? u->commutative : op != MPI_REPLACE && op != MPI_NO_OP;
+	return MPI_SUCCESS;
 }

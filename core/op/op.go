@@ -34,7 +34,9 @@ type Op struct {
 	large       bool
 }
 
-var table = handle.NewTable[Op](handle.Op)
+// Made, set by capi, returns the application's operation with a handle, nil if there is none. Without it no operation
+// is the application's.
+var Made func(h uintptr) *Op
 
 const (
 	first = abi.MPI_OP_NULL
@@ -63,8 +65,10 @@ func Get(h uintptr) (*Op, error) {
 		if o := predefined[h-first]; o != nil {
 			return o, nil
 		}
-	} else if o := table.Get(h); o != nil {
-		return o, nil
+	} else if Made != nil {
+		if o := Made(h); o != nil {
+			return o, nil
+		}
 	}
 	switch {
 	case h == abi.MPI_OP_NULL:
@@ -75,35 +79,13 @@ func Get(h uintptr) (*Op, error) {
 	return nil, mpierr.New(abi.MPI_ERR_OP, "%#x is not an operation handle", h)
 }
 
-// Create makes an operation from the application's function (MPI-5.0 6.9.5); large says that it takes an MPI_Count.
-// MPI_ERR_ARG: there is no function.
-func Create(function uintptr, large, commutative bool) (*Op, error) {
-	if function == 0 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "the function of an operation is a null pointer")
-	}
-	o := &Op{name: "a user's operation", commutative: commutative, user: true, function: function, large: large}
-	h, ok := table.Add(o)
-	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d operations are in use, no more are possible",
-			table.Most())
-	}
-	o.h = h
-	return o, nil
+// New returns an operation with a function of the application (MPI-5.0 6.9.5); large says that it takes an MPI_Count.
+func New(h, function uintptr, large, commutative bool) *Op {
+	return &Op{h: h, name: "a user's operation", commutative: commutative, user: true, function: function,
+		large: large}
 }
 
-// Free ends the life of the handle; reductions under way go on (MPI-5.0 6.9.5). MPI_ERR_OP: the operation is
-// predefined, or freed.
-func (o *Op) Free() error {
-	if !o.user {
-		return mpierr.New(abi.MPI_ERR_OP, "%s is predefined and cannot be freed", o.name)
-	}
-	if table.Remove(o.h) != o {
-		return mpierr.New(abi.MPI_ERR_OP, "operation handle %#x was freed or never made", o.h)
-	}
-	return nil
-}
-
-// Handle returns the handle; it stays the same number when the operation is freed.
+// Handle returns the handle; it stays the same number when the operation is freed, and reductions under way go on.
 func (o *Op) Handle() uintptr { return o.h }
 
 // Commutative says whether the operands may be exchanged (MPI-5.0 6.9.7).

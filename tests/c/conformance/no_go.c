@@ -25,7 +25,14 @@ static MPI_Group world, other, made;
 static int range[1][3] = {{0, 0, 1}};
 static MPI_Win win;
 static MPI_Info info, info2;
+static MPI_Op op, user;
+static int many[8], more[8];
 static char text[MPI_MAX_INFO_KEY + 1];
+
+static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
+	(void)len, (void)type;
+	*(int *)inout += *(int *)in;
+}
 
 /* To add a call: one line. It is made once before it is looked at, since the first may have something to find out. */
 #define CALLS(X)                                                                                             \
@@ -57,6 +64,10 @@ static char text[MPI_MAX_INFO_KEY + 1];
 	X(MPI_Win_call_errhandler(win, MPI_ERR_OTHER))                                                       \
 	X(n = MPI_Comm_rank(copy, NULL))                                                                     \
 	X(MPI_Op_commutative(MPI_SUM, &flag))                                                                \
+	X(MPI_Op_create(sum_of, 1, &op); MPI_Op_commutative(op, &flag); MPI_Op_free(&op))                    \
+	X(MPI_Reduce_local(from, to, 4, MPI_INT, MPI_MAX))                                                   \
+	X(MPI_Reduce_local(from, to, 4, MPI_INT, user))                                                      \
+	X(MPI_Reduce_local(many, more, 2, vector, user))                                                     \
 	/* datatypes, predefined, committed and not */                                                       \
 	X(MPI_Type_size(MPI_INT, &n))                                                                        \
 	X(MPI_Type_size(vector, &n))                                                                         \
@@ -210,18 +221,14 @@ static void make(void) {
 	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &win_key, NULL);
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Comm_group(MPI_COMM_SELF, &other);
+	MPI_Op_create(sum_of, 1, &user);
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "no_locks", "true");
 	MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &value, &win);
 }
 
 static void drop(void) {
-	MPI_Comm_free(&grid);
-	MPI_Comm_free(&graph);
-	MPI_Comm_free(&around);
-	MPI_Comm_free_keyval(&comm_key);
-	MPI_Type_free_keyval(&type_key);
-	MPI_Win_free_keyval(&win_key);
+	MPI_Op_free(&user);
 	MPI_Info_free(&info);
 	MPI_Win_free(&win);
 	MPI_Group_free(&world);

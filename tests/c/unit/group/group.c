@@ -7,11 +7,8 @@
  */
 #include "../unit.h"
 
-#include "base/state.h"
 #include "group/group.h"
 #include "group/z_calls.h"
-
-struct gompi_state gompi_state;
 
 enum { ROUNDS = 3000, MOST = 200 };
 

@@ -1,0 +1,3 @@
+#include "base/state.h"
+
+struct gompi_state gompi_state;
