@@ -32,6 +32,14 @@ func rankError(c *comm.Comm, what string, rank int32, any bool) error {
 		what, rank, c.RemoteSize())
 }
 
+// envelope checks the arguments of a probe, or of a receive.
+func envelope(c *comm.Comm, source, tag int32) error {
+	if err := rankError(c, "source", source, true); err != nil {
+		return err
+	}
+	return tagError(tag, true)
+}
+
 // bufferAt checks the triple of address, count and datatype. Nothing is at the address if the partner is MPI_PROC_NULL.
 func bufferAt(buf uintptr, count int64, typ uintptr, partner int32) (p2p.Buffer, error) {
 	t, err := datatype.GetFor(typ, count)

@@ -122,16 +122,11 @@ extern GoInt32 gompi_comm_flush_buffer(GoUintptr comm);
 extern GoInt32 gompi_comm_iflush_buffer(GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_ibsend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
     GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_improbe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag, GoUintptr message,
-    GoUintptr status);
-extern GoInt32 gompi_imrecv_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message, GoUintptr request);
 extern GoInt32 gompi_isendrecv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoInt32 dest,
     GoInt32 sendtag, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 source, GoInt32 recvtag,
     GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_isendrecv_replace_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
     GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message, GoUintptr status);
-extern GoInt32 gompi_mrecv_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message, GoUintptr status);
 extern GoInt32 gompi_parrived(GoUintptr request, GoInt32 partition, GoUintptr flag);
 extern GoInt32 gompi_pready(GoInt32 partition, GoUintptr request);
 extern GoInt32 gompi_pready_list(GoInt32 length, GoUintptr array_of_partitions, GoUintptr request);

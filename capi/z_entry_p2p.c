@@ -193,28 +193,19 @@ GOMPI_ALIAS(MPI_Ibsend_c)
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Improbe");
-    int rc = gompi_improbe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)message, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_improbe(source, tag, comm, flag, message, status);
 }
 GOMPI_ALIAS(MPI_Improbe)
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Imrecv");
-    int rc = gompi_imrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_imrecv_c(buf, count, datatype, message, request);
 }
 GOMPI_ALIAS(MPI_Imrecv)
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Imrecv");
-    int rc = gompi_imrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_imrecv_c(buf, count, datatype, message, request);
 }
 GOMPI_ALIAS(MPI_Imrecv_c)
 
@@ -322,28 +313,19 @@ GOMPI_ALIAS(MPI_Issend_c)
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Mprobe");
-    int rc = gompi_mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_mprobe(source, tag, comm, message, status);
 }
 GOMPI_ALIAS(MPI_Mprobe)
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Mrecv");
-    int rc = gompi_mrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_mrecv_c(buf, count, datatype, message, status);
 }
 GOMPI_ALIAS(MPI_Mrecv)
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Mrecv");
-    int rc = gompi_mrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_mrecv_c(buf, count, datatype, message, status);
 }
 GOMPI_ALIAS(MPI_Mrecv_c)
 

@@ -236,26 +236,35 @@ void gompi_request_restart(struct gompi_request *r) {
 	gompi_call_step(l->home);
 }
 
-int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
-	struct gompi_lane *l = s->lane;
-	gompi_lane_take(l);
+struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request) {
 	struct gompi_request *r = gompi_request_take(l);
-	if (r != NULL) {
-		*r = *s;
-		if (!gompi_request_add(r)) {
-			r->buf.type = NULL; // not held yet
-			gompi_request_give(r);
-			r = NULL;
-		}
-	}
-	if (r == NULL) {
-		gompi_lane_give(l);
-		struct gompi_verdict v;
-		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
-		return gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
+	if (r == NULL)
+		return NULL;
+	*r = *s;
+	if (!gompi_request_add(r)) {
+		r->buf.type = NULL; // not held yet
+		gompi_request_give(r);
+		return NULL;
 	}
 	gompi_buffer_hold(&r->buf);
 	*request = (MPI_Request)gompi_request_handle(r);
+	return r;
+}
+
+int gompi_call_no_request(const struct gompi_request *s, const char *call) {
+	struct gompi_verdict v;
+	gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+	return gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
+}
+
+int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
+	struct gompi_lane *l = s->lane;
+	gompi_lane_take(l);
+	struct gompi_request *r = gompi_start_taken(l, s, request);
+	if (r == NULL) {
+		gompi_lane_give(l);
+		return gompi_call_no_request(s, call);
+	}
 	if (gompi_load(&r->state) != REQUEST_ACTIVE) {
 		gompi_lane_give(l);
 		return MPI_SUCCESS;

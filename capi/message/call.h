@@ -101,6 +101,10 @@ int gompi_send_class(const struct gompi_request *r, const char *call, struct gom
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // The same for one that has been matched or posted already.
 int gompi_receive_posted(struct gompi_request *r, const char *call);
+// Makes a request like s, which has been checked, under the lane's lock, and stores its handle. NULL: it cannot be,
+// which gompi_call_no_request raises.
+struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request);
+__attribute__((cold)) int gompi_call_no_request(const struct gompi_request *s, const char *call);
 // Stores a handle of r, which has been checked, and starts it unless it is inactive or complete. What the call returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
 // Starts a persistent request.
@@ -135,6 +139,12 @@ static inline void gompi_status_of(const struct gompi_request *r, MPI_Status *st
 // for one that ends it.
 void gompi_request_query(struct gompi_request *r);
 void gompi_request_settle(struct gompi_request *r);
+// Ends a blocking receive, which has ended with a class: what the call returns.
+static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
+	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
+		gompi_status_of(r, status);
+	return __builtin_expect(class == MPI_SUCCESS, 1) ? MPI_SUCCESS : gompi_request_refuse(r, call);
+}
 // What a call that completes a request, which has been settled, does with it and its handle.
 void gompi_request_end(struct gompi_request *r, MPI_Request *request);
 

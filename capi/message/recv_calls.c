@@ -6,13 +6,6 @@
 
 static inline bool is_nobody(const struct gompi_request *r) { return r->peer == MPI_PROC_NULL; }
 
-// Ends a blocking receive: what the call returns.
-static inline int finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
-	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
-		gompi_status_of(r, status);
-	return __builtin_expect(class == MPI_SUCCESS, 1) ? MPI_SUCCESS : gompi_request_refuse(r, call);
-}
-
 static __attribute__((noinline)) int receive_closer(const struct gompi_envelope *e, MPI_Status *status) {
 	struct gompi_request r = {0};
 	struct gompi_verdict v;
@@ -26,7 +19,7 @@ static __attribute__((noinline)) int receive_closer(const struct gompi_envelope 
 	gompi_buffer_hold(&r.buf);
 	int class = gompi_receive_blocking(&r, e->call);
 	gompi_buffer_drop(&r.buf);
-	return finish_receive(&r, class, e->call, status);
+	return gompi_finish_receive(&r, class, e->call, status);
 }
 
 int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -35,7 +28,7 @@ int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 	if (__builtin_expect(gompi_call_quick_receive(&r, buf, count, datatype, source, tag, comm), 1)) {
 		gompi_request_clear(&r);
 		r.receive = r.blocking = true;
-		return finish_receive(&r, gompi_receive_blocking(&r, "MPI_Recv"), "MPI_Recv", status);
+		return gompi_finish_receive(&r, gompi_receive_blocking(&r, "MPI_Recv"), "MPI_Recv", status);
 	}
 	return receive_closer(&(struct gompi_envelope){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
 }
@@ -154,7 +147,7 @@ static int exchange(const struct gompi_envelope *out, const struct gompi_envelop
 	gompi_buffer_drop(&r.buf);
 	free(own);
 	if (class != MPI_SUCCESS || rc == MPI_SUCCESS)
-		return finish_receive(&r, class, in->call, status);
+		return gompi_finish_receive(&r, class, in->call, status);
 	gompi_status_of(&r, status);
 	return gompi_call_refuse(&v, out->call, out->comm);
 }

@@ -10,6 +10,8 @@
 #pragma GCC visibility push(hidden)
 
 int gompi_cancel(MPI_Request *request);
+int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status);
+int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request);
 int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request);
@@ -19,6 +21,8 @@ int gompi_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     MPI_Request *request);
 int gompi_issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request);
+int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
+int gompi_mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status);
 int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Status *status);

@@ -3,25 +3,19 @@ package p2p
 import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/request"
 )
 
-// Message is what MPI_Mprobe hands out: a message that is received by MPI_Mrecv only.
+// Message is a message that a matched probe has taken out, which is received by Mrecv only. MPI_Mprobe and its like are
+// C's (capi/message/probe_calls.c).
 type Message struct {
 	m Matched
 	c *comm.Comm // that it came on; nil: MPI_MESSAGE_NO_PROC
 }
 
-// Messages holds the messages that the application has handles of (MPI_Mprobe).
-var Messages = handle.NewTable[Message](handle.Message)
-
-// NoProc is the message behind MPI_MESSAGE_NO_PROC.
+// NoProc is a message from MPI_PROC_NULL.
 var NoProc = &Message{}
-
-// Comm returns the communicator of a message that a probe has taken out, nil for NoProc.
-func (m *Message) Comm() *comm.Comm { return m.c }
 
 // Improbe takes out the message that a receive of that source and tag would take, to be received by Mrecv only, and
 // returns its status (MPI-5.0 3.8.2); nil if there is none. The caller has checked the arguments.

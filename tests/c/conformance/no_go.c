@@ -19,6 +19,8 @@ static MPI_Aint lb, extent, address;
 static MPI_Count large, larger, c1, c2;
 static void *value;
 static MPI_Status status;
+static MPI_Message message;
+static MPI_Request request, second;
 static MPI_Datatype vector, fresh, mixed;
 static MPI_Comm copy;
 static MPI_Group world, other, made;
@@ -173,6 +175,14 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Info_get_valuelen(info, "none", &n, &flag))                                                    \
 	X(MPI_Info_get_nkeys(info, &n))                                                                      \
 	X(MPI_Info_get_nthkey(info, 0, text))                                                                \
+	/* matched probes */                                                                                 \
+	X(MPI_Improbe(MPI_ANY_SOURCE, 77, copy, &flag, &message, &status))                                   \
+	X(MPI_Isend(from, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &request);                                        \
+	  MPI_Mprobe(0, 5, MPI_COMM_SELF, &message, &status); MPI_Mrecv(to, 1, MPI_INT, &message, &status);  \
+	  MPI_Wait(&request, &status))                                                                       \
+	X(MPI_Isend(from, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &request);                                        \
+	  MPI_Mprobe(0, 5, MPI_COMM_SELF, &message, &status); MPI_Imrecv(to, 1, MPI_INT, &message, &second); \
+	  MPI_Wait(&second, &status); MPI_Wait(&request, &status))                                           \
 	/* windows */                                                                                        \
 	X(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag))                                                \
 	X(MPI_Win_set_attr(win, win_key, &n); MPI_Win_delete_attr(win, win_key))                             \
