@@ -137,13 +137,6 @@ func abort(code int32, message string) {
 	exit(code)
 }
 
-// gompi_refused_go raises the error of a call that C has refused.
-//
-//export gompi_refused_go
-func gompi_refused_go(class int32, function, text uintptr, kind int32, object uintptr) int32 {
-	return refused(class, cString(function), cString(text), kind, object)
-}
-
 // null returns an error if one of the addresses that a call stores its results at is null.
 func null(addresses ...uintptr) error {
 	for _, a := range addresses {

@@ -25,7 +25,28 @@ static int barrier_by_messages(uintptr_t comm) {
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
-static bool tell_facts(uintptr_t datatype) { return gompi_tell_facts(datatype) != 0; }
+static int make_type(const struct gompi_recipe *recipe, uintptr_t newtype) {
+	const char *outer = gompi_enter(recipe->call);
+	int rc = gompi_make_type((uintptr_t)recipe, newtype);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static void forget_type(uintptr_t number) { gompi_forget_type(number); }
+
+static int contents_in_go(const struct gompi_contents *contents, uintptr_t datatype) {
+	const char *outer = gompi_enter("MPI_Type_get_contents");
+	int rc = gompi_get_contents((uintptr_t)contents, datatype);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static int create_f90(const char *call, int combiner, int p, int r, MPI_Datatype *newtype) {
+	const char *outer = gompi_enter(call);
+	int rc = gompi_create_f90((uintptr_t)call, combiner, p, r, (uintptr_t)newtype);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
 
 static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
 	return gompi_elements_in(datatype, bytes, (uintptr_t)elements) != 0;
@@ -86,7 +107,10 @@ static __attribute__((constructor)) void fill(void) {
 		.map_attached = map_attached,
 		.host_of = host_of,
 		.barrier_by_messages = barrier_by_messages,
-		.tell_facts = tell_facts,
+		.make_type = make_type,
+		.forget_type = forget_type,
+		.get_contents = contents_in_go,
+		.create_f90 = create_f90,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,
 		.collective = collective,

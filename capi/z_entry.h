@@ -59,8 +59,10 @@ int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count i
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
-int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode);
+int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
+int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
+int gompi_get_processor_name(char *name, int *resultlen);
 int gompi_get_version(int *version, int *subversion);
 int gompi_win_call_errhandler(MPI_Win win, int errorcode);
 int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
@@ -73,7 +75,6 @@ int gompi_finalized(int *flag);
 int gompi_initialized(int *flag);
 int gompi_is_thread_main(int *flag);
 int gompi_query_thread(int *provided);
-int gompi_win_get_group(MPI_Win win, MPI_Group *group);
 int gompi_status_set_cancelled(MPI_Status *status, int flag);
 int gompi_status_set_error(MPI_Status *status, int error);
 int gompi_status_set_source(MPI_Status *status, int source);
@@ -141,62 +142,14 @@ extern GoInt32 gompi_type_create_darray(GoInt32 size, GoInt32 rank, GoInt32 ndim
 extern GoInt32 gompi_type_create_darray_c(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
     GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
     GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed(GoInt32 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed_c(GoInt64 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed_block(GoInt32 count, GoInt32 blocklength, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hindexed_block_c(GoInt64 count, GoInt64 blocklength,
-    GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_hvector(GoInt32 count, GoInt32 blocklength, GoInt64 stride, GoUintptr oldtype,
-    GoUintptr newtype);
-extern GoInt32 gompi_type_create_hvector_c(GoInt64 count, GoInt64 blocklength, GoInt64 stride, GoUintptr oldtype,
-    GoUintptr newtype);
-extern GoInt32 gompi_type_create_indexed_block(GoInt32 count, GoInt32 blocklength, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_indexed_block_c(GoInt64 count, GoInt64 blocklength, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_resized(GoUintptr oldtype, GoInt64 lb, GoInt64 extent, GoUintptr newtype);
-extern GoInt32 gompi_type_create_resized_c(GoUintptr oldtype, GoInt64 lb, GoInt64 extent, GoUintptr newtype);
-extern GoInt32 gompi_type_create_struct(GoInt32 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr array_of_types, GoUintptr newtype);
-extern GoInt32 gompi_type_create_struct_c(GoInt64 count, GoUintptr array_of_blocklengths,
-    GoUintptr array_of_displacements, GoUintptr array_of_types, GoUintptr newtype);
-extern GoInt32 gompi_type_create_subarray(GoInt32 ndims, GoUintptr array_of_sizes, GoUintptr array_of_subsizes,
-    GoUintptr array_of_starts, GoInt32 order, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_subarray_c(GoInt32 ndims, GoUintptr array_of_sizes, GoUintptr array_of_subsizes,
-    GoUintptr array_of_starts, GoInt32 order, GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_dup(GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_free(GoUintptr datatype);
-extern GoInt32 gompi_type_get_contents(GoUintptr datatype, GoInt32 max_integers, GoInt32 max_addresses,
-    GoInt32 max_datatypes, GoUintptr array_of_integers, GoUintptr array_of_addresses, GoUintptr array_of_datatypes);
-extern GoInt32 gompi_type_get_contents_c(GoUintptr datatype, GoInt64 max_integers, GoInt64 max_addresses,
-    GoInt64 max_large_counts, GoInt64 max_datatypes, GoUintptr array_of_integers, GoUintptr array_of_addresses,
-    GoUintptr array_of_large_counts, GoUintptr array_of_datatypes);
-extern GoInt32 gompi_type_indexed(GoInt32 count, GoUintptr array_of_blocklengths, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_indexed_c(GoInt64 count, GoUintptr array_of_blocklengths, GoUintptr array_of_displacements,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_vector(GoInt32 count, GoInt32 blocklength, GoInt32 stride, GoUintptr oldtype,
-    GoUintptr newtype);
-extern GoInt32 gompi_type_vector_c(GoInt64 count, GoInt64 blocklength, GoInt64 stride, GoUintptr oldtype,
-    GoUintptr newtype);
-extern GoInt32 gompi_unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
-    GoUintptr outbuf, GoInt32 outcount, GoUintptr datatype);
-extern GoInt32 gompi_unpack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
-    GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
-extern GoInt32 gompi_type_get_value_index(GoUintptr value_type, GoUintptr index_type, GoUintptr pair_type);
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
 extern GoInt32 gompi_comm_free(GoUintptr comm);
 extern GoInt32 gompi_comm_get_info(GoUintptr comm, GoUintptr info_used);
-extern GoInt32 gompi_comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
 extern GoInt32 gompi_comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm, GoUintptr request);
-extern GoInt32 gompi_comm_set_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_comm_set_info(GoUintptr comm, GoUintptr info);
 extern GoInt32 gompi_comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
 extern GoInt32 gompi_comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 key, GoUintptr info,
@@ -218,15 +171,6 @@ extern GoInt32 gompi_graph_create(GoUintptr comm_old, GoInt32 nnodes, GoUintptr 
 extern GoInt32 gompi_alloc_mem(GoInt64 size, GoUintptr info, GoUintptr baseptr);
 extern GoInt32 gompi_free_mem(GoUintptr base);
 extern GoInt32 gompi_get_library_version(GoUintptr version, GoUintptr resultlen);
-extern GoInt32 gompi_get_processor_name(GoUintptr name, GoUintptr resultlen);
-extern GoInt32 gompi_remove_error_class(GoInt32 errorclass);
-extern GoInt32 gompi_remove_error_code(GoInt32 errorcode);
-extern GoInt32 gompi_remove_error_string(GoInt32 errorcode);
-extern GoInt32 gompi_session_create_errhandler(GoUintptr session_errhandler_fn, GoUintptr errhandler);
-extern GoInt32 gompi_win_call_errhandler(GoUintptr win, GoInt32 errorcode);
-extern GoInt32 gompi_win_create_errhandler(GoUintptr win_errhandler_fn, GoUintptr errhandler);
-extern GoInt32 gompi_win_get_errhandler(GoUintptr win, GoUintptr errhandler);
-extern GoInt32 gompi_win_set_errhandler(GoUintptr win, GoUintptr errhandler);
 extern GoInt32 gompi_comm_disconnect(GoUintptr comm);
 extern GoInt32 gompi_finalize(void);
 extern GoInt32 gompi_init(GoUintptr argc, GoUintptr argv);

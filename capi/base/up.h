@@ -73,8 +73,16 @@ struct gompi_up {
 	int (*request)(uintptr_t object, enum gompi_request_what what, char *text);
 	// MPI_Barrier among members that share no memory. What the call returns.
 	int (*barrier_by_messages)(uintptr_t comm);
-	// Makes the facts of a datatype known to C (datatype/facts.h). false: there is no such datatype, or no memory.
-	bool (*tell_facts)(uintptr_t datatype);
+	// Constructs a datatype from arguments of which nothing has been checked, and stores its handle. What the call
+	// returns.
+	int (*make_type)(const struct gompi_recipe *recipe, uintptr_t newtype);
+	// A type that Go knows by this number has been freed.
+	void (*forget_type)(uintptr_t number);
+	// MPI_Type_get_contents of any type. What the call returns.
+	int (*get_contents)(const struct gompi_contents *contents, uintptr_t datatype);
+	// Stores the unnamed type of a combiner of Fortran's, with the precision and range that are asked for. What the
+	// call returns.
+	int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
 	// How many basic elements the first so many bytes of copies of a datatype hold, and the bytes that so many of
 	// them have. false: the bytes end inside an element; there are not so many elements, or 64 bits do not hold it.
 	bool (*elements_in)(uintptr_t datatype, int64_t bytes, int64_t *elements);

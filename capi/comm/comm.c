@@ -22,19 +22,19 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	else if (!gompi_ranks_copy(&c->members, &from->members))
 		return false;
 	struct gompi_ranks peers = c->peers, members = c->members;
-	size_t edges = (size_t)from->edges.sources + (size_t)from->edges.destinations;
-	int32_t *ranks = c->edges.ranks;
-	if (edges > 0) {
-		int32_t *list = realloc(ranks, edges * sizeof *list);
+	size_t length = gompi_topology_length(&from->topology);
+	int32_t *ranks = c->topology.ranks;
+	if (length > 0) {
+		int32_t *list = realloc(ranks, length * sizeof *list);
 		if (list == NULL)
 			return false;
-		ranks = memcpy(list, from->edges.ranks, edges * sizeof *list);
+		ranks = memcpy(list, from->topology.ranks, length * sizeof *list);
 	}
 	*c = *from;
 	c->handle = 0;
 	c->peers = peers;
 	c->members = members;
-	c->edges.ranks = ranks;
+	c->topology.ranks = ranks;
 	return true;
 }
 
@@ -57,6 +57,9 @@ void gompi_comm_close(uintptr_t handle) {
 	if (c == NULL)
 		return;
 	c->handle = 0;
+	gompi_attributes_close(gompi_load(&c->attributes));
+	gompi_store(&c->attributes, NULL);
+	gompi_errhandler_leave(&c->errhandler);
 	gompi_group_disown(&c->group);
 	gompi_group_disown(&c->remote_group);
 	gompi_known_forget(&gompi_comms, handle); // which knows nothing of the predefined ones

@@ -12,6 +12,7 @@ import (
 
 	_ "gompirma/capi/attribute"
 	_ "gompirma/capi/base"
+	_ "gompirma/capi/errors"
 	_ "gompirma/capi/group"
 )
 

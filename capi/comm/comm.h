@@ -8,15 +8,9 @@
 #include "base/barrier.h"
 #include "base/known.h"
 #include "base/ranks.h"
+#include "comm/topology.h"
+#include "errors/handler.h"
 #include "group/group.h"
-
-// A process' neighbors in the topology of a communicator.
-struct gompi_edges {
-	bool any;  // the communicator has a topology
-	bool grid; // a grid: sources and destinations are alike, two for each dimension
-	int sources, destinations;
-	int32_t *ranks; // of the sources, then of the destinations; -1: MPI_PROC_NULL
-};
 
 struct gompi_comm {
 	uintptr_t handle;         // 0: none has the slot
@@ -32,7 +26,9 @@ struct gompi_comm {
 	struct gompi_hierarchy *hierarchy; // of members on several nodes (coll/hierarchy.h), instead of both
 	struct gompi_kept *kept;           // plans of its last calls (coll/kept.h)
 	int32_t started;                   // calls that have gone by plans with requests so far, their tag
-	struct gompi_edges edges;
+	struct gompi_topology topology;
+	struct gompi_attributes *_Atomic attributes; // NULL: there were none
+	_Atomic uintptr_t errhandler;
 	struct gompi_ranks members;               // the (local) group
 	struct gompi_group *group, *remote_group; // once the application has asked for them
 	struct gompi_comm *next;                  // of slots without a communicator

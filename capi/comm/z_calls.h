@@ -10,6 +10,9 @@
 #pragma GCC visibility push(hidden)
 
 int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
+int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval);
+int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
 int gompi_comm_group(MPI_Comm comm, MPI_Group *group);
 int gompi_comm_rank(MPI_Comm comm, int *rank);
 int gompi_comm_remote_group(MPI_Comm comm, MPI_Group *group);

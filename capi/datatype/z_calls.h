@@ -63,11 +63,20 @@ int gompi_type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 int gompi_type_size(MPI_Datatype datatype, int *size);
 int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size);
+int gompi_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int gompi_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype);
 int gompi_op_commutative(MPI_Op op, int *commute);
 int gompi_op_create(MPI_User_function *user_fn, int commute, MPI_Op *op);
 int gompi_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);
 int gompi_op_free(MPI_Op *op);
 int gompi_reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
+int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
+int gompi_type_delete_attr(MPI_Datatype datatype, int type_keyval);
+int gompi_type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
+int gompi_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
+int gompi_type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val);
+int gompi_type_set_name(MPI_Datatype datatype, const char *type_name);
 int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int gompi_status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);

@@ -60,3 +60,14 @@ int gompi_win_delete_attr(MPI_Win win, int win_keyval) {
 					win_keyval);
 	return rc == MPI_SUCCESS ? rc : gompi_win_refuse(win, "MPI_Win_delete_attr", &v);
 }
+
+int gompi_win_get_group(MPI_Win win, MPI_Group *group) {
+	static const char call[] = "MPI_Win_get_group";
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, call);
+	if (group == NULL)
+		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
+	int class = gompi_group_hold(&w->group, &w->members, group);
+	return class == MPI_SUCCESS ? class : gompi_no_more_groups(call, GOMPI_ON_WIN, (uintptr_t)win);
+}

@@ -182,6 +182,9 @@ void gompi_win_close(uintptr_t handle) {
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
 	gompi_leaders_close(w->leaders);
 	w->leaders = NULL;
+	gompi_attributes_close(gompi_load(&w->attributes));
+	gompi_store(&w->attributes, NULL);
+	gompi_errhandler_leave(&w->errhandler);
 	gompi_group_disown(&w->group);
 	if (gompi_win_closing != NULL)
 		gompi_win_closing(w);

@@ -61,12 +61,12 @@ type Comm struct {
 	Local *Comm
 
 	// Slots of others, which they set once and guard themselves.
-	Attrs      any           // core/attr: cached attributes
-	Info       any           // hints
-	Errhandler atomic.Uint64 // handle of the error handler
-	Topology   any           // *topo of this package or nil
-	Coll       any           // core/coll
-	Buffers    any           // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
+	Attributes uintptr // of capi: those that it begins with
+	Info       any     // hints
+	Errhandler uintptr // of capi: the error handler that it begins with; 0: MPI_ERRORS_ARE_FATAL
+	Topology   any     // *topo of this package or nil
+	Coll       any     // core/coll
+	Buffers    any     // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
 
 	idups atomic.Int32
 
@@ -128,20 +128,6 @@ func (c *Comm) Peers() *group.Group {
 // Context returns the number that the messages of one context carry. It is the same on all members and on no other
 // communicator of the job.
 func (c *Comm) Context(x Context) uint64 { return c.id | uint64(x) }
-
-// Name returns the name set by SetName, or that of a predefined communicator.
-func (c *Comm) Name() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.name
-}
-
-// SetName sets the name; the caller has checked its length.
-func (c *Comm) SetName(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.name = name
-}
 
 // Ref keeps the communicator alive for an operation under way; each is followed by one Unref.
 func (c *Comm) Ref() {

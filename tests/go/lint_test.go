@@ -22,8 +22,7 @@ import (
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc"},
-	{"core/comm", "core/group", "core/datatype", "core/op", "core/request", "core/attr",
-		"core/errhandler"},
+	{"core/comm", "core/group", "core/datatype", "core/op", "core/request"},
 	{"core/shm", "core/boot", "core/boot/pmi1"},
 	{"core/shm/plain", "core/fabric", "core/p2p"},
 	{"core/rma", "core/coll"},

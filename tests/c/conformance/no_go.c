@@ -22,14 +22,18 @@ static MPI_Status status;
 static MPI_Message message;
 static MPI_Request request, second;
 static MPI_Datatype vector, fresh, mixed;
-static MPI_Comm copy;
-static MPI_Group world, other, made;
+static MPI_Comm copy, grid, graph, around, parent;
+static MPI_Group world, other, formed;
 static int range[1][3] = {{0, 0, 1}};
 static MPI_Win win;
 static MPI_Info info, info2;
 static MPI_Op op, user;
 static int many[8], more[8];
-static char text[MPI_MAX_INFO_KEY + 1];
+static char text[MPI_MAX_INFO_KEY + 1], name[MPI_MAX_OBJECT_NAME], error[MPI_MAX_ERROR_STRING],
+	host[MPI_MAX_PROCESSOR_NAME];
+static MPI_Errhandler handler;
+
+static void handle(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 
 static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	(void)len, (void)type;
@@ -156,15 +160,15 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Group_rank(MPI_GROUP_EMPTY, &n))                                                               \
 	X(MPI_Group_compare(world, other, &n))                                                               \
 	X(MPI_Group_translate_ranks(other, 1, zero, world, to))                                              \
-	X(MPI_Comm_group(copy, &made); MPI_Group_free(&made))                                                \
-	X(MPI_Win_get_group(win, &made); MPI_Group_free(&made))                                              \
-	X(MPI_Group_incl(world, 1, zero, &made); MPI_Group_free(&made))                                      \
-	X(MPI_Group_excl(world, 1, zero, &made); MPI_Group_free(&made))                                      \
-	X(MPI_Group_range_incl(world, 1, range, &made); MPI_Group_free(&made))                               \
-	X(MPI_Group_range_excl(world, 1, range, &made); MPI_Group_free(&made))                               \
-	X(MPI_Group_union(world, other, &made); MPI_Group_free(&made))                                       \
-	X(MPI_Group_intersection(world, other, &made); MPI_Group_free(&made))                                \
-	X(MPI_Group_difference(world, other, &made); MPI_Group_free(&made))                                  \
+	X(MPI_Comm_group(copy, &formed); MPI_Group_free(&formed))                                                \
+	X(MPI_Win_get_group(win, &formed); MPI_Group_free(&formed))                                              \
+	X(MPI_Group_incl(world, 1, zero, &formed); MPI_Group_free(&formed))                                      \
+	X(MPI_Group_excl(world, 1, zero, &formed); MPI_Group_free(&formed))                                      \
+	X(MPI_Group_range_incl(world, 1, range, &formed); MPI_Group_free(&formed))                               \
+	X(MPI_Group_range_excl(world, 1, range, &formed); MPI_Group_free(&formed))                               \
+	X(MPI_Group_union(world, other, &formed); MPI_Group_free(&formed))                                       \
+	X(MPI_Group_intersection(world, other, &formed); MPI_Group_free(&formed))                                \
+	X(MPI_Group_difference(world, other, &formed); MPI_Group_free(&formed))                                  \
 	/* info objects */                                                                                   \
 	X(MPI_Info_create(&info2); MPI_Info_set(info2, "key", "value"); MPI_Info_free(&info2))               \
 	X(MPI_Info_dup(info, &info2); MPI_Info_delete(info2, "no_locks"); MPI_Info_free(&info2))             \
@@ -238,6 +242,12 @@ static void make(void) {
 }
 
 static void drop(void) {
+	MPI_Comm_free(&grid);
+	MPI_Comm_free(&graph);
+	MPI_Comm_free(&around);
+	MPI_Comm_free_keyval(&comm_key);
+	MPI_Type_free_keyval(&type_key);
+	MPI_Win_free_keyval(&win_key);
 	MPI_Op_free(&user);
 	MPI_Info_free(&info);
 	MPI_Win_free(&win);
