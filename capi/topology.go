@@ -39,16 +39,6 @@ func logicals(what string, n int32, at uintptr) ([]bool, error) {
 	return out, nil
 }
 
-//export gompi_dims_create
-func gompi_dims_create(nnodes, ndims int32, dims uintptr) (rc int32) {
-	defer guard("MPI_Dims_create", 0, 0, &rc)
-	list, err := intsAt("dims", ndims, dims)
-	if err == nil {
-		err = comm.DimsCreate(nnodes, list)
-	}
-	return finish("MPI_Dims_create", 0, 0, err)
-}
-
 // grid reads the arguments of a grid.
 func grid(c *comm.Comm, ndims int32, dims, periods uintptr) ([]int32, []bool, error) {
 	if err := needIntra(c); err != nil {

@@ -160,7 +160,6 @@ extern GoInt32 gompi_intercomm_merge(GoUintptr intercomm, GoInt32 high, GoUintpt
 extern GoInt32 gompi_cart_create(GoUintptr comm_old, GoInt32 ndims, GoUintptr dims, GoUintptr periods,
     GoInt32 reorder, GoUintptr comm_cart);
 extern GoInt32 gompi_cart_sub(GoUintptr comm, GoUintptr remain_dims, GoUintptr newcomm);
-extern GoInt32 gompi_dims_create(GoInt32 nnodes, GoInt32 ndims, GoUintptr dims);
 extern GoInt32 gompi_dist_graph_create(GoUintptr comm_old, GoInt32 n, GoUintptr sources, GoUintptr degrees,
     GoUintptr destinations, GoUintptr weights, GoUintptr info, GoInt32 reorder, GoUintptr comm_dist_graph);
 extern GoInt32 gompi_dist_graph_create_adjacent(GoUintptr comm_old, GoInt32 indegree, GoUintptr sources,

@@ -449,10 +449,7 @@ GOMPI_ALIAS(MPI_Cartdim_get)
 
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
-    const char *outer = gompi_enter("MPI_Dims_create");
-    int rc = gompi_dims_create(nnodes, ndims, (uintptr_t)dims);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_dims_create(nnodes, ndims, dims);
 }
 GOMPI_ALIAS(MPI_Dims_create)
 

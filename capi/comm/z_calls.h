@@ -27,6 +27,7 @@ int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods
 int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank);
 int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
 int gompi_cartdim_get(MPI_Comm comm, int *ndims);
+int gompi_dims_create(int nnodes, int ndims, int dims[]);
 int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
     int destinations[], int destweights[]);
 int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);

@@ -1,7 +1,6 @@
 package comm
 
 import (
-	"math/rand"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,57 +8,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
 )
-
-func TestDimsCreate(t *testing.T) {
-	for _, c := range []struct {
-		n          int32
-		dims, want []int32
-		class      int32
-	}{
-		{6, []int32{0, 0}, []int32{3, 2}, 0},
-		{7, []int32{0, 0}, []int32{7, 1}, 0},
-		{6, []int32{0, 3, 0}, []int32{2, 3, 1}, 0},
-		{12, []int32{0, 0, 0}, []int32{3, 2, 2}, 0},
-		{16, []int32{0, 0}, []int32{4, 4}, 0},
-		{24, []int32{0, 0}, []int32{6, 4}, 0},
-		{36, []int32{0, 0, 0}, []int32{4, 3, 3}, 0},
-		{7488, []int32{0, 0, 0}, []int32{26, 18, 16}, 0},
-		{5 * 7488, []int32{0, 5, 0, 0}, []int32{26, 5, 18, 16}, 0},
-		{5040, []int32{0, 0, 0}, []int32{21, 16, 15}, 0}, // 20, 18 and 14 are no closer to each other
-		{12, make([]int32, 6), []int32{3, 2, 2, 1, 1, 1}, 0},
-		{1, []int32{0, 0, 0}, []int32{1, 1, 1}, 0},
-		{8, []int32{8, 1}, []int32{8, 1}, 0},
-		{2147483647, []int32{0, 0}, []int32{2147483647, 1}, 0},
-		{1 << 30, make([]int32, 10), []int32{8, 8, 8, 8, 8, 8, 8, 8, 8, 8}, 0},
-		{7, []int32{0, 3, 0}, nil, abi.MPI_ERR_DIMS},
-		{8, []int32{4, 1}, nil, abi.MPI_ERR_DIMS},
-		{8, []int32{-1, 0}, nil, abi.MPI_ERR_DIMS},
-		{0, []int32{0}, nil, abi.MPI_ERR_ARG},
-		{5, []int32{}, nil, abi.MPI_ERR_DIMS},
-		{1, []int32{}, []int32{}, 0},
-	} {
-		err := DimsCreate(c.n, c.dims)
-		require.Equal(t, c.class, mpierr.ClassOf(err), "%d %v", c.n, c.dims)
-		if err == nil {
-			require.Equal(t, c.want, c.dims, "%d", c.n)
-		}
-	}
-}
-
-// TestDimsCreateAlwaysDivides: the product is right and the numbers do not increase, for many sizes.
-func TestDimsCreateAlwaysDivides(t *testing.T) {
-	rnd := rand.New(rand.NewSource(1))
-	for i := 0; i < 500; i++ {
-		n, dims := int32(1+rnd.Intn(100_000)), make([]int32, 1+rnd.Intn(6))
-		require.NoError(t, DimsCreate(n, dims))
-		product := int32(1)
-		for k, d := range dims {
-			product *= d
-			require.True(t, k == 0 || d <= dims[k-1], "%d: %v", n, dims)
-		}
-		require.Equal(t, n, product)
-	}
-}
 
 func TestCart(t *testing.T) {
 	c := &Cart{Dims: []int32{3, 4}, Periods: []bool{true, false}}

@@ -139,6 +139,7 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Type_get_name(vector, name, &n))                                                               \
 	X(MPI_Type_get_name(MPI_INT, name, &n))                                                              \
 	X(MPI_Topo_test(copy, &n))                                                                           \
+	X(to[0] = to[1] = to[2] = 0; MPI_Dims_create(60, 3, to))                                             \
 	X(MPI_Cartdim_get(grid, &n))                                                                         \
 	X(MPI_Cart_get(grid, 4, from, to, result))                                                           \
 	X(MPI_Cart_rank(grid, zero, &n))                                                                     \

@@ -212,7 +212,7 @@ static void many(void) {
 
 /* --- Threads: one object, of which attribute 0 comes and goes, so that 1 to STAY move, of which the values change */
 
-enum { STAY = 5, WRITERS = 2, ASKERS = 3, ROUNDS = 20000 };
+enum { STAY = 5, WRITERS = 2, ASKERS = 3, ROUNDS = 60000 };
 static struct object shared = {.handle = 1};
 static int comes[WRITERS], stays[STAY];
 

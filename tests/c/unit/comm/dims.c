@@ -1,0 +1,82 @@
+/* Proves: MPI_Dims_create fills in the best of all lists of numbers in descending order with the product, for small
+ * numbers in up to five dimensions and for some large ones, behind numbers that are given, and refuses what cannot be.
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include "comm/z_calls.h"
+
+enum { MOST = 10 };
+
+/* true: a is better than b: it spreads less, or the last number is larger, or then the one before it, and so on. */
+static bool better(const int *a, const int *b, int k) {
+	int x = a[0] - a[k - 1], y = b[0] - b[k - 1];
+	if (x != y)
+		return x < y;
+	for (int i = k - 1; i >= 0; i--)
+		if (a[i] != b[i])
+			return a[i] > b[i];
+	return false;
+}
+
+static int best[MOST], now[MOST];
+
+/* Tries all numbers of at most `most` for places i to k - 1, whose product is n. */
+static void try_all(int n, int i, int k, int most) {
+	if (i == k) {
+		if (n == 1 && (best[0] == 0 || better(now, best, k)))
+			memcpy(best, now, sizeof best);
+		return;
+	}
+	for (int d = 1; d <= most && d <= n; d++)
+		if (n % d == 0) {
+			now[i] = d;
+			try_all(n / d, i + 1, k, d);
+		}
+}
+
+static void against_all(void) {
+	for (int n = 1; n <= 600; n++)
+		for (int k = 1; k <= 5; k++) {
+			int dims[MOST] = {0};
+			memset(best, 0, sizeof best);
+			try_all(n, 0, k, n);
+			CHECK(gompi_dims_create(n, k, dims) == MPI_SUCCESS, "%d in %d", n, k);
+			CHECK(memcmp(dims, best, (size_t)k * sizeof dims[0]) == 0, "%d in %d: %d ... %d, not %d ... %d",
+			      n, k, dims[0], dims[k - 1], best[0], best[k - 1]);
+		}
+}
+
+static const struct {
+	int n, k, dims[MOST], want[MOST], class;
+} some[] = {
+	{6, 3, {0, 3, 0}, {2, 3, 1}, 0},
+	{7488, 3, {0}, {26, 18, 16}, 0},
+	{5 * 7488, 4, {0, 5}, {26, 5, 18, 16}, 0},
+	{5040, 3, {0}, {21, 16, 15}, 0}, /* 20, 18 and 14 are no closer to each other */
+	{8, 2, {8, 1}, {8, 1}, 0},
+	{INT32_MAX, 2, {0}, {INT32_MAX, 1}, 0},
+	{1 << 30, 10, {0}, {8, 8, 8, 8, 8, 8, 8, 8, 8, 8}, 0},
+	{2095133040, 4, {0}, {221, 216, 210, 209}, 0}, /* no number below 2^31 has more divisors */
+	{1, 0, {0}, {0}, 0},
+	{7, 3, {0, 3, 0}, {0}, MPI_ERR_DIMS},
+	{8, 2, {4, 1}, {0}, MPI_ERR_DIMS},
+	{8, 2, {-1, 0}, {0}, MPI_ERR_DIMS},
+	{5, 0, {0}, {0}, MPI_ERR_DIMS},
+	{0, 1, {0}, {0}, MPI_ERR_ARG},
+	{1, -1, {0}, {0}, MPI_ERR_ARG},
+};
+
+int main(void) {
+	unit_node(1);
+	against_all();
+	for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+		int dims[MOST];
+		memcpy(dims, some[i].dims, sizeof dims);
+		CHECK(gompi_dims_create(some[i].n, some[i].k, dims) == some[i].class, "%d", some[i].n);
+		CHECK(memcmp(dims, some[i].class != 0 ? some[i].dims : some[i].want, sizeof dims) == 0,
+		      "%d: %d, %d, %d, %d", some[i].n, dims[0], dims[1], dims[2], dims[3]);
+	}
+	CHECK(gompi_dims_create(4, 2, NULL) == MPI_ERR_ARG, "no place");
+	return unit_end();
+}
