@@ -114,8 +114,10 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 		storeString(version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING, text, resultlen))
 }
 
-//export gompi_alloc_mem
-func gompi_alloc_mem(size int64, info, baseptr uintptr) int32 {
+// gompi_alloc_mem_anew is MPI_Alloc_mem where alloc_mem.c has no such memory.
+//
+//export gompi_alloc_mem_anew
+func gompi_alloc_mem_anew(size int64, info, baseptr uintptr) int32 {
 	if err := needRunning(); err != nil {
 		return finish("MPI_Alloc_mem", 0, 0, err)
 	}
@@ -132,8 +134,15 @@ func gompi_alloc_mem(size int64, info, baseptr uintptr) int32 {
 	})
 }
 
-//export gompi_free_mem
-func gompi_free_mem(base uintptr) (rc int32) {
+// gompi_alloc_mem_room returns how many bytes a small piece of memory of MPI_Alloc_mem has, 0 if the address is none's.
+//
+//export gompi_alloc_mem_room
+func gompi_alloc_mem_room(base uintptr) int64 { return rma.RoomOf(base) }
+
+// gompi_free_mem_for_good is MPI_Free_mem of what alloc_mem.c does not keep.
+//
+//export gompi_free_mem_for_good
+func gompi_free_mem_for_good(base uintptr) (rc int32) {
 	defer guard("MPI_Free_mem", 0, 0, &rc)
 	err := needRunning()
 	if err == nil {

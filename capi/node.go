@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "alloc_mem.h"
 #include "base/node.h"
 #include "base/call.h"
 #include "base/verdict.h"
@@ -47,6 +48,7 @@ func openNode(nd *shm.Node, all proc.Table) {
 		operation_rings: at(shm.OperationRing(n, 0)), operation_stride: shm.OperationRingSize,
 	}
 	C.gompi_marks_forget()
+	C.gompi_alloc_mem_forget()
 	C.gompi_node_open(&place)
 	if openTable != nil {
 		openTable.Free()

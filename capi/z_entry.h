@@ -59,9 +59,11 @@ int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count i
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
+int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
 int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode);
 int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
 int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
+int gompi_free_mem(void *base);
 int gompi_get_processor_name(char *name, int *resultlen);
 int gompi_get_version(int *version, int *subversion);
 int gompi_win_call_errhandler(MPI_Win win, int errorcode);
@@ -167,8 +169,6 @@ extern GoInt32 gompi_dist_graph_create_adjacent(GoUintptr comm_old, GoInt32 inde
     GoInt32 reorder, GoUintptr comm_dist_graph);
 extern GoInt32 gompi_graph_create(GoUintptr comm_old, GoInt32 nnodes, GoUintptr indx, GoUintptr edges,
     GoInt32 reorder, GoUintptr comm_graph);
-extern GoInt32 gompi_alloc_mem(GoInt64 size, GoUintptr info, GoUintptr baseptr);
-extern GoInt32 gompi_free_mem(GoUintptr base);
 extern GoInt32 gompi_get_library_version(GoUintptr version, GoUintptr resultlen);
 extern GoInt32 gompi_comm_disconnect(GoUintptr comm);
 extern GoInt32 gompi_finalize(void);

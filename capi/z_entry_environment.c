@@ -31,10 +31,7 @@ GOMPI_ALIAS(MPI_Add_error_string)
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    const char *outer = gompi_enter("MPI_Alloc_mem");
-    int rc = gompi_alloc_mem(size, (uintptr_t)info, (uintptr_t)baseptr);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_alloc_mem(size, info, baseptr);
 }
 GOMPI_ALIAS(MPI_Alloc_mem)
 
@@ -109,10 +106,7 @@ GOMPI_ALIAS(MPI_File_set_errhandler)
 
 int PMPI_Free_mem(void *base)
 {
-    const char *outer = gompi_enter("MPI_Free_mem");
-    int rc = gompi_free_mem((uintptr_t)base);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_free_mem(base);
 }
 GOMPI_ALIAS(MPI_Free_mem)
 

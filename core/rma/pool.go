@@ -124,16 +124,10 @@ func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) 
 func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.byAddr[addr/arenaSize]
-	if a == nil {
-		return false, false
-	}
-	within := int(addr % arenaSize)
-	c := &a.chunks[within/chunkSize]
-	within %= chunkSize
+	c, block, known := p.findLocked(addr)
 	switch {
-	case !a.busy[c.index] || c.row < 0 || c.row > 0 && (within != 0 || c.kept):
-		return true, false
+	case c == nil:
+		return known, false
 	case c.row > 0:
 		// It stays until the next one, so that a piece that comes and goes does not take and give memory each
 		// time.
@@ -143,13 +137,7 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 		p.kept, c.kept = c, true
 		return true, true
 	}
-	stride := strides[c.class]
-	block := within / stride
-	word, bit := &c.bits[block/64], uint64(1)<<(block%64)
-	if within%stride != 0 || *word&bit == 0 {
-		return true, false
-	}
-	*word &^= bit
+	c.bits[block/64] &^= uint64(1) << (block % 64)
 	c.taken--
 	if c.place < 0 {
 		p.offerLocked(c)
@@ -160,6 +148,45 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 		p.giveLocked(nd, c, 1)
 	}
 	return true, true
+}
+
+// findLocked returns the chunk, and in it the block, that an address is the beginning of, if it is allocated, else nil.
+// known: the address lies in an arena.
+func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
+	a := p.byAddr[addr/arenaSize]
+	if a == nil {
+		return nil, 0, false
+	}
+	within := int(addr % arenaSize)
+	c = &a.chunks[within/chunkSize]
+	within %= chunkSize
+	if !a.busy[c.index] || c.row < 0 || c.row > 0 && (within != 0 || c.kept) {
+		return nil, 0, true
+	}
+	if c.row > 0 {
+		return c, 0, true
+	}
+	stride := strides[c.class]
+	block = within / stride
+	if within%stride != 0 || c.bits[block/64]>>(block%64)&1 == 0 {
+		return nil, 0, true
+	}
+	return c, block, true
+}
+
+// RoomOf returns how many bytes a small piece of memory has that AllocMem has returned and that is still allocated, 0
+// if the address is none's.
+func RoomOf(addr uintptr) int64 {
+	small.mu.Lock()
+	defer small.mu.Unlock()
+	c, _, _ := small.findLocked(addr)
+	switch {
+	case c == nil:
+		return 0
+	case c.row > 0:
+		return c.size
+	}
+	return int64(strides[c.class])
 }
 
 func (c *chunk) blocks() int { return chunkSize / strides[c.class] }

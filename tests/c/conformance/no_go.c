@@ -180,6 +180,9 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Info_get_valuelen(info, "none", &n, &flag))                                                    \
 	X(MPI_Info_get_nkeys(info, &n))                                                                      \
 	X(MPI_Info_get_nthkey(info, 0, text))                                                                \
+	/* memory */                                                                                         \
+	X(MPI_Alloc_mem(100, MPI_INFO_NULL, &value); MPI_Free_mem(value))                                    \
+	X(MPI_Alloc_mem(100000, MPI_INFO_NULL, &value); MPI_Free_mem(value))                                 \
 	/* matched probes */                                                                                 \
 	X(MPI_Improbe(MPI_ANY_SOURCE, 77, copy, &flag, &message, &status))                                   \
 	X(MPI_Isend(from, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &request);                                        \
