@@ -2,7 +2,7 @@
 #include "datatype/datatype.h"
 #include "datatype/facts.h"
 
-#include "base/mutex.h"
+#include "base/biased.h"
 #include "datatype/program.h"
 #include "datatype/recipe.h"
 
@@ -17,7 +17,7 @@ struct gompi_handles gompi_types = {
 
 // Changes of the table, and types removed last, oldest first from next on.
 static struct {
-	struct gompi_mutex mutex;
+	struct gompi_biased lock;
 	const struct gompi_type *kept[64];
 	unsigned next;
 	struct gompi_crowd crowd;
@@ -43,12 +43,12 @@ struct gompi_type *gompi_type_new(int64_t words, size_t more) {
 }
 
 uintptr_t gompi_type_add(struct gompi_type *t) {
-	gompi_mutex_take(&changes.mutex);
+	bool biased = gompi_biased_take(&changes.lock);
 	uintptr_t handle = gompi_handles_add(&gompi_types, t);
 	gompi_type_life(t)->handle = handle;
 	if (handle != 0)
 		gompi_crowd_more(&changes.crowd);
-	gompi_mutex_give(&changes.mutex);
+	gompi_biased_give(&changes.lock, biased);
 	if (handle == 0)
 		gompi_type_end(t);
 	return handle;
@@ -65,23 +65,23 @@ uintptr_t gompi_type_add_program(struct gompi_facts facts, const int64_t *progra
 }
 
 const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number) {
-	gompi_mutex_take(&changes.mutex);
+	bool biased = gompi_biased_take(&changes.lock);
 	const struct gompi_type *t = gompi_table_get(&gompi_types.table, handle);
 	*number = t != NULL ? gompi_type_number(t) : 0;
 	if (t != NULL && *number == 0)
 		gompi_type_hold(t);
 	else
 		t = NULL;
-	gompi_mutex_give(&changes.mutex);
+	gompi_biased_give(&changes.lock, biased);
 	return t;
 }
 
 bool gompi_type_know(const struct gompi_type *t, uintptr_t number) {
-	gompi_mutex_take(&changes.mutex);
+	bool biased = gompi_biased_take(&changes.lock);
 	bool live = gompi_table_get(&gompi_types.table, gompi_type_life(t)->handle) == t;
 	if (live)
 		gompi_store(&gompi_type_life(t)->number, number);
-	gompi_mutex_give(&changes.mutex);
+	gompi_biased_give(&changes.lock, biased);
 	return live;
 }
 
@@ -95,7 +95,7 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 // Small types stay until so many others have been removed.
 bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 	const int64_t large = 1 << 16; // words
-	gompi_mutex_take(&changes.mutex);
+	bool biased = gompi_biased_take(&changes.lock);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
 	bool found = old != NULL, worth = false;
 	*number = found ? gompi_type_number(old) : 0;
@@ -111,7 +111,7 @@ bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 			changes.next = (changes.next + 1) % (sizeof changes.kept / sizeof *changes.kept);
 		}
 	}
-	gompi_mutex_give(&changes.mutex);
+	gompi_biased_give(&changes.lock, biased);
 	if (old != NULL)
 		gompi_type_drop(old);
 	if (__builtin_expect(worth, 0))

@@ -72,6 +72,26 @@ static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, i
 	return true;
 }
 
+// A request with a handle of what a quick check has described, in its lane, whose lock is held: it is to be made a
+// receive or a send. NULL: there is no memory, or too many are live.
+static inline struct gompi_request *gompi_request_quick(const struct gompi_request *s) {
+	struct gompi_request *r = gompi_request_take(s->lane);
+	if (__builtin_expect(r == NULL, 0))
+		return NULL;
+	r->buf.at = s->buf.at;
+	r->buf.size = s->buf.size;
+	r->buf.type = NULL;
+	r->buf.skip = 0;
+	r->context = s->context;
+	r->comm = s->comm;
+	r->peer = s->peer;
+	r->tag = s->tag;
+	if (__builtin_expect(gompi_request_add(r), 1))
+		return r;
+	gompi_request_give(r);
+	return NULL;
+}
+
 // Lets operations of several messages go on, if one of their messages has completed.
 static inline void gompi_call_step(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))
@@ -107,6 +127,8 @@ struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi
 __attribute__((cold)) int gompi_call_no_request(const struct gompi_request *s, const char *call);
 // Stores a handle of r, which has been checked, and starts it unless it is inactive or complete. What the call returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
+// Makes a persistent request, if the arguments are what most are. Returns true if it has; else look closer.
+bool gompi_init_quick(const struct gompi_envelope *e, bool receive, enum gompi_mode mode, MPI_Request *request);
 // Starts a persistent request.
 void gompi_request_restart(struct gompi_request *r);
 

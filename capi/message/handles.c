@@ -17,17 +17,13 @@ static __attribute__((cold)) int refuse_array(const char *call, int count, const
 				(size_t)requests[i]);
 }
 
-bool gompi_array_refused(const char *call, int count, const MPI_Request requests[], bool place, int *rc) {
-	struct gompi_request *r;
-	int i = 0;
-	if (count < 0 || (count > 0 && requests == NULL) || !place || !gompi_is_running())
-		i = -1;
-	else
-		while (i < count && gompi_what_is(requests[i], &r) != GOMPI_UNKNOWN)
-			i++;
-	if (__builtin_expect(i >= 0 && i == count, 1))
+bool gompi_array_refused(const char *call, struct gompi_several *s, bool place, int *rc) {
+	int i = -1;
+	if (s->count >= 0 && (s->count == 0 || s->requests != NULL) && place && gompi_is_running())
+		i = gompi_look(s);
+	if (__builtin_expect(i >= 0 && i == s->count, 1))
 		return false;
-	*rc = refuse_array(call, count, requests, i);
+	*rc = refuse_array(call, s->count, s->requests, i);
 	return true;
 }
 

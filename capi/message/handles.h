@@ -35,24 +35,44 @@ static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 	return w == GOMPI_DONE || (w == GOMPI_LIVE && !gompi_is_idle(r));
 }
 
-static inline bool gompi_all_complete(int count, const MPI_Request requests[]) {
-	bool complete;
-	for (int i = 0; i < count; i++)
-		if (gompi_is_active(requests[i], &complete) && !complete)
-			return false;
-	return true;
+// The requests of a call on an array.
+struct gompi_several {
+	int count;
+	const MPI_Request *requests;
+	// As gompi_look found them: how many can complete, how many of those have, and the first of these, -1: none.
+	int active, complete, first;
+};
+
+// Looks at all. Returns the index of the first handle that is none of a request, count: there is none.
+static inline int gompi_look(struct gompi_several *s) {
+	struct gompi_request *r;
+	int i = 0, active = 0, complete = 0, first = -1;
+	for (; i < s->count; i++) {
+		enum gompi_what what = gompi_what_is(s->requests[i], &r);
+		uint32_t state = REQUEST_COMPLETE;
+		if (__builtin_expect(what == GOMPI_LIVE, 1))
+			state = gompi_load_acquire(&r->state); // pairs with the release in gompi_complete
+		else if (what == GOMPI_NOTHING)
+			continue;
+		else if (what == GOMPI_UNKNOWN)
+			break;
+		active += state != REQUEST_INACTIVE;
+		if (state != REQUEST_COMPLETE)
+			continue;
+		if (complete++ == 0)
+			first = i;
+	}
+	s->active = active;
+	s->complete = complete;
+	s->first = first;
+	return i;
 }
 
-// The first request that is complete, -1: none is. How many can complete, of those looked at.
-static inline int gompi_first_complete(int count, const MPI_Request requests[], int *active) {
-	bool complete;
-	*active = 0;
-	for (int i = 0; i < count; i++) {
-		*active += gompi_is_active(requests[i], &complete);
-		if (complete)
-			return i;
-	}
-	return -1;
+// Makes progress for a call that must not wait, if enough are not complete: all, or one. Returns true if they are.
+static inline bool gompi_look_again(struct gompi_several *s, bool all) {
+	if (s->active > 0 && (all ? s->complete < s->active : s->complete == 0) && gompi_message_progress())
+		gompi_look(s);
+	return all ? s->complete == s->active : s->complete > 0;
 }
 
 static inline MPI_Status *gompi_status_at(MPI_Status *statuses, int i) {
@@ -66,9 +86,10 @@ static inline void gompi_status_done(MPI_Status *status) {
 
 #pragma GCC visibility push(hidden)
 
-// Returns true if a call on an array has wrong arguments: a handle that is no request's, or, unless there is a place
-// for each result, NULL. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG, MPI_ERR_REQUEST.
-bool gompi_array_refused(const char *call, int count, const MPI_Request requests[], bool place, int *rc);
+// Looks at the requests of a call. Returns true if that has wrong arguments: a handle that is no request's, or, unless
+// there is a place for each result, NULL. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG,
+// MPI_ERR_REQUEST.
+bool gompi_array_refused(const char *call, struct gompi_several *s, bool place, int *rc);
 // What a call on one request returns whose handle is none of a request.
 __attribute__((cold)) int gompi_no_request(const char *call, MPI_Request request);
 
@@ -134,13 +155,6 @@ static inline int gompi_end_at(MPI_Request *request, MPI_Status *status) {
 	}
 	return class;
 }
-
-// A wait for several.
-struct gompi_several {
-	int count;
-	const MPI_Request *requests;
-	int active; // how many can complete
-};
 
 // Whose loss keeps one of several from ever being complete. *which: that one.
 int gompi_loss_to_one(const struct gompi_several *s, struct gompi_stuck *place, int *which);

@@ -263,6 +263,48 @@ static inline void gompi_pending_give(struct gompi_lane *l, struct gompi_pending
 static inline void gompi_lane_made(struct gompi_lane *l) { gompi_crowd_more(&l->crowd); }
 void gompi_lane_freed(struct gompi_lane *l);
 
+// A request from those to be used again, or a new one, cleared, with its lane. NULL: there is no memory.
+struct gompi_request *gompi_request_made(struct gompi_lane *l);
+static inline struct gompi_request *gompi_request_take(struct gompi_lane *l) {
+	struct gompi_request *r = l->requests.spare;
+	if (__builtin_expect(r == NULL, 0))
+		return gompi_request_made(l);
+	l->requests.spare = r->next;
+	l->requests.spares--;
+	gompi_request_clear(r);
+	r->lane = l;
+	return r;
+}
+
+// Gives a request back that nothing refers to any longer.
+void gompi_request_drop(struct gompi_request *r); // what it has of a kind, or of a datatype
+void gompi_request_unmake(struct gompi_request *r);
+static inline void gompi_request_give(struct gompi_request *r) {
+	struct gompi_lane *l = r->lane;
+	if (__builtin_expect(r->kind != NULL || r->buf.type != NULL, 0))
+		gompi_request_drop(r);
+	if (__builtin_expect(l->requests.spares == GOMPI_REQUEST_SPARES, 0)) {
+		gompi_request_unmake(r);
+		return;
+	}
+	r->next = l->requests.spare;
+	l->requests.spare = r;
+	l->requests.spares++;
+}
+
+// Gives a request a handle. false: there is no memory, or as many are live as can be.
+static inline bool gompi_request_add(struct gompi_request *r) {
+	r->handle = (uint32_t)gompi_handles_add(&r->lane->requests.handles, r);
+	r->handled = r->handle != 0;
+	return r->handled;
+}
+
+// Takes the handle away.
+static inline void gompi_request_remove(struct gompi_request *r) {
+	gompi_handles_remove(&r->lane->requests.handles, r->handle);
+	r->handled = false;
+}
+
 // Publishes the result of a request; whoever waits for it is woken when the lock is given back.
 void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r);
 static inline void gompi_complete(struct gompi_lane *l, struct gompi_request *r, int class) {

@@ -102,8 +102,7 @@ bool gompi_messages_step(struct gompi_messages *m) {
 	return worked;
 }
 
-void gompi_message_progress(void) {
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+static __attribute__((noinline)) bool progress_of(struct gompi_messages *m) {
 	gompi_messages_progress(m);
 	uint32_t hooks = gompi_load(&m->hooks);
 	if (__builtin_expect(hooks != 0, 0)) {
@@ -114,6 +113,16 @@ void gompi_message_progress(void) {
 		if (hooks >= HOOK_PLANS)
 			gompi_messages_step(m);
 	}
+	return true;
+}
+
+bool gompi_message_progress(void) {
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+#pragma GCC unroll 4
+	for (int i = 0; i < GOMPI_LANES; i++)
+		if (gompi_lane_ready(&m->lane[i]))
+			return progress_of(m);
+	return gompi_load(&m->hooks) != 0 && progress_of(m);
 }
 
 // The application's messages as a service of every wait.

@@ -191,8 +191,9 @@ bool gompi_messages_step(struct gompi_messages *m);
 // Tells the receivers of all sends under way that this process waits for them: those whose threads compute have their
 // progress threads match and copy. To wake them with each message would have cost more than most messages.
 void gompi_messages_remind(struct gompi_messages *m);
-// Makes progress for a call that must not wait, and counts one that found nothing: it may be a wait.
-void gompi_message_progress(void);
+// Makes progress for a call that must not wait. Returns false if there was nothing to do: all is as it was before.
+bool gompi_message_progress(void);
+// Counts a call that found nothing: it may be a wait.
 void gompi_message_polled(void);
 
 #pragma GCC visibility pop

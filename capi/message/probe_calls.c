@@ -140,7 +140,9 @@ static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, 
 	struct gompi_comm *c = gompi_comm_get(comm);
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	bool over = false;
-	if (__builtin_expect(c != NULL && m != NULL && (uint32_t)p->source < (uint32_t)c->peers.n && p->tag >= 0, 1)) {
+	if (__builtin_expect(c != NULL && m != NULL, 1) &&
+	    ((uint32_t)p->source < (uint32_t)c->peers.n || p->source == MPI_ANY_SOURCE) &&
+	    (p->tag >= 0 || p->tag == MPI_ANY_TAG)) {
 		p->lane = gompi_lane_of(m, c->id);
 		p->context = c->id;
 	} else {
@@ -152,10 +154,8 @@ static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, 
 		*rc = no_place_for(call, wrong, comm);
 		return true;
 	}
-	if (!over && !look(p)) {
-		gompi_message_progress();
+	if (!over && !look(p) && gompi_message_progress())
 		look(p);
-	}
 	*flag = p->found;
 	if (p->found)
 		gompi_poll_over();

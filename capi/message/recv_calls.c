@@ -61,17 +61,9 @@ int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 			     1)) {
 		struct gompi_lane *l = s.lane;
 		gompi_lane_take(l);
-		struct gompi_request *r = gompi_request_take(l);
-		if (__builtin_expect(r != NULL && gompi_request_add(r), 1)) {
+		struct gompi_request *r = gompi_request_quick(&s);
+		if (__builtin_expect(r != NULL, 1)) {
 			r->receive = true;
-			r->buf.at = s.buf.at;
-			r->buf.size = s.buf.size;
-			r->buf.type = NULL;
-			r->buf.skip = 0;
-			r->context = s.context;
-			r->comm = s.comm;
-			r->peer = s.peer;
-			r->tag = s.tag;
 			*request = (MPI_Request)gompi_request_handle(r);
 			gompi_receive_locked(l, r);
 			if (s.buf.size > FEW_BYTES)
@@ -79,10 +71,6 @@ int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 			gompi_lane_end_started(l);
 			gompi_call_step(l->home);
 			return MPI_SUCCESS;
-		}
-		if (r != NULL) {
-			r->buf.type = NULL;
-			gompi_request_give(r);
 		}
 		gompi_lane_give(l); // what is wrong is told below
 	}
@@ -92,8 +80,8 @@ int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 
 int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
 		      MPI_Request *request) {
-	return irecv_closer(&(struct gompi_envelope){"MPI_Recv_init", buf, count, datatype, source, tag, comm}, true,
-			    request);
+	struct gompi_envelope e = {"MPI_Recv_init", buf, count, datatype, source, tag, comm};
+	return gompi_init_quick(&e, true, MODE_STANDARD, request) ? MPI_SUCCESS : irecv_closer(&e, true, request);
 }
 
 // Makes *from, which an exchange sends, data of the library's own: in a place that has room, or in memory that is

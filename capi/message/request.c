@@ -3,43 +3,29 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-enum {
-	SPARES = 256, // requests that a lane keeps
-	MANY = 4096,  // numbers that are given back when none is in use
-};
+enum { MANY = 4096 }; // numbers that are given back when none is in use
 
-struct gompi_request *gompi_request_take(struct gompi_lane *l) {
-	struct gompi_request *r = l->requests.spare;
-	if (__builtin_expect(r != NULL, 1)) {
-		l->requests.spare = r->next;
-		l->requests.spares--;
-		gompi_request_clear(r);
-	} else {
-		r = calloc(1, sizeof *r);
-		if (r == NULL)
-			return NULL;
-		gompi_lane_made(l);
-	}
+struct gompi_request *gompi_request_made(struct gompi_lane *l) {
+	struct gompi_request *r = calloc(1, sizeof *r);
+	if (r == NULL)
+		return NULL;
+	gompi_lane_made(l);
 	r->lane = l;
 	return r;
 }
 
-void gompi_request_give(struct gompi_request *r) {
-	struct gompi_lane *l = r->lane;
+void gompi_request_drop(struct gompi_request *r) {
 	gompi_buffer_drop(&r->buf);
-	if (__builtin_expect(r->kind != NULL, 0)) {
-		if (r->kind->drop != NULL)
-			r->kind->drop(r);
-		r->kind = NULL;
-	}
-	if (l->requests.spares == SPARES) {
-		free(r);
-		gompi_lane_freed(l);
-		return;
-	}
-	r->next = l->requests.spare;
-	l->requests.spare = r;
-	l->requests.spares++;
+	if (r->kind != NULL && r->kind->drop != NULL)
+		r->kind->drop(r);
+	r->buf.type = NULL;
+	r->kind = NULL;
+}
+
+void gompi_request_unmake(struct gompi_request *r) {
+	struct gompi_lane *l = r->lane;
+	free(r);
+	gompi_lane_freed(l);
 }
 
 void gompi_lane_freed(struct gompi_lane *l) {
@@ -60,17 +46,6 @@ void gompi_requests_close(struct gompi_requests *s) {
 		free(r);
 	}
 	gompi_handles_close(&s->handles);
-}
-
-bool gompi_request_add(struct gompi_request *r) {
-	r->handle = (uint32_t)gompi_handles_add(&r->lane->requests.handles, r);
-	r->handled = r->handle != 0;
-	return r->handled;
-}
-
-void gompi_request_remove(struct gompi_request *r) {
-	gompi_handles_remove(&r->lane->requests.handles, r->handle);
-	r->handled = false;
 }
 
 uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r) {

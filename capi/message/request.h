@@ -95,6 +95,8 @@ struct gompi_request {
 // Handles of requests: this kind, which core/handle.Kind does not know, lane and number (struct gompi_handles).
 enum { GOMPI_REQUEST = 12, GOMPI_REQUEST_NUMBER_BITS = 25 };
 
+enum { GOMPI_REQUEST_SPARES = 256 }; // that a lane keeps
+
 // The live requests of a lane, and those that wait to be used.
 struct gompi_requests {
 	struct gompi_handles handles;
@@ -130,16 +132,6 @@ static inline void gompi_request_clear(struct gompi_request *r) {
 	r->result = (struct gompi_result){0};
 	r->buf.kept = false;
 }
-
-// A request from those to be used again, or a new one, cleared, with its lane. NULL: there is no memory.
-struct gompi_request *gompi_request_take(struct gompi_lane *l);
-// Gives a request back that nothing refers to any longer.
-void gompi_request_give(struct gompi_request *r);
-
-// Gives a request a handle. false: there is no memory, or as many are live as can be.
-bool gompi_request_add(struct gompi_request *r);
-// Takes the handle away.
-void gompi_request_remove(struct gompi_request *r);
 
 static inline uintptr_t gompi_request_handle(const struct gompi_request *r) { return r->handle; }
 

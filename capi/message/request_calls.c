@@ -34,9 +34,8 @@ int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	enum gompi_what w = gompi_what_is(request, &r);
 	if (w == GOMPI_UNKNOWN)
 		return gompi_no_request(call, request);
-	if (w == GOMPI_LIVE && gompi_load(&r->state) == REQUEST_ACTIVE)
-		gompi_message_progress();
-	*flag = w != GOMPI_LIVE || gompi_load_acquire(&r->state) != REQUEST_ACTIVE;
+	*flag = w != GOMPI_LIVE || gompi_load_acquire(&r->state) != REQUEST_ACTIVE ||
+		(gompi_message_progress() && gompi_load_acquire(&r->state) != REQUEST_ACTIVE);
 	if (*flag)
 		return look_at_request(call, request, status);
 	gompi_message_polled();
@@ -46,11 +45,10 @@ int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 int gompi_request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[]) {
 	const char *call = "MPI_Request_get_status_all";
 	int rc = MPI_SUCCESS;
-	if (gompi_array_refused(call, count, requests, flag != NULL, &rc))
+	struct gompi_several s = {.count = count, .requests = requests};
+	if (gompi_array_refused(call, &s, flag != NULL, &rc))
 		return rc;
-	if (!gompi_all_complete(count, requests))
-		gompi_message_progress();
-	*flag = gompi_all_complete(count, requests);
+	*flag = gompi_look_again(&s, true);
 	if (!*flag)
 		gompi_message_polled();
 	for (int i = 0; i < count && *flag; i++) {
@@ -63,18 +61,15 @@ int gompi_request_get_status_all(int count, const MPI_Request requests[], int *f
 
 int gompi_request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	const char *call = "MPI_Request_get_status_any";
-	int rc, active;
-	if (gompi_array_refused(call, count, requests, index != NULL && flag != NULL, &rc))
+	int rc;
+	struct gompi_several s = {.count = count, .requests = requests};
+	if (gompi_array_refused(call, &s, index != NULL && flag != NULL, &rc))
 		return rc;
-	int i = gompi_first_complete(count, requests, &active);
-	if (i < 0 && active > 0) {
-		gompi_message_progress();
-		i = gompi_first_complete(count, requests, &active);
-	}
-	*flag = i >= 0 || active == 0;
-	*index = i >= 0 ? i : MPI_UNDEFINED;
-	if (i >= 0)
-		return look_at_request(call, requests[i], status);
+	bool found = gompi_look_again(&s, false);
+	*flag = found || s.active == 0;
+	*index = found ? s.first : MPI_UNDEFINED;
+	if (found)
+		return look_at_request(call, requests[s.first], status);
 	if (*flag)
 		gompi_status_empty(status);
 	else
@@ -85,18 +80,17 @@ int gompi_request_get_status_any(int count, const MPI_Request requests[], int *i
 int gompi_request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
 				  MPI_Status statuses[]) {
 	const char *call = "MPI_Request_get_status_some";
-	int rc = MPI_SUCCESS, active, n = 0;
+	int rc = MPI_SUCCESS, n = 0;
 	bool complete;
-	if (gompi_array_refused(call, incount, requests, outcount != NULL && (incount == 0 || indices != NULL), &rc))
+	struct gompi_several s = {.count = incount, .requests = requests};
+	if (gompi_array_refused(call, &s, outcount != NULL && (incount == 0 || indices != NULL), &rc))
 		return rc;
-	if (gompi_first_complete(incount, requests, &active) < 0) {
-		if (active == 0) {
-			*outcount = MPI_UNDEFINED;
-			return MPI_SUCCESS;
-		}
-		gompi_message_progress();
+	if (s.active == 0) {
+		*outcount = MPI_UNDEFINED;
+		return MPI_SUCCESS;
 	}
-	for (int i = 0; i < incount; i++) {
+	bool found = gompi_look_again(&s, false);
+	for (int i = 0; i < incount && found; i++) {
 		if (!gompi_is_active(requests[i], &complete) || !complete)
 			continue;
 		int code = look_at_request(call, requests[i], gompi_status_at(statuses, n));
@@ -234,7 +228,8 @@ int gompi_startall(int count, MPI_Request requests[]) {
 	struct gompi_request *r;
 	struct gompi_verdict v;
 	int rc;
-	if (gompi_array_refused(call, count, requests, true, &rc))
+	struct gompi_several s = {.count = count, .requests = requests};
+	if (gompi_array_refused(call, &s, true, &rc))
 		return rc;
 	for (int i = 0; i < count; i++) {
 		bool nothing = gompi_what_is(requests[i], &r) == GOMPI_NOTHING;

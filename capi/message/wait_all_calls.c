@@ -86,9 +86,9 @@ int gompi_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	if (__builtin_expect(wait_few(count, requests, statuses), 1))
 		return MPI_SUCCESS;
 	int pending = MPI_SUCCESS;
-	if (gompi_array_refused("MPI_Waitall", count, requests, true, &pending))
+	struct gompi_several all = {.count = count, .requests = requests};
+	if (gompi_array_refused("MPI_Waitall", &all, true, &pending))
 		return pending;
-	const struct gompi_several all = {.count = count, .requests = requests};
 	for (int i = 0; i < count && pending == MPI_SUCCESS; i++) {
 		struct gompi_request *r = gompi_request_of(requests[i]);
 		if (r != NULL)
@@ -99,11 +99,10 @@ int gompi_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 
 int gompi_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
 	int rc;
-	if (gompi_array_refused("MPI_Testall", count, requests, flag != NULL, &rc))
+	struct gompi_several s = {.count = count, .requests = requests};
+	if (gompi_array_refused("MPI_Testall", &s, flag != NULL, &rc))
 		return rc;
-	if (!gompi_all_complete(count, requests))
-		gompi_message_progress();
-	*flag = gompi_all_complete(count, requests);
+	*flag = gompi_look_again(&s, true);
 	if (!*flag) {
 		gompi_message_polled();
 		return MPI_SUCCESS;

@@ -36,9 +36,7 @@ int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 			*flag = 1;
 		return end_idle("MPI_Test", what, request, status);
 	}
-	if (!gompi_is_complete(r))
-		gompi_message_progress();
-	*flag = gompi_is_complete(r);
+	*flag = gompi_is_complete(r) || (gompi_message_progress() && gompi_is_complete(r));
 	if (*flag) {
 		gompi_poll_over();
 		return gompi_end_one("MPI_Test", r, request, status);

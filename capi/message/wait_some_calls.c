@@ -3,7 +3,10 @@
 #include "message/handles.h"
 #include "message/z_calls.h"
 
-static int first_complete(struct gompi_several *s) { return gompi_first_complete(s->count, s->requests, &s->active); }
+static int first_complete(struct gompi_several *s) {
+	gompi_look(s);
+	return s->first;
+}
 
 static bool any_complete(void *arg) {
 	struct gompi_several *s = arg;
@@ -22,12 +25,11 @@ static int await_first(const char *call, struct gompi_several *s, int *lost, int
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	struct gompi_waiting what = {.call = call, .peer = GOMPI_PEERS_SEVERAL, .lost = gompi_loss_to_any, .of = s};
 	*rc = MPI_SUCCESS;
-	int i = first_complete(s);
-	if (i >= 0 || s->active == 0)
-		return i;
+	if (s->first >= 0 || s->active == 0)
+		return s->first;
 	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, any_complete, s, &what);
 	gompi_call_step(m);
-	i = first_complete(s);
+	int i = first_complete(s);
 	*lost = -1;
 	if (i < 0 && class == MPI_ERR_PROC_ABORTED)
 		gompi_loss_to_one(s, &(struct gompi_stuck){0}, lost);
@@ -48,9 +50,9 @@ static int end_this(const char *call, MPI_Request requests[], int i, MPI_Status 
 
 int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
 	int rc;
-	if (gompi_array_refused("MPI_Waitany", count, requests, index != NULL, &rc))
+	struct gompi_several s = {.count = count, .requests = requests};
+	if (gompi_array_refused("MPI_Waitany", &s, index != NULL, &rc))
 		return rc;
-	struct gompi_several s = {count, requests, 0};
 	int lost = -1, i = await_first("MPI_Waitany", &s, &lost, &rc);
 	if (i >= 0) {
 		*index = i;
@@ -67,19 +69,14 @@ int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *sta
 
 int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	int rc;
-	if (gompi_array_refused("MPI_Testany", count, requests, index != NULL && flag != NULL, &rc))
+	struct gompi_several s = {.count = count, .requests = requests};
+	if (gompi_array_refused("MPI_Testany", &s, index != NULL && flag != NULL, &rc))
 		return rc;
-	struct gompi_several s = {count, requests, 0};
-	int i = first_complete(&s);
-	if (i < 0 && s.active > 0) {
-		gompi_message_progress();
-		i = first_complete(&s);
-	}
-	if (i >= 0) {
-		*index = i;
+	if (gompi_look_again(&s, false)) {
+		*index = s.first;
 		*flag = 1;
 		gompi_poll_over();
-		return end_this("MPI_Testany", requests, i, status);
+		return end_this("MPI_Testany", requests, s.first, status);
 	}
 	*index = MPI_UNDEFINED;
 	*flag = s.active == 0;
@@ -116,10 +113,9 @@ static int end_some(const char *call, int count, MPI_Request requests[], int *ou
 
 int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
 	int rc;
-	if (gompi_array_refused("MPI_Waitsome", incount, requests,
-				outcount != NULL && (incount <= 0 || indices != NULL), &rc))
+	struct gompi_several s = {.count = incount, .requests = requests};
+	if (gompi_array_refused("MPI_Waitsome", &s, outcount != NULL && (incount <= 0 || indices != NULL), &rc))
 		return rc;
-	struct gompi_several s = {incount, requests, 0};
 	int lost, i = await_first("MPI_Waitsome", &s, &lost, &rc);
 	if (i >= 0)
 		return end_some("MPI_Waitsome", incount, requests, outcount, indices, statuses);
@@ -130,18 +126,20 @@ int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indic
 
 int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
 	int rc;
-	if (gompi_array_refused("MPI_Testsome", incount, requests,
-				outcount != NULL && (incount <= 0 || indices != NULL), &rc))
+	struct gompi_several s = {.count = incount, .requests = requests};
+	if (gompi_array_refused("MPI_Testsome", &s, outcount != NULL && (incount <= 0 || indices != NULL), &rc))
 		return rc;
-	struct gompi_several s = {incount, requests, 0};
-	if (first_complete(&s) < 0 && s.active == 0) {
+	if (s.active == 0) {
 		*outcount = MPI_UNDEFINED;
 		return MPI_SUCCESS;
 	}
-	gompi_message_progress();
-	if (first_complete(&s) < 0)
+	if (gompi_message_progress())
+		gompi_look(&s);
+	if (s.complete == 0) {
+		*outcount = 0;
 		gompi_message_polled();
-	else
-		gompi_poll_over();
+		return MPI_SUCCESS;
+	}
+	gompi_poll_over();
 	return end_some("MPI_Testsome", incount, requests, outcount, indices, statuses);
 }

@@ -161,15 +161,15 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Group_rank(MPI_GROUP_EMPTY, &n))                                                               \
 	X(MPI_Group_compare(world, other, &n))                                                               \
 	X(MPI_Group_translate_ranks(other, 1, zero, world, to))                                              \
-	X(MPI_Comm_group(copy, &formed); MPI_Group_free(&formed))                                                \
-	X(MPI_Win_get_group(win, &formed); MPI_Group_free(&formed))                                              \
-	X(MPI_Group_incl(world, 1, zero, &formed); MPI_Group_free(&formed))                                      \
-	X(MPI_Group_excl(world, 1, zero, &formed); MPI_Group_free(&formed))                                      \
-	X(MPI_Group_range_incl(world, 1, range, &formed); MPI_Group_free(&formed))                               \
-	X(MPI_Group_range_excl(world, 1, range, &formed); MPI_Group_free(&formed))                               \
-	X(MPI_Group_union(world, other, &formed); MPI_Group_free(&formed))                                       \
-	X(MPI_Group_intersection(world, other, &formed); MPI_Group_free(&formed))                                \
-	X(MPI_Group_difference(world, other, &formed); MPI_Group_free(&formed))                                  \
+	X(MPI_Comm_group(copy, &formed); MPI_Group_free(&formed))                                            \
+	X(MPI_Win_get_group(win, &formed); MPI_Group_free(&formed))                                          \
+	X(MPI_Group_incl(world, 1, zero, &formed); MPI_Group_free(&formed))                                  \
+	X(MPI_Group_excl(world, 1, zero, &formed); MPI_Group_free(&formed))                                  \
+	X(MPI_Group_range_incl(world, 1, range, &formed); MPI_Group_free(&formed))                           \
+	X(MPI_Group_range_excl(world, 1, range, &formed); MPI_Group_free(&formed))                           \
+	X(MPI_Group_union(world, other, &formed); MPI_Group_free(&formed))                                   \
+	X(MPI_Group_intersection(world, other, &formed); MPI_Group_free(&formed))                            \
+	X(MPI_Group_difference(world, other, &formed); MPI_Group_free(&formed))                              \
 	/* info objects */                                                                                   \
 	X(MPI_Info_create(&info2); MPI_Info_set(info2, "key", "value"); MPI_Info_free(&info2))               \
 	X(MPI_Info_dup(info, &info2); MPI_Info_delete(info2, "no_locks"); MPI_Info_free(&info2))             \
