@@ -1,4 +1,5 @@
 // MPI_Wtime and MPI_Wtick (MPI-5.0 9.6): CLOCK_MONOTONIC, which all processes of a node share; no system call.
+#include "base/order.h"
 #include "z_entry.h"
 #include <time.h>
 
@@ -9,7 +10,13 @@ double gompi_wtime(void) {
 }
 
 double gompi_wtick(void) {
-	struct timespec tick;
-	clock_getres(CLOCK_MONOTONIC, &tick);
-	return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+	static _Atomic double known; // it does not change
+	double seconds = gompi_load(&known);
+	if (__builtin_expect(seconds == 0, 0)) {
+		struct timespec tick;
+		clock_getres(CLOCK_MONOTONIC, &tick);
+		seconds = (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+		gompi_store(&known, seconds);
+	}
+	return seconds;
 }

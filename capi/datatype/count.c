@@ -74,7 +74,7 @@ int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Co
 }
 
 // Returns true if so many basic elements of a type have a number of bytes, which is stored.
-static bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
+static inline bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
 	*bytes = 0;
 	if (n < 0 || f->numbers == 0)
 		return n == 0;
@@ -83,19 +83,22 @@ static bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64
 	return gompi_up.bytes_of((uintptr_t)datatype, n, bytes);
 }
 
-static int set_elements(const char *call, MPI_Status *status, MPI_Datatype datatype, int64_t n) {
+static __attribute__((cold)) int refuse_elements(const char *call, MPI_Datatype datatype, int64_t n) {
+	struct gompi_verdict v;
+	gompi_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) cannot be in a status",
+		    (long long)n, (unsigned long long)(uintptr_t)datatype, (long long)gompi_facts_get(datatype)->size);
+	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+}
+
+static inline int set_elements(const char *call, MPI_Status *status, MPI_Datatype datatype, int64_t n) {
 	const struct gompi_facts *f = gompi_facts_get(datatype);
-	if (f == NULL)
+	if (__builtin_expect(f == NULL, 0))
 		return gompi_not_a_datatype(datatype, call);
-	if (status == NULL)
+	if (__builtin_expect(status == NULL, 0))
 		return gompi_refuse(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
 	int64_t bytes;
-	if (!find_bytes(datatype, f, n, &bytes)) {
-		struct gompi_verdict v;
-		gompi_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) cannot be in a status",
-			    (long long)n, (unsigned long long)(uintptr_t)datatype, (long long)f->size);
-		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
-	}
+	if (__builtin_expect(!find_bytes(datatype, f, n, &bytes), 0))
+		return refuse_elements(call, datatype, n);
 	gompi_status_set_bytes(status, bytes);
 	return MPI_SUCCESS;
 }

@@ -302,9 +302,7 @@ void gompi_request_query(struct gompi_request *r) {
 		r->kind->query(r);
 }
 
-void gompi_request_settle(struct gompi_request *r) {
-	if (__builtin_expect(r->kind == NULL, 1))
-		return;
+void gompi_request_settle_other(struct gompi_request *r) {
 	gompi_request_query(r);
 	if (!r->persistent && r->kind->release != NULL)
 		r->kind->release(r);

@@ -160,7 +160,11 @@ static inline void gompi_status_of(const struct gompi_request *r, MPI_Status *st
 // Finds out what has become of a complete request, if its kind has to be asked, for a call that looks at it; settle:
 // for one that ends it.
 void gompi_request_query(struct gompi_request *r);
-void gompi_request_settle(struct gompi_request *r);
+void gompi_request_settle_other(struct gompi_request *r);
+static inline void gompi_request_settle(struct gompi_request *r) {
+	if (__builtin_expect(r->kind != NULL, 0))
+		gompi_request_settle_other(r);
+}
 // Ends a blocking receive, which has ended with a class: what the call returns.
 static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
 	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)

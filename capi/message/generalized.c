@@ -1,34 +1,22 @@
 // Generalized requests (MPI-5.0 13.2). Their functions are called by the thread that completes, frees or cancels the
 // request, from inside that call.
-#include <stdlib.h>
-
 #include "message/call.h"
 #include "message/handles.h"
 #include "message/z_calls.h"
-
-struct generalized {
-	MPI_Grequest_query_function *query;
-	MPI_Grequest_free_function *free;
-	MPI_Grequest_cancel_function *cancel;
-	void *extra;
-	const char *failed; // which of them returned the request's error
-};
-
-static struct generalized *functions_of(const struct gompi_request *r) { return (struct generalized *)r->object; }
 
 // Keeps the first code that is not MPI_SUCCESS.
 static void keep_code(struct gompi_request *r, const char *function, int code) {
 	if (code == MPI_SUCCESS || r->result.class != MPI_SUCCESS)
 		return;
 	r->result.class = code;
-	functions_of(r)->failed = function;
+	r->functions.failed = function;
 }
 
 static void ask_query(struct gompi_request *r) {
 	MPI_Status s;
 	gompi_status_empty(&s);
 	r->result.class = MPI_SUCCESS;
-	int code = functions_of(r)->query(functions_of(r)->extra, &s);
+	int code = r->functions.query(r->functions.extra, &s);
 	r->result = (struct gompi_result){.source = s.MPI_SOURCE,
 					  .tag = s.MPI_TAG,
 					  .cancelled = (s.MPI_internal[0] & GOMPI_STATUS_CANCELLED) != 0,
@@ -41,24 +29,18 @@ static int say_code(struct gompi_verdict *v, const char *function, int code) {
 }
 
 static int ask_cancel(struct gompi_request *r, struct gompi_verdict *v) {
-	int code = functions_of(r)->cancel(functions_of(r)->extra, gompi_is_complete(r));
+	int code = r->functions.cancel(r->functions.extra, gompi_is_complete(r));
 	return code == MPI_SUCCESS ? code : say_code(v, "cancel", code);
 }
 
-static void ask_free(struct gompi_request *r) { keep_code(r, "free", functions_of(r)->free(functions_of(r)->extra)); }
+static void ask_free(struct gompi_request *r) { keep_code(r, "free", r->functions.free(r->functions.extra)); }
 
 static void say_failed(const struct gompi_request *r, struct gompi_verdict *v) {
-	say_code(v, functions_of(r)->failed, r->result.class);
+	say_code(v, r->functions.failed, r->result.class);
 }
 
-static void drop_functions(struct gompi_request *r) { free(functions_of(r)); }
-
-static const struct gompi_request_kind generalized_kind = {.query = ask_query,
-							   .cancel = ask_cancel,
-							   .release = ask_free,
-							   .why = say_failed,
-							   .drop = drop_functions,
-							   .keeps = true};
+static const struct gompi_request_kind generalized_kind = {
+	.query = ask_query, .cancel = ask_cancel, .release = ask_free, .why = say_failed, .keeps = true};
 
 int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
 			 MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request) {
@@ -70,15 +52,10 @@ int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_fre
 					query_fn == NULL  ? "query"
 					: free_fn == NULL ? "free"
 							  : "cancel");
-	struct generalized *g = malloc(sizeof *g);
-	struct gompi_request *r = NULL;
-	if (g != NULL)
-		r = gompi_request_new(gompi_load(&gompi_messages_here), 0, &generalized_kind, (uintptr_t)g);
-	if (r == NULL) {
-		free(g);
+	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_messages_here), 0, &generalized_kind, 0);
+	if (r == NULL)
 		return gompi_call_error(call, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
-	}
-	*g = (struct generalized){query_fn, free_fn, cancel_fn, extra_state, NULL};
+	r->functions = (struct gompi_functions){query_fn, free_fn, cancel_fn, extra_state, NULL};
 	*request = (MPI_Request)gompi_request_handle(r);
 	return MPI_SUCCESS;
 }

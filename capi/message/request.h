@@ -42,9 +42,19 @@ struct gompi_request_kind {
 	bool keeps; // the handle of a request that is freed while it is active lives until it is complete
 };
 
+// Of a generalized request.
+struct gompi_functions {
+	MPI_Grequest_query_function *query;
+	MPI_Grequest_free_function *free;
+	MPI_Grequest_cancel_function *cancel;
+	void *extra;
+	const char *failed; // which of them returned the request's error
+};
+
 struct gompi_request {
 	union {
 		struct gompi_entry entry; // a receive that is posted
+		struct gompi_functions functions;
 		struct {
 			union {
 				struct gompi_message *matched; // receive: the message whose data is to come

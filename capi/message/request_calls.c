@@ -104,9 +104,8 @@ int gompi_request_get_status_some(int incount, const MPI_Request requests[], int
 	return rc;
 }
 
-// The request at an address. false: there is none, and *rc is what the call returns. NULL: the one that is always
-// complete.
-static bool single_request(const char *call, const MPI_Request *at, struct gompi_request **r, int *rc) {
+static __attribute__((noinline)) bool no_live_request(const char *call, const MPI_Request *at, struct gompi_request **r,
+						      int *rc) {
 	if (at == NULL || gompi_load(&gompi_messages_here) == NULL) {
 		*rc = gompi_call_error(call, MPI_ERR_ARG, "request is NULL");
 		return false;
@@ -121,6 +120,13 @@ static bool single_request(const char *call, const MPI_Request *at, struct gompi
 	default:
 		return true;
 	}
+}
+
+// The request at an address. false: there is none, and *rc is what the call returns. NULL: the one that is always
+// complete.
+static inline bool single_request(const char *call, const MPI_Request *at, struct gompi_request **r, int *rc) {
+	*r = at != NULL ? gompi_request_of(*at) : NULL;
+	return __builtin_expect(*r != NULL, 1) || no_live_request(call, at, r, rc);
 }
 
 // MPI-5.0 3.7.3: goes at once if it is complete or inactive, else when it is complete.

@@ -21,6 +21,8 @@ int gompi_wait(MPI_Request *request, MPI_Status *status) {
 	enum gompi_what what = gompi_what_is(*request, &r);
 	if (what != GOMPI_LIVE || gompi_is_idle(r))
 		return end_idle("MPI_Wait", what, request, status);
+	if (gompi_is_complete(r))
+		return gompi_end_one("MPI_Wait", r, request, status);
 	int class = gompi_request_await(r, "MPI_Wait");
 	return class == MPI_SUCCESS ? gompi_end_one("MPI_Wait", r, request, status)
 				    : gompi_request_gone("MPI_Wait", class, r->comm);
