@@ -119,13 +119,13 @@ static enum keep keep_piece(char *at, int64_t room) {
 }
 
 // Returns true if keep_piece can keep one more where an address belongs.
-static bool has_place(const void *at) { return gompi_load((void *_Atomic *)&place_for(at)->at) == NULL; }
+static bool has_room_in(const void *at) { return gompi_load((void *_Atomic *)&place_for(at)->at) == NULL; }
 
 int gompi_free_mem(void *base) {
 	static const char call[] = "MPI_Free_mem";
 	if (__builtin_expect(base != NULL && gompi_load(&gompi_state.running), 1)) {
 		enum keep done = keep_piece(base, 0);
-		if (done == CANNOT_KEEP && has_place(base)) {
+		if (done == CANNOT_KEEP && has_room_in(base)) {
 			int64_t room = gompi_alloc_mem_room((uintptr_t)base);
 			if (room > 0 && room <= MOST)
 				done = keep_piece(base, room);

@@ -7,7 +7,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Datatypes, as far as Go knows them. Types belong to no communicator, so their errors are raised on MPI_COMM_SELF. Nothing here communicates or blocks.
+// Datatypes, as far as Go knows them. Types belong to no communicator, so their errors are raised on MPI_COMM_SELF.
+// Nothing here communicates or blocks.
 
 // onType does what all calls on a datatype do around their own work f: it finds the type and reports the error of f.
 func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {

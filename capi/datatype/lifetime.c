@@ -1,4 +1,5 @@
-// Committing, duplicating and freeing datatypes (MPI-5.0 5.1.9 and 5.1.10). None blocks. Errors are raised on MPI_COMM_SELF.
+// Committing, duplicating and freeing datatypes (MPI-5.0 5.1.9 and 5.1.10). None blocks. Errors are raised on
+// MPI_COMM_SELF.
 #include "base/up.h"
 #include "base/verdict.h"
 #include "datatype/attributes.h"
