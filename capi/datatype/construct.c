@@ -33,15 +33,15 @@ static inline int64_t product_of(struct construction *m, int64_t x, int64_t y) {
 	return product;
 }
 
-static inline int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
-static inline int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
+static inline int64_t lower_of(int64_t x, int64_t y) { return x < y ? x : y; }
+static inline int64_t upper_of(int64_t x, int64_t y) { return x > y ? x : y; }
 
 // The bounds of n > 0 copies of old, step apart, of which the first lies at displacement.
 static inline void span(struct construction *m, const struct gompi_facts *old, int64_t displacement, int64_t n,
 			int64_t step, int64_t *lo, int64_t *hi) {
 	int64_t last = product_of(m, n - 1, step);
-	*lo = sum_of(m, sum_of(m, displacement, smaller(0, last)), old->lb);
-	*hi = sum_of(m, sum_of(m, displacement, larger(0, last)), sum_of(m, old->lb, old->extent));
+	*lo = sum_of(m, sum_of(m, displacement, lower_of(0, last)), old->lb);
+	*hi = sum_of(m, sum_of(m, displacement, upper_of(0, last)), sum_of(m, old->lb, old->extent));
 }
 
 // Takes n copies of old as the next part, with their bounds.
@@ -51,14 +51,14 @@ static void take_part(struct construction *m, const struct gompi_type *old, int6
 	if (n == 0)
 		return;
 	if (o->resized) {
-		f->lb = f->resized ? smaller(f->lb, lo) : lo;
-		f->true_extent = f->resized ? larger(f->true_extent, hi) : hi; // the upper bound for now
+		f->lb = f->resized ? lower_of(f->lb, lo) : lo;
+		f->true_extent = f->resized ? upper_of(f->true_extent, hi) : hi; // the upper bound for now
 		f->resized = true;
 	}
 	if (old->elements == 0)
 		return;
-	m->lo = m->any ? smaller(m->lo, lo) : lo;
-	m->hi = m->any ? larger(m->hi, hi) : hi;
+	m->lo = m->any ? lower_of(m->lo, lo) : lo;
+	m->hi = m->any ? upper_of(m->hi, hi) : hi;
 	f->unit = !m->any || f->unit == o->unit ? o->unit : 0;
 	f->reversed = !m->any || f->reversed == o->reversed ? o->reversed : 0;
 	if (old->elem == 0 || (m->elem != 0 && m->elem != old->elem))
@@ -135,8 +135,8 @@ static bool grid(struct construction *m, const struct gompi_type *old, int64_t c
 	if (n > 0) {
 		int64_t last = product_of(m, count - 1, step);
 		span(m, gompi_facts_of(old), 0, blocklength, extent, &lo, &hi);
-		lo = sum_of(m, lo, smaller(0, last));
-		hi = sum_of(m, hi, larger(0, last));
+		lo = sum_of(m, lo, lower_of(0, last));
+		hi = sum_of(m, hi, upper_of(0, last));
 	}
 	take_part(m, old, n, lo, hi);
 	gompi_draft_repeat(m->t, blocklength, extent, &m->over);
@@ -191,8 +191,8 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 		displacements[i] = product_of(m, gompi_recipe_at(r, 1, i), in_bytes ? 1 : old->extent);
 		if (n > 0) {
 			span(m, gompi_facts_of(old), displacements[i], n, old->extent, &first, &end);
-			lo = total == 0 ? first : smaller(lo, first);
-			hi = total == 0 ? end : larger(hi, end);
+			lo = total == 0 ? first : lower_of(lo, first);
+			hi = total == 0 ? end : upper_of(hi, end);
 			if (fields)
 				take_part(m, old, n, first, end);
 			total = sum_of(m, total, n);
@@ -298,7 +298,7 @@ static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 		if (old == NULL || (old->elem != 0 && old->elem_root != old->root) ||
 		    (gompi_type_mortal(old) && gompi_type_life(old)->recipe == NULL))
 			return false;
-		*words = larger(*words, old->words);
+		*words = upper_of(*words, old->words);
 	}
 	return true;
 }
