@@ -631,76 +631,52 @@ GOMPI_ALIAS(MPI_Waitsome)
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Parrived");
-    int rc = gompi_parrived((uintptr_t)request, partition, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_parrived(request, partition, flag);
 }
 GOMPI_ALIAS(MPI_Parrived)
 
 int PMPI_Pready(int partition, MPI_Request request)
 {
-    const char *outer = gompi_enter("MPI_Pready");
-    int rc = gompi_pready(partition, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_pready(partition, request);
 }
 GOMPI_ALIAS(MPI_Pready)
 
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
-    const char *outer = gompi_enter("MPI_Pready_list");
-    int rc = gompi_pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_pready_list(length, array_of_partitions, request);
 }
 GOMPI_ALIAS(MPI_Pready_list)
 
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
-    const char *outer = gompi_enter("MPI_Pready_range");
-    int rc = gompi_pready_range(partition_low, partition_high, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_pready_range(partition_low, partition_high, request);
 }
 GOMPI_ALIAS(MPI_Pready_range)
 
 int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Precv_init");
-    int rc = gompi_precv_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_precv_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request);
 }
 GOMPI_ALIAS(MPI_Precv_init)
 
 int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Precv_init");
-    int rc = gompi_precv_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_precv_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request);
 }
 GOMPI_ALIAS(MPI_Precv_init_c)
 
 int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Psend_init");
-    int rc = gompi_psend_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_psend_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request);
 }
 GOMPI_ALIAS(MPI_Psend_init)
 
 int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Psend_init");
-    int rc = gompi_psend_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_psend_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request);
 }
 GOMPI_ALIAS(MPI_Psend_init_c)

@@ -5,7 +5,7 @@
 #include "datatype/program.h"
 
 // The last node of a program is the one of all its bytes.
-static inline int64_t *root_of(struct gompi_type *t) { return (int64_t *)t + t->root; }
+static inline int64_t *root_node(struct gompi_type *t) { return (int64_t *)t + t->root; }
 
 static inline int64_t add_to(int64_t x, int64_t y, bool *over) {
 	int64_t sum;
@@ -43,8 +43,8 @@ static void make_block(struct gompi_type *t, int64_t displacement, int64_t size,
 				 .segments = 1,
 				 .origin = displacement,
 				 .root = GOMPI_TYPE_HEAD};
-	root_of(t)[0] = NODE_BLOCK;
-	root_of(t)[NODE_SIZE] = size;
+	root_node(t)[0] = NODE_BLOCK;
+	root_node(t)[NODE_SIZE] = size;
 }
 
 // Returns true if the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in
@@ -83,7 +83,7 @@ void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, boo
 		make_empty(t);
 		return;
 	}
-	int64_t *root = root_of(t), inner;
+	int64_t *root = root_node(t), inner;
 	int64_t size = times(t->size, count, over);
 	if (root[0] == NODE_BLOCK && stride == t->size) {
 		root[NODE_SIZE] = t->size = size;

@@ -1,7 +1,7 @@
 // The end of a communicator's messages, and of a process'.
 #include "message/messages.h"
 
-static void forget_locked(struct gompi_lane *l, uint64_t context) {
+void gompi_forget_locked(struct gompi_lane *l, uint64_t context) {
 	struct gompi_queue *q = gompi_queue_find(&l->queues, context);
 	if (q == NULL)
 		return;
@@ -18,7 +18,7 @@ void gompi_messages_forget(struct gompi_messages *home, uint64_t context, int n)
 	struct gompi_lane *l = gompi_lane_of(home, context);
 	gompi_lane_take(l);
 	for (int i = 0; i < n; i++)
-		forget_locked(l, context + (uint64_t)i);
+		gompi_forget_locked(l, context + (uint64_t)i);
 	gompi_lane_end(l);
 }
 

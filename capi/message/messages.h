@@ -137,8 +137,9 @@ void gompi_lost(struct gompi_lane *l, struct gompi_request *r);
 // The sender of a message does not want it to be received any longer.
 void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h);
 // Ends the queues of n contexts of one communicator, which is freed. Their messages are dropped, their receives stay.
-// It takes the lock.
+// It takes the lock; gompi_forget_locked: of one context, under the lock.
 void gompi_messages_forget(struct gompi_messages *m, uint64_t context, int n);
+void gompi_forget_locked(struct gompi_lane *l, uint64_t context);
 enum { FINISHING = 2 }; // core/shm.State
 // Returns true if nothing that this process has to send is left here. What nobody has received by the time that its
 // receiver is in MPI_Finalize too is taken back.

@@ -148,6 +148,10 @@ int gompi_request_forget(struct gompi_request *r, struct gompi_verdict *v) {
 }
 
 void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->kind != NULL) {
+		r->kind->over(l, r);
+		return;
+	}
 	if (r->freed) {
 		gompi_request_give(r);
 		return;

@@ -21,6 +21,7 @@ struct gompi_result {
 };
 
 struct gompi_messages;
+struct gompi_lane;
 struct gompi_request;
 
 // What differs between the kinds of requests besides messages. All are called without any lock; those that return an
@@ -39,6 +40,9 @@ struct gompi_request_kind {
 	void (*drop)(struct gompi_request *r);
 	// Writes what is wrong to v: class is result's.
 	void (*why)(const struct gompi_request *r, struct gompi_verdict *v);
+	// Of a message that stands for a part of another request: it is complete. Under the lane's lock, unlike the
+	// others.
+	void (*over)(struct gompi_lane *l, struct gompi_request *r);
 	bool keeps; // the handle of a request that is freed while it is active lives until it is complete
 };
 

@@ -62,6 +62,14 @@ int gompi_waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_
 int gompi_waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
 int gompi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses);
+int gompi_parrived(MPI_Request request, int partition, int *flag);
+int gompi_pready(int partition, MPI_Request request);
+int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request request);
+int gompi_pready_range(int partition_low, int partition_high, MPI_Request request);
+int gompi_precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int gompi_psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int gompi_grequest_complete(MPI_Request request);
 int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request);

@@ -30,7 +30,8 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 	return nil
 }
 
-// NewID implements comm.Host: 2^24 processes, 2^36 communicators made by each.
+// NewID implements comm.Host: 2^24 processes, 2^35 communicators made by each. C has the numbers above for as many
+// contexts of partitioned messages (capi/message/partition.c).
 func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.

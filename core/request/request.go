@@ -59,7 +59,6 @@ const (
 	Send Kind = iota
 	Receive
 	Collective
-	Partitioned
 )
 
 // Request is an operation under way. The zero value is active and of kind Send.
