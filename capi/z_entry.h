@@ -130,14 +130,6 @@ extern GoInt32 gompi_isendrecv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr
     GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_isendrecv_replace_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
     GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_parrived(GoUintptr request, GoInt32 partition, GoUintptr flag);
-extern GoInt32 gompi_pready(GoInt32 partition, GoUintptr request);
-extern GoInt32 gompi_pready_list(GoInt32 length, GoUintptr array_of_partitions, GoUintptr request);
-extern GoInt32 gompi_pready_range(GoInt32 partition_low, GoInt32 partition_high, GoUintptr request);
-extern GoInt32 gompi_precv_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 count, GoUintptr datatype, GoInt32 dest,
-    GoInt32 tag, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_psend_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 count, GoUintptr datatype, GoInt32 dest,
-    GoInt32 tag, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_type_create_darray(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
     GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
     GoUintptr oldtype, GoUintptr newtype);

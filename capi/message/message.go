@@ -15,6 +15,7 @@ import (
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/fabric"
+	_ "gompirma/capi/info"
 	_ "gompirma/capi/win"
 )
 

@@ -14,14 +14,14 @@
 enum { PARTITIONED_CONTEXT = 3 };
 
 // What the sender tells.
-struct word {
+struct sender_word {
 	uint64_t channel, parts, size;
 };
 
 // The receive, or the send, of a word: it outlives a request that is freed before the two have met.
 struct meeting {
 	struct partitioned *whose; // NULL: nobody's any longer, or a send
-	struct word word;
+	struct sender_word word;
 };
 
 struct partitioned {
@@ -34,7 +34,7 @@ struct partitioned {
 	uint64_t channel;         // 0: the sender's word has not come yet
 	struct meeting *meeting;  // the receive of that
 	int refused;              // error class: the word cannot be
-	struct word word;         // which is this
+	struct sender_word word;  // which is this
 	gompi_ai32 left;          // of this round: partitions that are not over, and calls that are at it
 	_Atomic(uint8_t) *passed; // by partitions of the sender: ready, or here
 };
@@ -53,7 +53,7 @@ static uint64_t new_channel(const struct gompi_lane *l) {
 }
 
 // n bytes of the request's data.
-static struct gompi_buffer part_of(const struct gompi_buffer *b, int64_t from, int64_t n) {
+static struct gompi_buffer partition_buffer(const struct gompi_buffer *b, int64_t from, int64_t n) {
 	struct gompi_buffer part = *b;
 	part.size = n;
 	part.kept = true; // by the request
@@ -65,7 +65,7 @@ static struct gompi_buffer part_of(const struct gompi_buffer *b, int64_t from, i
 }
 
 // A message of the request's, as gompi_call_check would describe it.
-static struct gompi_request describe(const struct gompi_request *r, uint64_t context, int tag) {
+static struct gompi_request partition_message(const struct gompi_request *r, uint64_t context, int tag) {
 	return (struct gompi_request){.context = context,
 				      .comm = r->comm,
 				      .source = r->source,
@@ -107,7 +107,7 @@ static void part_is_over(struct gompi_lane *l, struct gompi_request *m) {
 		fail_round(r, &v);
 	}
 	if (!p->sends)
-		gompi_store_release(&p->passed[m->tag], 1); // pairs with the acquire in has_arrived
+		gompi_store_release(&p->passed[m->tag], 1); // pairs with the acquire in part_has_arrived
 	gompi_request_give(m);
 	if (gompi_sub_total(&p->left, 1) == 1)
 		end_round(l, r);
@@ -141,8 +141,8 @@ static void post_parts(struct gompi_request *r) {
 		r->result.bytes = n * p->their;
 		gompi_store(&p->left, n + 1); // so that it is not over before all are posted
 		for (int32_t i = 0; i < n; i++) {
-			struct gompi_request q = describe(r, p->channel, i);
-			q.buf = part_of(&r->buf, i * p->their, p->their);
+			struct gompi_request q = partition_message(r, p->channel, i);
+			q.buf = partition_buffer(&r->buf, i * p->their, p->their);
 			q.receive = true;
 			struct gompi_request *m = take_part(&q, r);
 			if (m != NULL)
@@ -150,7 +150,7 @@ static void post_parts(struct gompi_request *r) {
 			else
 				over++;
 		}
-		gompi_store_release(&p->posted, 1); // pairs with the acquire in has_arrived
+		gompi_store_release(&p->posted, 1); // pairs with the acquire in part_has_arrived
 		if (gompi_sub_total(&p->left, over) != over)
 			return;
 	}
@@ -158,7 +158,7 @@ static void post_parts(struct gompi_request *r) {
 }
 
 // Takes over what the sender tells.
-static void take_word(struct partitioned *p, const struct word *w, const struct gompi_result *got) {
+static void take_word(struct partitioned *p, const struct sender_word *w, const struct gompi_result *got) {
 	const struct gompi_request *r = p->request;
 	p->word = *w;
 	p->channel = w->channel;
@@ -198,8 +198,8 @@ static const struct gompi_request_kind meeting_kind = {.over = meeting_is_over, 
 static bool meet(struct partitioned *p, uint64_t context) {
 	const struct gompi_request *r = p->request;
 	struct gompi_lane *l = r->lane;
-	struct gompi_request q = describe(r, context | PARTITIONED_CONTEXT, r->tag);
-	struct word w = {p->channel, (uint64_t)p->parts, (uint64_t)p->size};
+	struct gompi_request q = partition_message(r, context | PARTITIONED_CONTEXT, r->tag);
+	struct sender_word w = {p->channel, (uint64_t)p->parts, (uint64_t)p->size};
 	q.buf = (struct gompi_buffer){.at = (char *)&w, .size = sizeof w};
 	q.receive = !p->sends;
 	if (p->sends && (q.world == l->home->node.self ? gompi_give_self(l, &q)
@@ -382,8 +382,8 @@ static struct gompi_request *partitioned_request(const char *call, MPI_Request r
 static bool send_part(struct gompi_request *r, int i) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_lane *l = r->lane;
-	struct gompi_request q = describe(r, p->channel, i);
-	q.buf = part_of(&r->buf, i * p->size, p->size);
+	struct gompi_request q = partition_message(r, p->channel, i);
+	q.buf = partition_buffer(&r->buf, i * p->size, p->size);
 	if (q.world == l->home->node.self ? gompi_give_self(l, &q)
 					  : gompi_eager_anywhere(gompi_link_to(l, q.world), &q))
 		return true;
@@ -464,7 +464,7 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 
 // Returns true if what the sender has of a partition of this side is here. Without any data it is the share of the
 // whole that counts. A partition that the sender has nothing for is there when all is: then the request is complete.
-static bool has_arrived(struct gompi_request *r, int part) {
+static bool part_has_arrived(struct gompi_request *r, int part) {
 	struct partitioned *p = partitioned_of(r);
 	// acquire: pairs with the release in end_round
 	if (gompi_load_acquire(&r->state) != REQUEST_ACTIVE)
@@ -510,7 +510,7 @@ int gompi_parrived(MPI_Request request, int partition, int *flag) {
 		gompi_error(&v, MPI_ERR_ARG, "partition %d: the request has %d", partition, p->parts);
 	if (v.class != MPI_SUCCESS)
 		return gompi_request_raise(&v, call, r->comm);
-	*flag = has_arrived(r, partition) || (gompi_message_progress() && has_arrived(r, partition));
+	*flag = part_has_arrived(r, partition) || (gompi_message_progress() && part_has_arrived(r, partition));
 	if (*flag)
 		gompi_poll_over();
 	else

@@ -26,6 +26,7 @@ static MPI_Comm copy, grid, graph, around, parent;
 static MPI_Group world, other, formed;
 static int range[1][3] = {{0, 0, 1}};
 static MPI_Win win;
+static MPI_Request rq[2];
 static MPI_Info info, info2;
 static MPI_Op op, user;
 static int many[8], more[8];
@@ -117,6 +118,17 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Status_set_cancelled(&status, 0))                                                              \
 	X(MPI_Test_cancelled(&status, &flag))                                                                \
 	X(MPI_Status_get_source(&status, &n))                                                                \
+	/* requests, and messages to itself */                                                               \
+	X(MPI_Send_init(from, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Request_free(&rq[0]))            \
+	X(MPI_Recv_init(to, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Request_free(&rq[0]))              \
+	X(MPI_Irecv(to, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Cancel(&rq[0]);                        \
+	  MPI_Waitall(1, rq, MPI_STATUSES_IGNORE))                                                           \
+	X(MPI_Psend_init(from, 2, 2, MPI_INT, check_rank, 0, copy, MPI_INFO_NULL, &rq[0]);                   \
+	  MPI_Precv_init(to, 2, 2, MPI_INT, check_rank, 0, copy, info, &rq[1]); MPI_Startall(2, rq);         \
+	  MPI_Pready(0, rq[0]); MPI_Pready_list(1, from, rq[0]); MPI_Parrived(rq[1], 0, &flag);              \
+	  MPI_Waitall(2, rq, MPI_STATUSES_IGNORE); MPI_Start(&rq[1]); MPI_Start(&rq[0]);                     \
+	  MPI_Pready_range(0, 1, rq[0]); MPI_Waitall(2, rq, MPI_STATUSES_IGNORE); MPI_Request_free(&rq[0]);  \
+	  MPI_Request_free(&rq[1]))                                                                          \
 	/* communicators and groups */                                                                       \
 	X(MPI_Comm_rank(MPI_COMM_WORLD, &n))                                                                 \
 	X(MPI_Comm_size(copy, &n))                                                                           \
