@@ -85,7 +85,7 @@ static void fail_round(struct gompi_request *r, const struct gompi_verdict *v) {
 }
 
 // Ends a round whose last message is over; the lock is held. A request that has been freed goes.
-static void end_round(struct gompi_lane *l, struct gompi_request *r) {
+static void end_partitioned(struct gompi_lane *l, struct gompi_request *r) {
 	if (!r->freed) {
 		l->completed = true;
 		gompi_store_release(&r->state, REQUEST_COMPLETE);
@@ -110,7 +110,7 @@ static void part_is_over(struct gompi_lane *l, struct gompi_request *m) {
 		gompi_store_release(&p->passed[m->tag], 1); // pairs with the acquire in part_has_arrived
 	gompi_request_give(m);
 	if (gompi_sub_total(&p->left, 1) == 1)
-		end_round(l, r);
+		end_partitioned(l, r);
 }
 
 static const struct gompi_request_kind part_kind = {.over = part_is_over};
@@ -154,7 +154,7 @@ static void post_parts(struct gompi_request *r) {
 		if (gompi_sub_total(&p->left, over) != over)
 			return;
 	}
-	end_round(l, r);
+	end_partitioned(l, r);
 }
 
 // Takes over what the sender tells.
@@ -466,7 +466,7 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 // whole that counts. A partition that the sender has nothing for is there when all is: then the request is complete.
 static bool part_has_arrived(struct gompi_request *r, int part) {
 	struct partitioned *p = partitioned_of(r);
-	// acquire: pairs with the release in end_round
+	// acquire: pairs with the release in end_partitioned
 	if (gompi_load_acquire(&r->state) != REQUEST_ACTIVE)
 		return true;
 	// acquire: pairs with the release in post_parts
