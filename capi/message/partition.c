@@ -397,7 +397,7 @@ static bool send_part(struct gompi_request *r, int i) {
 
 // Marks n partitions ready, those listed or from first on, and sends them. If one of them does not exist or is ready
 // already, none is.
-static int ready(const char *call, struct gompi_request *r, int n, int first, const int list[]) {
+static int mark_ready(const char *call, struct gompi_request *r, int n, int first, const int list[]) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_verdict v = {.class = MPI_SUCCESS};
 	int k = 0, over = 1;
@@ -428,7 +428,7 @@ static int ready(const char *call, struct gompi_request *r, int n, int first, co
 int gompi_pready(int partition, MPI_Request request) {
 	int rc;
 	struct gompi_request *r = partitioned_request("MPI_Pready", request, &rc);
-	return r != NULL ? ready("MPI_Pready", r, 1, partition, NULL) : rc;
+	return r != NULL ? mark_ready("MPI_Pready", r, 1, partition, NULL) : rc;
 }
 
 int gompi_pready_range(int partition_low, int partition_high, MPI_Request request) {
@@ -445,7 +445,7 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 	}
 	// One more than there are is enough to find what is wrong.
 	int32_t most = partitioned_of(r)->parts;
-	return ready(call, r, n <= most ? (int)n : most < INT32_MAX ? most + 1 : most, partition_low, NULL);
+	return mark_ready(call, r, n <= most ? (int)n : most < INT32_MAX ? most + 1 : most, partition_low, NULL);
 }
 
 int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request request) {
@@ -459,7 +459,7 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 		gompi_error(&v, MPI_ERR_ARG, "%d partitions at address %p", length, (const void *)array_of_partitions);
 		return gompi_request_raise(&v, call, r->comm);
 	}
-	return ready(call, r, length, 0, array_of_partitions);
+	return mark_ready(call, r, length, 0, array_of_partitions);
 }
 
 // Returns true if what the sender has of a partition of this side is here. Without any data it is the share of the
