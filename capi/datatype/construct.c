@@ -45,7 +45,7 @@ static inline void span(struct construction *m, const struct gompi_facts *old, i
 }
 
 // Takes n copies of old as the next part, with their bounds.
-static void take_part(struct construction *m, const struct gompi_type *old, int64_t n, int64_t lo, int64_t hi) {
+static void add_part(struct construction *m, const struct gompi_type *old, int64_t n, int64_t lo, int64_t hi) {
 	const struct gompi_facts *o = gompi_facts_of(old);
 	struct gompi_facts *f = m->f;
 	if (n == 0)
@@ -138,7 +138,7 @@ static bool grid(struct construction *m, const struct gompi_type *old, int64_t c
 		lo = sum_of(m, lo, lower_of(0, last));
 		hi = sum_of(m, hi, upper_of(0, last));
 	}
-	take_part(m, old, n, lo, hi);
+	add_part(m, old, n, lo, hi);
 	gompi_draft_repeat(m->t, blocklength, extent, &m->over);
 	gompi_draft_repeat(m->t, count, step, &m->over);
 	bound(m);
@@ -161,7 +161,7 @@ static bool subarray(struct construction *m, const struct gompi_type *old) {
 		n = product_of(m, n, some);
 		extent = product_of(m, extent, size);
 	}
-	take_part(m, old, n, 0, 0);
+	add_part(m, old, n, 0, 0);
 	m->f->resized = true;
 	m->f->lb = 0;
 	m->f->extent = extent;
@@ -194,7 +194,7 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 			lo = total == 0 ? first : lower_of(lo, first);
 			hi = total == 0 ? end : upper_of(hi, end);
 			if (fields)
-				take_part(m, old, n, first, end);
+				add_part(m, old, n, first, end);
 			total = sum_of(m, total, n);
 		}
 		if (r->n == 1) {
@@ -207,7 +207,7 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 		displacements[i] = sum_of(m, displacements[i], old->origin);
 	}
 	if (!fields)
-		take_part(m, old, total, lo, hi);
+		add_part(m, old, total, lo, hi);
 	if (m->over || (r->n != 1 && !gompi_draft_blocks(m->t, r->n, displacements, sizes, fields, &m->over)))
 		return false;
 	bound(m);
