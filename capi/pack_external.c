@@ -25,8 +25,8 @@ static int in_go(const struct external *x, bool packs) {
 }
 
 // Returns the committed type, and how many bytes it has in reverse each; NULL: ask Go.
-static inline const struct gompi_type *plain(const char *datarep, int64_t count, MPI_Datatype datatype, int *reversed,
-					     int64_t *bytes) {
+static inline const struct gompi_type *in_reverse(const char *datarep, int64_t count, MPI_Datatype datatype,
+						  int *reversed, int64_t *bytes) {
 	const struct gompi_type *t = gompi_type_get(datatype);
 	if (datarep == NULL || strcmp(datarep, "external32") != 0 || t == NULL || !gompi_type_bytes(t, count, bytes))
 		return NULL;
@@ -72,7 +72,7 @@ static void reverse(char *to, const char *from, int64_t n, int size) {
 // Returns the type if all is right and there is something to do.
 static inline const struct gompi_type *usable(const struct external *x, int *reversed, int64_t *bytes) {
 	int64_t lo, hi;
-	const struct gompi_type *t = plain(x->datarep, x->count, x->datatype, reversed, bytes);
+	const struct gompi_type *t = in_reverse(x->datarep, x->count, x->datatype, reversed, bytes);
 	return t != NULL && x->position != NULL && *bytes > 0 && *x->position >= 0 && *x->position <= x->size &&
 			       *bytes <= x->size - *x->position && gompi_type_bounds(t, x->count, &lo, &hi) &&
 			       !gompi_invalid_address(x->packed, *x->position) && !gompi_invalid_address(x->data, lo)
@@ -138,7 +138,7 @@ int gompi_unpack_external_c(const char datarep[], const void *inbuf, MPI_Count i
 static int external_size(const char *call, const char *datarep, int64_t count, MPI_Datatype datatype, MPI_Aint *size) {
 	int reversed;
 	int64_t bytes, lo, hi;
-	const struct gompi_type *t = plain(datarep, count, datatype, &reversed, &bytes);
+	const struct gompi_type *t = in_reverse(datarep, count, datatype, &reversed, &bytes);
 	if (t != NULL && size != NULL && gompi_type_bounds(t, count, &lo, &hi)) {
 		*size = bytes;
 		return MPI_SUCCESS;
