@@ -6,8 +6,8 @@
 #include "base/verdict.h"
 #include "comm/z_calls.h"
 
-struct gompi_known gompi_comms = {.table = {&gompi_table_nothing},
-				  .spares = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL}};
+struct gompi_table gompi_comms = {&gompi_table_nothing};
+static struct gompi_spares spare_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 
 // Fills c in as from says, but for the handle, which makes it known. false: there is no memory.
@@ -41,15 +41,15 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 bool gompi_comm_open(const struct gompi_comm *from) {
 	uintptr_t handle = from->handle;
 	bool world = handle == (uintptr_t)MPI_COMM_WORLD, self = handle == (uintptr_t)MPI_COMM_SELF;
-	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : gompi_known_take(&gompi_comms);
-	if (c == NULL)
-		return false;
-	bool filled = fill_comm(c, from);
-	if (filled)
+	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : gompi_spares_take(&spare_comms);
+	bool opened = c != NULL && fill_comm(c, from);
+	if (opened) {
 		c->handle = handle;
-	else if (!world && !self)
-		gompi_known_give(&gompi_comms, c);
-	return filled && (world || self || gompi_known_keep(&gompi_comms, handle, c));
+		opened = world || self || gompi_table_put(&gompi_comms, handle, c) != NULL;
+	}
+	if (!opened && c != NULL && !world && !self)
+		gompi_spares_give(&spare_comms, c);
+	return opened;
 }
 
 void gompi_comm_close(uintptr_t handle) {
@@ -62,7 +62,8 @@ void gompi_comm_close(uintptr_t handle) {
 	gompi_errhandler_leave(&c->errhandler);
 	gompi_group_disown(&c->group);
 	gompi_group_disown(&c->remote_group);
-	gompi_known_forget(&gompi_comms, handle); // which knows nothing of the predefined ones
+	if (c != &gompi_comm_world && c != &gompi_comm_self)
+		gompi_spares_give(&spare_comms, gompi_table_remove(&gompi_comms, handle));
 }
 
 uintptr_t gompi_comm_errhandler(uintptr_t handle) {

@@ -6,7 +6,7 @@
 #include "attribute/attribute.h"
 #include "base/abi.h"
 #include "base/barrier.h"
-#include "base/known.h"
+#include "base/table.h"
 #include "base/ranks.h"
 #include "comm/topology.h"
 #include "errors/handler.h"
@@ -34,7 +34,7 @@ struct gompi_comm {
 	struct gompi_comm *next;                  // of slots without a communicator
 };
 
-extern struct gompi_known gompi_comms; // all but those two
+extern struct gompi_table gompi_comms; // all but those two
 extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 
 // The slot of a live communicator that the application has a handle of, or NULL.
@@ -44,7 +44,7 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 		return gompi_comm_world.handle == h ? &gompi_comm_world : NULL;
 	if (comm == MPI_COMM_SELF)
 		return gompi_comm_self.handle == h ? &gompi_comm_self : NULL;
-	return gompi_table_get(&gompi_comms.table, h);
+	return gompi_table_get(&gompi_comms, h);
 }
 
 // Makes the slot of a communicator as c describes it; the lists are copied. false: there is no memory.

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/abi.h"
-#include "base/known.h"
+#include "base/table.h"
 
 #pragma GCC visibility push(hidden)
 
