@@ -29,7 +29,7 @@ static bool bias_to(uintptr_t me) {
 			gompi_change_once(&gompi_biased_to, &to, gompi_has_membarrier ? me : TO_NONE);
 		else if (gompi_change_once(&gompi_biased_to, &to, ENDING)) {
 			// From here on the thread takes mutexes; if it has got through before, inside tells.
-			if (!gompi_node_barrier())
+			if (!gompi_process_barrier())
 				usleep(END_US);
 			gompi_store_release(&gompi_biased_to, TO_NONE); // pairs with the acquire above
 		}

@@ -36,11 +36,16 @@ void gompi_node_open(const struct gompi_node *place) {
 		gompi_store_total(gompi_no_membarrier, 1);
 }
 
-bool gompi_node_barrier(void) {
+bool gompi_process_barrier(void) {
 	// The program may have had it forbidden since; who wakes others has a barrier of its own from then on.
-	bool done = gompi_has_membarrier && syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
-	if (gompi_has_membarrier && !done)
-		gompi_store_total(gompi_no_membarrier, 1);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0)
+		return true;
+	gompi_store_total(gompi_no_membarrier, 1);
+	return false;
+}
+
+void gompi_node_barrier(void) {
+	if (gompi_node.membarrier)
+		gompi_process_barrier();
 	gompi_full_fence();
-	return done;
 }

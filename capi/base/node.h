@@ -133,7 +133,10 @@ static inline int gompi_on_node(int peer) { return gompi_process_index(gompi_nod
 // Makes place the node; membarrier and self are found out.
 void gompi_node_open(const struct gompi_node *place);
 
-// A full barrier in every running process of the node that has membarrier, and in this thread. false: only in this one.
-bool gompi_node_barrier(void);
+// A full barrier in every running process of the node that has membarrier, and in this one.
+void gompi_node_barrier(void);
+
+// A full barrier in every running thread of this process, where there is membarrier. false: there was none.
+__attribute__((visibility("hidden"))) bool gompi_process_barrier(void);
 
 #endif

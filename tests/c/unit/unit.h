@@ -145,7 +145,8 @@ static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct
 				      .shared = (uintptr_t)unit_memory(unit_control(n, n)),
 				      .flavor = MPI_WIN_FLAVOR_ALLOCATE,
 				      .n = n,
-				      .local_n = n};
+				      .local_n = n,
+				      .group = {.n = n, .stride = 1}};
 	if (!gompi_win_open(&plan, members, NULL))
 		abort();
 	return gompi_win_get((MPI_Win)plan.handle);

@@ -5,7 +5,7 @@
 
 #include "base/objects.h"
 
-enum { THREADS = 4, ROUNDS = 200000, ALONE = 20000, LIVE = 100 };
+enum { THREADS = 4, ROUNDS = 40000, ALONE = 20000, LIVE = 100 };
 
 struct object {
 	void *next;
@@ -14,13 +14,16 @@ struct object {
 
 static struct gompi_biased lock;
 static uint64_t count; /* guarded by lock, not atomic */
+static gompi_a32 begun;
 static struct gompi_objects objects = GOMPI_OBJECTS(GOMPI_KIND_INFO, struct object);
 
 static void add_one(void) {
 	bool biased = gompi_biased_take(&lock);
-	uint64_t was = count;
-	gompi_compiler_fence();
-	count = was + 1;
+	volatile uint64_t *at = &count;
+	uint64_t was = *at;
+	for (int i = 0; i < 10; i++)
+		gompi_pause();
+	*at = was + 1;
 	gompi_biased_give(&lock, biased);
 }
 
@@ -57,6 +60,19 @@ static void turn(int i) {
 		CHECK(drop(live[k]) && !drop(live[k]), "object %d of thread %d", k, i);
 }
 
+enum { TURNS = 300, ADDS = 300 };
+
+/* The first is at it when the other comes. */
+static void come_between(int i) {
+	if (i == 1)
+		UNIT_UNTIL(gompi_load(&begun) != 0);
+	for (int k = 0; k < (i == 0 ? ADDS : 20); k++) {
+		add_one();
+		if (k == ADDS / 4)
+			gompi_store(&begun, 1);
+	}
+}
+
 int main(void) {
 	unit_node(1);
 	for (int k = 0; k < ALONE; k++)
@@ -67,6 +83,15 @@ int main(void) {
 	CHECK(count == ALONE + ROUNDS, "%llu and not %d: two threads had the lock", (unsigned long long)count,
 	      ALONE + ROUNDS);
 	CHECK(gompi_load(&gompi_biased_to) != (uintptr_t)&gompi_call, "the bias has not ended");
+
+	for (int i = 0; i < TURNS; i++) {
+		count = 0;
+		gompi_store(&begun, 0);
+		gompi_store(&gompi_biased_to, 0);
+		unit_threads(2, come_between);
+		CHECK(count == ADDS + 20, "%llu, not %d: two threads had the lock", (unsigned long long)count,
+		      ADDS + 20);
+	}
 
 	static uintptr_t many[10000];
 	for (int i = 0; i < 10000; i++)

@@ -6,6 +6,7 @@
  */
 #include "../unit.h"
 
+#include "group/group.h"
 #include "rma/rma.h"
 #include "rma/z_calls.h"
 #include "win/watch.h"
@@ -158,12 +159,7 @@ static void lock_alls(int assert) {
 }
 
 /* The group of this process, and one that is none. */
-static MPI_Group group = (MPI_Group)0x5001, no_group = (MPI_Group)0x5002;
-static int group_ranks(uintptr_t of, uintptr_t g, int *ranks, int most) {
-	CHECK(of == (uintptr_t)win && most == 1, "ranks of another window");
-	ranks[0] = 0;
-	return g == (uintptr_t)group ? 1 : -MPI_ERR_GROUP;
-}
+static MPI_Group group, no_group = (MPI_Group)0x5002;
 
 static void pscw(void) {
 	int flag = 0;
@@ -210,7 +206,8 @@ int main(void) {
 	static const struct gompi_watch watch = {operation, synchronization};
 	unit_node(1);
 	unit_types();
-	gompi_up.group_ranks = group_ranks;
+	struct gompi_ranks self = {.n = 1, .first = gompi_node.self, .stride = 1};
+	CHECK(gompi_group_keep("test", &self, &group) == MPI_SUCCESS, "no group");
 	memory = unit_memory(BYTES);
 	for (int i = 0; i < 4; i++) {
 		watched = i % 2;
