@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/abi.h"
-
 enum { FEW = 64 }; // ranks that are searched through one by one
 
 static struct gompi_ranks_list *list_of(const struct gompi_ranks *r) {
@@ -53,25 +51,19 @@ static int find_in_list(const struct gompi_ranks *r, int process) {
 	return from < r->n && (uint32_t)(s[from] >> 32) == (uint32_t)process ? (int)(uint32_t)s[from] : -1;
 }
 
-int gompi_ranks_find(const struct gompi_ranks *r, int process) {
+int gompi_ranks_find_far(const struct gompi_ranks *r, int process) {
 	if (r->list != NULL)
 		return find_in_list(r, process);
 	if (r->n == 0)
 		return -1;
 	int distance = process - r->first;
-	if (r->stride == 1)
-		return (uint32_t)distance < (uint32_t)r->n ? distance : -1;
 	if (distance % r->stride != 0)
 		return -1;
 	int i = distance / r->stride;
 	return (uint32_t)i < (uint32_t)r->n ? i : -1;
 }
 
-int gompi_ranks_compare(const struct gompi_ranks *a, const struct gompi_ranks *b) {
-	if (a->n != b->n)
-		return MPI_UNEQUAL;
-	if (a->list == NULL && b->list == NULL && a->first == b->first && (a->stride == b->stride || a->n <= 1))
-		return MPI_IDENT;
+int gompi_ranks_compare_each(const struct gompi_ranks *a, const struct gompi_ranks *b) {
 	int result = MPI_IDENT;
 	for (int i = 0; i < a->n; i++) {
 		int process = gompi_ranks_at(a, i);

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/abi.h"
 #include "base/order.h"
 
 #pragma GCC visibility push(hidden)
@@ -27,10 +28,23 @@ static inline int gompi_ranks_at(const struct gompi_ranks *r, int i) {
 }
 
 // The rank of a process; -1: it is not a member. It costs O(log n), or O(1) if r is regular.
-int gompi_ranks_find(const struct gompi_ranks *r, int process);
+int gompi_ranks_find_far(const struct gompi_ranks *r, int process);
+static inline int gompi_ranks_find(const struct gompi_ranks *r, int process) {
+	if (__builtin_expect(r->stride != 1 || r->list != NULL, 0))
+		return gompi_ranks_find_far(r, process);
+	int i = process - r->first;
+	return (uint32_t)i < (uint32_t)r->n ? i : -1;
+}
 
 // MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members, else MPI_UNEQUAL.
-int gompi_ranks_compare(const struct gompi_ranks *a, const struct gompi_ranks *b);
+int gompi_ranks_compare_each(const struct gompi_ranks *a, const struct gompi_ranks *b);
+static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct gompi_ranks *b) {
+	if (a->n != b->n)
+		return MPI_UNEQUAL;
+	if (a->list == b->list && (a->list != NULL || (a->first == b->first && (a->stride == b->stride || a->n <= 1))))
+		return MPI_IDENT;
+	return gompi_ranks_compare_each(a, b);
+}
 
 // Appends a process that is not there to r, which begins with nothing and does not get more than most; nobody else has
 // r yet. false: there is no memory.

@@ -8,7 +8,7 @@
 #include "group/z_calls.h"
 
 struct gompi_objects gompi_groups = GOMPI_OBJECTS(GOMPI_KIND_GROUP, struct gompi_group);
-struct gompi_group gompi_group_empty = {.rank = -1};
+struct gompi_group gompi_group_empty = {.rank = MPI_UNDEFINED};
 gompi_a64 gompi_groups_version;
 
 int gompi_not_a_group(MPI_Group group, const char *call) {
@@ -142,8 +142,9 @@ int gompi_group_size(MPI_Group group, int *size) {
 	return MPI_SUCCESS;
 }
 
-int gompi_group_rank(MPI_Group group, int *rank) {
-	const struct gompi_group *g = gompi_group_get(group);
+// MPI_Group_rank where something is wrong, or nobody has asked yet.
+static __attribute__((cold, noinline)) int find_rank(MPI_Group group, int *rank) {
+	struct gompi_group *g = (struct gompi_group *)gompi_group_get(group);
 	if (g == NULL)
 		return gompi_not_a_group(group, "MPI_Group_rank");
 	if (rank == NULL)
@@ -151,12 +152,18 @@ int gompi_group_rank(MPI_Group group, int *rank) {
 	if (!gompi_load(&gompi_state.running))
 		return gompi_refuse(MPI_ERR_OTHER, "MPI_Group_rank", "MPI is not initialized, or has been finalized",
 				    GOMPI_ON_NONE, 0);
-	int known = gompi_load(&g->rank);
-	if (known == GOMPI_RANK_UNKNOWN) {
-		known = gompi_ranks_find(&g->ranks, gompi_node.self);
-		gompi_store(&((struct gompi_group *)g)->rank, known);
-	}
-	*rank = known < 0 ? MPI_UNDEFINED : known;
+	int found = gompi_ranks_find(&g->ranks, gompi_node.self);
+	*rank = found < 0 ? MPI_UNDEFINED : found;
+	gompi_store(&g->rank, *rank);
+	return MPI_SUCCESS;
+}
+
+int gompi_group_rank(MPI_Group group, int *rank) {
+	const struct gompi_group *g = gompi_group_get(group);
+	int known = g == NULL ? GOMPI_RANK_UNKNOWN : gompi_load(&g->rank);
+	if (__builtin_expect(known == GOMPI_RANK_UNKNOWN || rank == NULL || !gompi_load(&gompi_state.running), 0))
+		return find_rank(group, rank);
+	*rank = known;
 	return MPI_SUCCESS;
 }
 

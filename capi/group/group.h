@@ -8,12 +8,12 @@
 #include "base/objects.h"
 #include "base/ranks.h"
 
-enum { GOMPI_RANK_UNKNOWN = -2 };
+enum { GOMPI_RANK_UNKNOWN = INT32_MIN };
 
 struct gompi_group {
 	struct gompi_group *next; // of those to be used again
 	struct gompi_ranks ranks;
-	gompi_ai32 rank;  // of this process, -1: it is no member; GOMPI_RANK_UNKNOWN: nobody has asked
+	gompi_ai32 rank;  // of this process, MPI_UNDEFINED: it is no member; GOMPI_RANK_UNKNOWN: nobody has asked
 	uintptr_t handle; // if there are holders
 	uint64_t holders; // calls of MPI_Group_free that are due
 	bool owned;       // a communicator or window has it

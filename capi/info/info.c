@@ -134,7 +134,7 @@ static struct gompi_info *info_of(MPI_Info info) {
 	return info == MPI_INFO_ENV ? env : gompi_table_get(&infos.handles.table, (uintptr_t)info);
 }
 
-static bool lock_info(MPI_Info info) {
+static inline bool lock_info(MPI_Info info) {
 	if (__builtin_expect(info == MPI_INFO_ENV && gompi_load((struct gompi_info * _Atomic *)&env) == NULL, 0))
 		fill_env();
 	return gompi_biased_take(&infos.lock);
@@ -162,7 +162,7 @@ static inline int end_info_call(const char *call, int class, const struct gompi_
 }
 
 // Finds out whether key can be one, and how long it is. The verdict's class.
-static int check_key(struct gompi_verdict *v, const char *key, int *length) {
+static inline int check_key(struct gompi_verdict *v, const char *key, int *length) {
 	size_t n = key == NULL ? 0 : strlen(key);
 	*length = (int)n;
 	if (n == 0)
@@ -295,7 +295,7 @@ int gompi_info_free(MPI_Info *info) {
 
 int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 	struct gompi_verdict v;
-	int class, length;
+	int class, length = 0;
 	bool biased = lock_info(info);
 	struct gompi_info *x = info_of(info);
 	if (x == NULL)
@@ -319,7 +319,7 @@ int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 
 int gompi_info_delete(MPI_Info info, const char *key) {
 	struct gompi_verdict v;
-	int class, length;
+	int class, length = 0;
 	bool biased = lock_info(info);
 	struct gompi_info *x = info_of(info);
 	if (x == NULL)
@@ -346,7 +346,7 @@ static void copy_value(char *to, int room, struct pair *p) {
 
 int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag) {
 	struct gompi_verdict v;
-	int class, length;
+	int class, length = 0;
 	bool biased = lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
@@ -369,7 +369,7 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 
 int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag) {
 	struct gompi_verdict v;
-	int class, length;
+	int class, length = 0;
 	bool biased = lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
@@ -397,7 +397,7 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 
 int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag) {
 	struct gompi_verdict v;
-	int class, length;
+	int class, length = 0;
 	bool biased = lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
