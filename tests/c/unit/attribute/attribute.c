@@ -248,13 +248,18 @@ static void threads(void) {
 /* --- Datatypes */
 
 static void datatypes(void) {
-	uintptr_t predefined = (uintptr_t)MPI_INT, made = 11U << 27 | predefined, copy = made + 1;
+	uintptr_t predefined = (uintptr_t)MPI_INT, made = 0, copy;
 	int k, flag;
 	void *value = NULL;
 	const struct gompi_facts facts = {.combiner = MPI_COMBINER_DUP};
-	int64_t program[] = {0};
-	CHECK(gompi_type_install(predefined, facts, program, 1), "no memory");
-	CHECK(gompi_type_install(made, facts, program, 1), "no memory");
+	int64_t program[GOMPI_TYPE_HEAD] = {0};
+	CHECK(gompi_type_install(predefined, facts, program, GOMPI_TYPE_HEAD), "no memory");
+	do { /* until the handles end with the same bits */
+		gompi_type_remove(made);
+		made = gompi_type_add_program(facts, program, GOMPI_TYPE_HEAD, 0);
+		CHECK(made != 0, "no memory");
+	} while ((made ^ predefined) % 64 != 0);
+	copy = made + 1;
 	gompi_type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &k, NULL);
 	CHECK(gompi_type_attributes_of(made) == NULL, "attributes before there are any");
 	gompi_type_set_attr((MPI_Datatype)predefined, k, (void *)1);
