@@ -39,8 +39,15 @@ static int refuse_attribute(const char *call, MPI_Comm comm, const struct gompi_
 	return gompi_refuse(v->class, call, v->text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *value, int *flag) {
+// Not inlined, so that predefined attributes need no stack frame.
+static __attribute__((noinline)) int get_users(const char *call, struct gompi_comm *c, int keyval, void *value,
+					       int *flag) {
 	struct gompi_verdict v;
+	int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), keyval, value, flag);
+	return rc == MPI_SUCCESS ? rc : refuse_attribute(call, (MPI_Comm)c->handle, &v);
+}
+
+static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *value, int *flag) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	bool set;
 	if (c == NULL)
@@ -48,11 +55,8 @@ static inline int get_attr(const char *call, MPI_Comm comm, int keyval, void *va
 	if (value == NULL || flag == NULL)
 		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
 	int *at = predefined(keyval, &set);
-	if (at == NULL) {
-		int rc = gompi_attribute_get(&v, GOMPI_KEYVAL_COMM, gompi_load_acquire(&c->attributes), keyval, value,
-					     flag);
-		return rc == MPI_SUCCESS ? rc : refuse_attribute(call, comm, &v);
-	}
+	if (at == NULL)
+		return get_users(call, c, keyval, value, flag);
 	if (set)
 		*(void **)value = at;
 	*flag = set;
