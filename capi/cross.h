@@ -3,7 +3,7 @@
 // An exported function of Go runs on a goroutine's stack, on the thread that called it. A signal handler that the
 // application has installed without SA_ONSTACK runs on the stack that its thread is on. So the first call into Go on a
 // thread makes that goroutine's stack large (core/stack), and leaves the thread's alternate stack and signal mask as
-// they were. While Go runs on a thread, gompi_thread says so to the signals that should wait until it has been left
+// they were. While Go runs on a thread, gompi_signals says so to the signals that should wait until it has been left
 // (handlers.c).
 //
 // Every call of an exported function passes here: the linker's --wrap puts __wrap_crosscall2 in the place of the
@@ -11,7 +11,7 @@
 #ifndef GOMPI_CROSS_H
 #define GOMPI_CROSS_H
 
-#include "base/order.h"
+#include "base/signals.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,27 +20,24 @@
 enum { GOMPI_GO_STACK = 1 << 20 }; // a goroutine's stack after core/stack.Grow
 
 struct gompi_thread {
-	atomic_bool in_go;     // Go code runs on this thread, or is interrupted by a signal handler
-	bool ready;            // the first call is over
-	_Atomic uint64_t held; // signals that wait until the thread has left Go: bit n-1 is signal n
-	uintptr_t go_stack;    // an address near the top of the goroutine's stack
+	bool ready;         // the first call is over
+	uintptr_t go_stack; // an address near the top of the goroutine's stack
 };
 
-// Read and written by the thread and by signal handlers that interrupt it: relaxed, and in the order of the program
-// (gompi_set_in_go). Initial-exec: a signal handler asks, and must not meet the allocation of thread-local memory.
+// Initial-exec, as gompi_signals is.
 extern __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
 
-static inline bool gompi_is_in_go(void) { return gompi_load(&gompi_thread.in_go); }
+static inline bool gompi_is_in_go(void) { return gompi_load(&gompi_signals.in_go); }
 
 // What comes after sees the signals that were held before: a handler either finds the thread out of Go, or has set
 // held.
 static inline void gompi_set_in_go(bool in) {
 	gompi_compiler_fence();
-	gompi_store(&gompi_thread.in_go, in);
+	gompi_store(&gompi_signals.in_go, in);
 	gompi_compiler_fence();
 }
 
-static inline bool gompi_holds_signals(void) { return gompi_load(&gompi_thread.held) != 0; }
+static inline bool gompi_holds_signals(void) { return gompi_load(&gompi_signals.held) != 0; }
 
 // Returns true if the calling function belongs to a signal handler that has interrupted Go on this thread: Go must
 // not be called.

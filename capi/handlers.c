@@ -66,7 +66,7 @@ static bool hold(int sig, siginfo_t *info, ucontext_t *context) {
 	pthread_sigmask(SIG_BLOCK, &one, NULL); // SA_NODEFER
 	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), sig, info) == 0) {
 		sigaddset(&context->uc_sigmask, sig); // from the end of this handler on
-		gompi_or_total(&gompi_thread.held, bit(sig));
+		gompi_or_total(&gompi_signals.held, bit(sig));
 		if (gompi_node.control != NULL) // a wait that was just about to sleep
 			gompi_add_total(&gompi_my_cell()->wait.wake, 1);
 	} else {
@@ -77,7 +77,8 @@ static bool hold(int sig, siginfo_t *info, ucontext_t *context) {
 }
 
 static void take(int sig, siginfo_t *info, void *context) {
-	if (gompi_is_in_go() && hold(sig, info, context))
+	bool waits = gompi_is_in_go() || gompi_load(&gompi_signals.depth) != 0;
+	if (waits && hold(sig, info, context))
 		return;
 	void *handler = gompi_load_total(&actions[sig].handler);
 	if (gompi_load_total(&actions[sig].once)) {
@@ -88,7 +89,7 @@ static void take(int sig, siginfo_t *info, void *context) {
 }
 
 void gompi_release_signals(void) {
-	uint64_t held = gompi_swap_total(&gompi_thread.held, 0);
+	uint64_t held = gompi_swap_total(&gompi_signals.held, 0);
 	sigset_t set;
 	sigemptyset(&set);
 	for (int sig = 1; sig <= SIGNALS; sig++)

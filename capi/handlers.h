@@ -4,7 +4,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Delivers the signals that this thread held back (gompi_thread.held). The thread is not in Go.
+// Delivers the signals that this thread held back (gompi_signals.held). The thread is not in Go.
 void gompi_release_signals(void);
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 #define GOMPI_KEYVAL_H
 
 #include "base/abi.h"
-#include "base/mutex.h"
+#include "base/brief.h"
 #include "base/table.h"
 #include "base/verdict.h"
 

@@ -2,12 +2,14 @@
 // lock of this kind takes and gives all of them by plain stores. As soon as another thread takes one, membarrier(2)
 // ends that for good, and they are struct gompi_mutex. Where there is no membarrier(2) they are from the beginning.
 //
-// A signal handler must not take such a lock on the thread that has it.
+// The application's signal handlers wait while the thread has such a lock, so that none finds it taken, or leaves with
+// it.
 #ifndef GOMPI_BIASED_H
 #define GOMPI_BIASED_H
 
 #include "base/call.h"
 #include "base/mutex.h"
+#include "base/signals.h"
 
 struct gompi_biased {
 	gompi_a32 inside; // 1: the thread that the locks are biased to has it
@@ -24,6 +26,7 @@ __attribute__((cold)) bool gompi_biased_wait(struct gompi_biased *l, uintptr_t m
 
 // Takes the lock. Returns what gompi_biased_give is to be given.
 static inline bool gompi_biased_take(struct gompi_biased *l) {
+	gompi_signals_stop();
 	uintptr_t me = (uintptr_t)&gompi_call;
 	if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1)) {
 		gompi_store(&l->inside, 1);
@@ -40,6 +43,7 @@ static inline void gompi_biased_give(struct gompi_biased *l, bool biased) {
 		gompi_store_release(&l->inside, 0); // pairs with the acquire in gompi_biased_wait
 	else
 		gompi_mutex_give(&l->mutex);
+	gompi_signals_go_on();
 }
 
 #pragma GCC visibility pop

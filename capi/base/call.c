@@ -1,7 +1,11 @@
 #include "base/call.h"
 
+#include "base/signals.h"
+
 _Thread_local const char *gompi_call __attribute__((tls_model("initial-exec")));
 
 _Thread_local bool gompi_progress_thread __attribute__((tls_model("initial-exec")));
+
+_Thread_local struct gompi_signals gompi_signals __attribute__((tls_model("initial-exec")));
 
 const char *gompi_current_call(void) { return gompi_call; }

@@ -35,19 +35,5 @@ static inline void gompi_mutex_give(struct gompi_mutex *m) {
 		gompi_mutex_wake(m);
 }
 
-// A lock for a few instructions: one that is atomic takes it, a store gives it back. Who waits lets others run.
-struct gompi_brief {
-	gompi_a32 word; // 1: taken
-};
-
-static inline void gompi_brief_take(struct gompi_brief *b) {
-	while (__builtin_expect(gompi_swap_total(&b->word, 1) != 0, 0))
-		sched_yield();
-}
-
-static inline void gompi_brief_give(struct gompi_brief *b) {
-	gompi_store_release(&b->word, 0); // pairs with gompi_brief_take
-}
-
 #pragma GCC visibility pop
 #endif

@@ -95,6 +95,7 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 // Small types stay until so many others have been removed.
 bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 	const int64_t large = 1 << 16; // words
+	gompi_signals_stop();
 	bool biased = gompi_biased_take(&changes.lock);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
 	bool found = old != NULL, worth = false;
@@ -116,6 +117,7 @@ bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 		gompi_type_drop(old);
 	if (__builtin_expect(worth, 0))
 		malloc_trim(0);
+	gompi_signals_go_on();
 	return found;
 }
 

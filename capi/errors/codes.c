@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mutex.h"
+#include "base/brief.h"
 #include "base/verdict.h"
 #include "errors/z_calls.h"
 #include "errors/z_classes.h"

@@ -3,7 +3,7 @@
 #ifndef GOMPI_HANDLER_H
 #define GOMPI_HANDLER_H
 
-#include "base/mutex.h"
+#include "base/brief.h"
 #include "base/table.h"
 #include "base/verdict.h"
 

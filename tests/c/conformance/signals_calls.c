@@ -107,8 +107,8 @@ int main(int argc, char **argv) {
 				MPI_Recv(&x, 1, MPI_INT, !check_rank, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 			} else if (sigsetjmp(back, 1) == 0) {
 				struct itimerval once = {{0, 0}, {0, 100 + 400 * (i / 2 % 10)}};
+				may_jump = 1; /* first: the timer may end before setitimer returns */
 				setitimer(ITIMER_REAL, &once, NULL);
-				may_jump = 1;
 				MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1000 + i, own, MPI_STATUS_IGNORE);
 				CHECK(0, "a message from nowhere");
 			} else {
