@@ -4,14 +4,19 @@
 
 #include "attribute/z_calls.h"
 
-// 2^28 numbers of each kind, which come again late (base/table.h).
+// 2^27 numbers of each kind, which come again late (base/table.h), behind the kinds of core/handle: a keyval is no
+// handle.
 enum {
-	KIND_BITS = 28,
+	KIND_BITS = 27,
+	FIRST_KIND = 12,
 	SPARE_KEYVALS = 64,
 };
 
-#define OF_KIND(kind) \
-	{ .table = {&gompi_table_nothing}, .above = ((kind) + 1) << KIND_BITS, .numbers = (1 << KIND_BITS) - 1 }
+#define OF_KIND(kind)                                                                         \
+	{                                                                                     \
+		.table = {&gompi_table_nothing}, .above = (FIRST_KIND + (kind)) << KIND_BITS, \
+		.numbers = (1 << KIND_BITS) - 1                                               \
+	}
 
 struct gompi_handles gompi_keyvals[GOMPI_KEYVAL_KINDS] = {OF_KIND(GOMPI_KEYVAL_COMM), OF_KIND(GOMPI_KEYVAL_WIN),
 							  OF_KIND(GOMPI_KEYVAL_TYPE)};
@@ -39,7 +44,7 @@ struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int n
 }
 
 static void end_keyval_locked(struct gompi_keyval *k) {
-	struct gompi_handles *of = &gompi_keyvals[(k->number >> KIND_BITS) - 1];
+	struct gompi_handles *of = &gompi_keyvals[(k->number >> KIND_BITS) - FIRST_KIND];
 	gompi_handles_remove(of, (uintptr_t)k->number);
 	if (spares < SPARE_KEYVALS) {
 		k->next = spare_keyvals;

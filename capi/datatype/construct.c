@@ -181,6 +181,8 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 	const struct gompi_type *old = r->n > 0 || !fields ? gompi_recipe_type(r, 0) : NULL;
 	bool in_bytes = fields || r->combiner == MPI_COMBINER_HINDEXED || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 	int64_t total = 0, lo = 0, hi = 0;
+	if (r->list[0] == NULL && r->a < 0)
+		return false;
 	for (int64_t i = 0; i < r->n; i++) {
 		int64_t n = r->list[0] != NULL ? gompi_recipe_at(r, 0, i) : r->a, first, end;
 		if (n < 0)

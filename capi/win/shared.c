@@ -52,7 +52,7 @@ int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit
 int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
 	int unit = 0, *at = disp_unit != NULL ? &unit : NULL;
 	int rc = gompi_win_shared_query(win, rank, size, at, baseptr);
-	if (rc == MPI_SUCCESS && disp_unit != NULL)
+	if (unit != 0) // else the call has been refused, whatever an error handler has made of that
 		*disp_unit = unit;
 	return rc;
 }

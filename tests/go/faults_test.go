@@ -120,15 +120,17 @@ int main(int argc, char **argv)
         if (f == NULL || fscanf(f, "%lu", &pages) != 1)
             return 9;
         fclose(f);
+        enum { BLOCKS = 12 << 20 };
+        int *lengths = malloc(BLOCKS * sizeof *lengths), *at = malloc(BLOCKS * sizeof *at);
+        for (int i = 0; i < BLOCKS; i++) {
+            lengths[i] = 1;
+            at[i] = 2 * i;
+        }
+        pages += 2 * BLOCKS * sizeof(int) / 4096;
         l.rlim_cur = l.rlim_max = pages * 4096 + (150 << 20);
         setrlimit(RLIMIT_AS, &l);
-        static char text[1000];
-        memset(text, 'x', sizeof text - 1);
-        for (int i = 0; i < 400000; i++) {
-            MPI_Info info;
-            MPI_Info_create(&info);
-            MPI_Info_set(info, "key", text);
-        }
+        MPI_Datatype type;
+        MPI_Type_indexed(BLOCKS, lengths, at, MPI_INT, &type);
     } else if (strcmp(place, "alarm") == 0) {
         struct itimerval t = {{0, 1000}, {0, 1000}};
         int size;

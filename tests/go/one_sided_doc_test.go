@@ -22,8 +22,8 @@ func TestOneSidedDocument(t *testing.T) {
 		regexp.MustCompile(`(?m)^\s+[kK]ey[A-Z]\w*\s*=\s*"([a-z_]+)"`), // the keys of core/rma
 		// keys that a call looks up itself
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
-		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`), // of communicators
-		regexp.MustCompile(`put\("([a-z]+)", `),      // of MPI_INFO_ENV
+		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),     // of communicators
+		regexp.MustCompile(`put_text\(&t, "([a-z]+)", `), // of MPI_INFO_ENV
 		// variables, where Go reads them
 		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),
 		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // and C
