@@ -8,7 +8,7 @@
 // handle.
 enum {
 	KIND_BITS = 27,
-	FIRST_KIND = 12,
+	FIRST_KIND = 13, // 12 is that of messages' requests
 	SPARE_KEYVALS = 64,
 };
 
