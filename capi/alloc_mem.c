@@ -48,16 +48,16 @@ static struct known_piece *place_for(const void *at) {
 _Static_assert(PLACES == 1 << 8, "the highest 8 bits");
 
 void gompi_alloc_mem_forget(void) {
-	bool biased = gompi_biased_take(&pieces.lock);
+	gompi_biased_take(&pieces.lock);
 	memset(pieces.place, 0, sizeof pieces.place);
 	memset(pieces.of_size, 0, sizeof pieces.of_size);
 	pieces.kept = 0;
-	gompi_biased_give(&pieces.lock, biased);
+	gompi_biased_give(&pieces.lock);
 }
 
 // Returns a piece that is kept with room for size bytes, and not much more than twice as many, or NULL.
 static char *take_piece(MPI_Aint size) {
-	bool biased = gompi_biased_take(&pieces.lock);
+	gompi_biased_take(&pieces.lock);
 	int number = size_number(size), last = number + 4;
 	while (number < last && (pieces.of_size[number] == NULL || pieces.of_size[number]->room < size))
 		number++;
@@ -69,7 +69,7 @@ static char *take_piece(MPI_Aint size) {
 		pieces.kept -= p->room;
 		at = p->at;
 	}
-	gompi_biased_give(&pieces.lock, biased);
+	gompi_biased_give(&pieces.lock);
 	return at;
 }
 
@@ -95,7 +95,7 @@ enum keep { KEPT, KEPT_ALREADY, CANNOT_KEEP };
 // Keeps a piece that has been freed, of which Go says how much room it has, or, where that is 0, that is known.
 static enum keep keep_piece(char *at, int64_t room) {
 	enum keep done = CANNOT_KEEP;
-	bool biased = gompi_biased_take(&pieces.lock);
+	gompi_biased_take(&pieces.lock);
 	struct known_piece *p = place_for(at);
 	bool known = p->at == at;
 	if (known && p->kept) {
@@ -114,7 +114,7 @@ static enum keep keep_piece(char *at, int64_t room) {
 			p->at = NULL; // Go frees it
 		}
 	}
-	gompi_biased_give(&pieces.lock, biased);
+	gompi_biased_give(&pieces.lock);
 	return done;
 }
 

@@ -14,7 +14,6 @@ import (
 	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
 
@@ -134,7 +133,6 @@ func factsOf(t *datatype.Type) C.struct_gompi_facts {
 // The head of a program is the same in C and in Go (layout.go says how this is checked).
 var (
 	_ = same[C.GOMPI_TYPE_MAGIC-datatype.Magic]
-	_ = same[uintptr(C.GOMPI_TYPE_HANDLES)-uintptr(handle.Datatype)<<27]
 	_ = same[C.GOMPI_TYPE_HEAD-datatype.HeadWords]
 	_ = same[C.GOMPI_TYPE_MAX_DEPTH-datatype.MaxDepth]
 	_ = same[C.GOMPI_TYPE_CONTIGUOUS-datatype.FlagContiguous]

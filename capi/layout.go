@@ -52,7 +52,9 @@ var (
 	_ = same[C.GOMPI_MARK_SLOTS-shm.MarkSlots]
 	_ = same[C.GOMPI_LANES*C.GOMPI_INBOX_SIZE-shm.MessageRingSize]
 	_ = same[C.GOMPI_MOST_PROCESSES-shm.MaxProcesses]
-	_ = same[C.GOMPI_REQUEST-1-handle.Datatype]
+	_ = same[C.GOMPI_KIND_ERRHANDLER-handle.Errhandler]
+	_ = same[C.GOMPI_KIND_DATATYPE-handle.Datatype]
+	_ = same[C.GOMPI_KIND_REQUEST-1-handle.Datatype] // kinds of C's own are behind
 	_ = same[C.GOMPI_KIND_OP-C.int(handle.Op)]
 	_ = same[C.GOMPI_KIND_GROUP-C.int(handle.Group)]
 	_ = same[C.GOMPI_KIND_MESSAGE-C.int(handle.Message)]

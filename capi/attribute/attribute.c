@@ -13,11 +13,11 @@ static struct gompi_spares spare_tables = {sizeof(struct gompi_attributes), offs
 					   NULL};
 
 struct gompi_attributes *gompi_attributes_make(struct gompi_attributes *_Atomic *at) {
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	struct gompi_attributes *t = gompi_load(at);
 	if (t == NULL && (t = gompi_spares_take(&spare_tables)) != NULL)
 		gompi_store_release(at, t); // pairs with the acquire in gompi_attributes_open
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	return t;
 }
 
@@ -90,9 +90,9 @@ static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, ui
 	if (now->delete != (uintptr_t)MPI_COMM_NULL_DELETE_FN) {
 		const struct gompi_keyval k = *now;
 		void *value = gompi_load(&entry_at(t, i)->value);
-		gompi_brief_give(&gompi_keyvals_lock);
+		gompi_biased_give(&gompi_keyvals_lock);
 		int code = ((delete_function *)k.delete)((void *)object, k.number, value, k.extra);
-		gompi_brief_take(&gompi_keyvals_lock);
+		gompi_biased_take(&gompi_keyvals_lock);
 		if (code != MPI_SUCCESS)
 			return gompi_error(v, code, "the delete function of attribute %d returned %d", k.number, code);
 		i = place_of_keyval(t, k.number);
@@ -127,21 +127,21 @@ static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, stru
 int gompi_attribute_set(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			uintptr_t object, int keyval, void *value) {
 	int rc = MPI_SUCCESS;
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	uint32_t i = place_of_keyval(t, keyval);
 	const struct gompi_keyval *k = has_place(t, i) ? entry_at(t, i)->key : NULL;
 	if (k != NULL && !k->freed && k->delete == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
 		gompi_store_release(&entry_at(t, i)->value, value);
 	else
 		rc = set_locked(v, kind, t, object, keyval, value);
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	return rc;
 }
 
 int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			   uintptr_t object, int keyval) {
 	int rc;
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	uint32_t i = place_of_keyval(t, keyval);
 	if (has_place(t, i))
 		rc = delete_locked(v, t, i, object, true);
@@ -149,7 +149,7 @@ int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind,
 		rc = gompi_error(v, MPI_ERR_KEYVAL, "attribute %d is not set", keyval);
 	else
 		rc = gompi_no_keyval(v, kind, keyval);
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	return rc;
 }
 
@@ -169,9 +169,9 @@ static int copy_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, str
 		const struct gompi_keyval now = *k;
 		keep = 0;
 		value = NULL;
-		gompi_brief_give(&gompi_keyvals_lock);
+		gompi_biased_give(&gompi_keyvals_lock);
 		int code = ((copy_function *)now.copy)((void *)object, old.keyval, now.extra, old.value, &value, &keep);
-		gompi_brief_take(&gompi_keyvals_lock);
+		gompi_biased_take(&gompi_keyvals_lock);
 		if (code != MPI_SUCCESS)
 			return gompi_error(v, code, "the copy function of attribute %d returned %d", old.keyval, code);
 		k = gompi_keyval_find_locked(kind, old.keyval);
@@ -186,7 +186,7 @@ int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, 
 	*to = NULL;
 	if (from == NULL || gompi_load(&from->n) == 0)
 		return MPI_SUCCESS;
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	uint32_t n = gompi_load(&from->n);
 	struct old_attribute *old = malloc((n + 1) * sizeof *old); // the functions may change what there is
 	struct gompi_attributes *t = gompi_spares_take(&spare_tables);
@@ -198,7 +198,7 @@ int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, 
 						gompi_load(&entry_at(from, i)->value)};
 	for (uint32_t i = 0; i < n && rc == MPI_SUCCESS; i++)
 		rc = copy_locked(v, kind, old[i], object, t);
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	free(old);
 	if (rc == MPI_SUCCESS && gompi_load(&t->n) > 0) {
 		*to = t;
@@ -215,22 +215,22 @@ int gompi_attributes_delete(struct gompi_verdict *v, struct gompi_attributes *t,
 	int rc = MPI_SUCCESS;
 	if (t == NULL)
 		return rc;
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	for (uint32_t n; rc == MPI_SUCCESS && (n = gompi_load(&t->n)) > 0;)
 		rc = delete_locked(v, t, n - 1, object, true);
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	return rc;
 }
 
 void gompi_attributes_close(struct gompi_attributes *t) {
 	if (t == NULL)
 		return;
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	for (uint32_t n; (n = gompi_load(&t->n)) > 0;)
 		take_out(t, n - 1);
 	struct gompi_name *name = t->name;
 	t->name = NULL;
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	free(name);
 	gompi_spares_give(&spare_tables, t);
 }

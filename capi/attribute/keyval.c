@@ -1,28 +1,12 @@
 #include "attribute/keyval.h"
 
-#include <stdlib.h>
-
 #include "attribute/z_calls.h"
 
-// 2^27 numbers of each kind, which come again late (base/table.h), behind the kinds of core/handle: a keyval is no
-// handle.
-enum {
-	KIND_BITS = 27,
-	FIRST_KIND = 13, // 12 is that of messages' requests
-	SPARE_KEYVALS = 64,
-};
+#define OF_KIND(kind) GOMPI_OBJECTS(GOMPI_KIND_KEYVAL + (kind), struct gompi_keyval)
 
-#define OF_KIND(kind)                                                                         \
-	{                                                                                     \
-		.table = {&gompi_table_nothing}, .above = (FIRST_KIND + (kind)) << KIND_BITS, \
-		.numbers = (1 << KIND_BITS) - 1                                               \
-	}
-
-struct gompi_handles gompi_keyvals[GOMPI_KEYVAL_KINDS] = {OF_KIND(GOMPI_KEYVAL_COMM), OF_KIND(GOMPI_KEYVAL_WIN),
+struct gompi_objects gompi_keyvals[GOMPI_KEYVAL_KINDS] = {OF_KIND(GOMPI_KEYVAL_COMM), OF_KIND(GOMPI_KEYVAL_WIN),
 							  OF_KIND(GOMPI_KEYVAL_TYPE)};
-struct gompi_brief gompi_keyvals_lock;
-static struct gompi_keyval *spare_keyvals;
-static int spares;
+struct gompi_biased gompi_keyvals_lock;
 
 static const char *const kind_names[] = {"communicators", "windows", "datatypes"};
 
@@ -40,20 +24,13 @@ int gompi_no_keyval(struct gompi_verdict *v, enum gompi_keyval_kind kind, int nu
 }
 
 struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int number) {
-	return gompi_table_get(&gompi_keyvals[kind].table, (uintptr_t)(uint32_t)number);
+	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number);
 }
 
 static void end_keyval_locked(struct gompi_keyval *k) {
-	struct gompi_handles *of = &gompi_keyvals[(k->number >> KIND_BITS) - FIRST_KIND];
-	gompi_handles_remove(of, (uintptr_t)k->number);
-	if (spares < SPARE_KEYVALS) {
-		k->next = spare_keyvals;
-		spare_keyvals = k;
-		spares++;
-	} else {
-		free(k);
-	}
-	gompi_handles_settle(of);
+	struct gompi_objects *of = &gompi_keyvals[(k->number >> GOMPI_KIND_BITS) - GOMPI_KIND_KEYVAL];
+	gompi_handles_remove(&of->handles, (uintptr_t)k->number);
+	gompi_objects_give(of, k);
 }
 
 void gompi_keyval_leave_locked(struct gompi_keyval *k) {
@@ -61,29 +38,20 @@ void gompi_keyval_leave_locked(struct gompi_keyval *k) {
 		end_keyval_locked(k);
 }
 
-static struct gompi_keyval *take_keyval_locked(void) {
-	struct gompi_keyval *k = spare_keyvals;
-	if (k == NULL)
-		return malloc(sizeof *k);
-	spare_keyvals = k->next;
-	spares--;
-	return k;
-}
-
 static int make_keyval(const char *call, enum gompi_keyval_kind kind, uintptr_t copy, uintptr_t delete, void *extra,
 		       int *keyval) {
 	if (keyval == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	gompi_brief_take(&gompi_keyvals_lock);
-	struct gompi_keyval *k = take_keyval_locked();
-	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&gompi_keyvals[kind], k);
+	gompi_biased_take(&gompi_keyvals_lock);
+	struct gompi_keyval *k = gompi_objects_take(&gompi_keyvals[kind]);
+	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&gompi_keyvals[kind].handles, k);
 	if (number != 0)
 		*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra = extra};
-	gompi_brief_give(&gompi_keyvals_lock);
-	if (number == 0) {
-		free(k);
+	else if (k != NULL)
+		gompi_objects_give(&gompi_keyvals[kind], k);
+	gompi_biased_give(&gompi_keyvals_lock);
+	if (number == 0)
 		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another keyval", GOMPI_ON_NONE, 0);
-	}
 	*keyval = (int)number;
 	return MPI_SUCCESS;
 }
@@ -94,7 +62,7 @@ static int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyva
 	struct gompi_verdict v;
 	if (keyval == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	struct gompi_keyval *k = gompi_keyval_find_locked(kind, *keyval);
 	bool found = k != NULL;
 	if (found) {
@@ -102,7 +70,7 @@ static int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyva
 		if (k->uses == 0)
 			end_keyval_locked(k);
 	}
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	if (!found) {
 		gompi_no_keyval(&v, kind, *keyval);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);

@@ -4,8 +4,7 @@
 #define GOMPI_KEYVAL_H
 
 #include "base/abi.h"
-#include "base/brief.h"
-#include "base/table.h"
+#include "base/objects.h"
 #include "base/verdict.h"
 
 #pragma GCC visibility push(hidden)
@@ -16,23 +15,23 @@ enum { GOMPI_KEYVAL_FIRST = 1000 }; // predefined attributes are below
 enum gompi_keyval_kind { GOMPI_KEYVAL_COMM, GOMPI_KEYVAL_WIN, GOMPI_KEYVAL_TYPE, GOMPI_KEYVAL_KINDS };
 
 struct gompi_keyval {
+	struct gompi_keyval *next; // of those to be used again
 	int number;
 	uintptr_t copy, delete; // the application's functions, or predefined ones
 	void *extra;
 	uint32_t uses; // attributes that have it
 	bool freed;
-	struct gompi_keyval *next; // of spares
 };
 
-// Those that live, by number.
-extern struct gompi_handles gompi_keyvals[GOMPI_KEYVAL_KINDS];
+// The lock below guards them, not those of each kind.
+extern struct gompi_objects gompi_keyvals[GOMPI_KEYVAL_KINDS];
 
 // Guards keyvals and the changes of all tables of attributes. No function of the application is called under it.
-extern struct gompi_brief gompi_keyvals_lock;
+extern struct gompi_biased gompi_keyvals_lock;
 
 // Returns true if there is such a keyval: one that was freed, too, while an attribute has it.
 static inline bool gompi_keyval_lives(enum gompi_keyval_kind kind, int number) {
-	return gompi_table_get(&gompi_keyvals[kind].table, (uintptr_t)(uint32_t)number) != NULL;
+	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number) != NULL;
 }
 
 // Returns MPI_ERR_KEYVAL and says why there is no such keyval.

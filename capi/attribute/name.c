@@ -7,7 +7,7 @@ int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const ch
 	if (name == NULL)
 		return gompi_error(v, MPI_ERR_ARG, "the name is a null pointer");
 	size_t n = strnlen(name, MPI_MAX_OBJECT_NAME - 1);
-	gompi_brief_take(&gompi_keyvals_lock);
+	gompi_biased_take(&gompi_keyvals_lock);
 	if (t != NULL && t->name == NULL)
 		t->name = malloc(sizeof *t->name);
 	bool there = t != NULL && t->name != NULL;
@@ -16,19 +16,19 @@ int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const ch
 		t->name->text[n] = 0;
 		t->name->length = (int)n;
 	}
-	gompi_brief_give(&gompi_keyvals_lock);
+	gompi_biased_give(&gompi_keyvals_lock);
 	return there ? MPI_SUCCESS : gompi_error(v, MPI_ERR_NO_MEM, "no memory for a name");
 }
 
 int gompi_name_get(struct gompi_attributes *t, const char *otherwise, char *name) {
 	int n = -1;
 	if (t != NULL) {
-		gompi_brief_take(&gompi_keyvals_lock);
+		gompi_biased_take(&gompi_keyvals_lock);
 		if (t->name != NULL) {
 			n = t->name->length;
 			memcpy(name, t->name->text, (size_t)n + 1);
 		}
-		gompi_brief_give(&gompi_keyvals_lock);
+		gompi_biased_give(&gompi_keyvals_lock);
 	}
 	if (n < 0) {
 		n = (int)strlen(otherwise);

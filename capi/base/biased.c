@@ -36,14 +36,14 @@ static bool bias_to(uintptr_t me) {
 	}
 }
 
-bool gompi_biased_wait(struct gompi_biased *l, uintptr_t me) {
+void gompi_biased_wait(struct gompi_biased *l, uintptr_t me) {
 	if (bias_to(me)) {
-		bool biased = gompi_biased_take(l); // which comes here again if that has ended meanwhile
-		gompi_signals_go_on();              // signals have been stopped twice
-		return biased;
+		gompi_biased_take(l);  // which comes here again if that has ended meanwhile
+		gompi_signals_go_on(); // signals have been stopped twice
+		return;
 	}
 	gompi_mutex_take(&l->mutex);
 	while (gompi_load_acquire(&l->inside) != 0) // pairs with the release in gompi_biased_give
 		sched_yield();
-	return false;
+	l->biased = false;
 }

@@ -13,6 +13,7 @@
 
 struct gompi_biased {
 	gompi_a32 inside; // 1: the thread that the locks are biased to has it
+	bool biased;      // whoever has it is that thread
 	struct gompi_mutex mutex;
 };
 
@@ -22,24 +23,25 @@ extern _Atomic uintptr_t gompi_biased_to __attribute__((visibility("hidden")));
 
 #pragma GCC visibility push(hidden)
 
-__attribute__((cold)) bool gompi_biased_wait(struct gompi_biased *l, uintptr_t me);
+__attribute__((cold)) void gompi_biased_wait(struct gompi_biased *l, uintptr_t me);
 
-// Takes the lock. Returns what gompi_biased_give is to be given.
-static inline bool gompi_biased_take(struct gompi_biased *l) {
+static inline void gompi_biased_take(struct gompi_biased *l) {
 	gompi_signals_stop();
 	uintptr_t me = (uintptr_t)&gompi_call;
 	if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1)) {
 		gompi_store(&l->inside, 1);
 		gompi_compiler_fence(); // the processor's part of this fence is the membarrier in gompi_biased_wait
-		if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1))
-			return true;
+		if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1)) {
+			l->biased = true;
+			return;
+		}
 		gompi_store(&l->inside, 0);
 	}
-	return gompi_biased_wait(l, me);
+	gompi_biased_wait(l, me);
 }
 
-static inline void gompi_biased_give(struct gompi_biased *l, bool biased) {
-	if (__builtin_expect(biased, 1))
+static inline void gompi_biased_give(struct gompi_biased *l) {
+	if (__builtin_expect(l->biased, 1))
 		gompi_store_release(&l->inside, 0); // pairs with the acquire in gompi_biased_wait
 	else
 		gompi_mutex_give(&l->mutex);

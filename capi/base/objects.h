@@ -12,11 +12,20 @@ struct gompi_objects {
 	size_t bytes; // of an object, of which the first ones are the address of the next in spare
 	void *spare;  // some to be used again
 	int spares;
-	int live, most; // objects there are and, since memory was given back, were
+	struct gompi_crowd crowd; // with these
 };
 
 // The kinds whose handles C makes beside requests, by core/handle.Kind (compared in capi/layout.go).
-enum { GOMPI_KIND_OP = 1, GOMPI_KIND_GROUP = 3, GOMPI_KIND_MESSAGE = 7, GOMPI_KIND_INFO = 8 };
+enum {
+	GOMPI_KIND_OP = 1,
+	GOMPI_KIND_GROUP = 3,
+	GOMPI_KIND_MESSAGE = 7,
+	GOMPI_KIND_INFO = 8,
+	GOMPI_KIND_ERRHANDLER = 9,
+	GOMPI_KIND_DATATYPE = 11,
+	GOMPI_KIND_REQUEST = 12, // of messages; core/handle does not know it, nor keyvals
+	GOMPI_KIND_KEYVAL = 13,  // and one more for each kind of these
+};
 enum { GOMPI_KIND_BITS = 27, GOMPI_KIND_MOST = 1 << 24 }; // of a number in a handle; objects of a kind
 
 // What a variable begins with for a kind with objects of a type.
@@ -51,7 +60,7 @@ static inline void *gompi_objects_take(struct gompi_objects *s) {
 }
 
 static inline void gompi_objects_give(struct gompi_objects *s, void *object) {
-	if (__builtin_expect(s->spares >= GOMPI_OBJECTS_SPARE || s->most >= GOMPI_OBJECTS_MANY, 0)) {
+	if (__builtin_expect(s->spares >= GOMPI_OBJECTS_SPARE || s->crowd.most >= GOMPI_OBJECTS_MANY, 0)) {
 		gompi_objects_less(s, object);
 		return;
 	}
@@ -59,6 +68,9 @@ static inline void gompi_objects_give(struct gompi_objects *s, void *object) {
 	s->spare = object;
 	s->spares++;
 }
+
+// gompi_objects_used returns how many objects there are that are not to be used again.
+static inline int gompi_objects_used(const struct gompi_objects *s) { return (int)s->crowd.live - s->spares; }
 
 #pragma GCC visibility pop
 #endif

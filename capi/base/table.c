@@ -135,11 +135,6 @@ void gompi_handles_trim(struct gompi_handles *s) {
 		if (from < to)
 			madvise((void *)from, to - from, MADV_DONTNEED);
 	}
-}
-
-void gompi_handles_give_back(struct gompi_handles *s) {
-	s->most = 0;
-	gompi_handles_trim(s);
 	malloc_trim(0);
 }
 

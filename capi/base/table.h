@@ -36,7 +36,6 @@ struct gompi_handles {
 	uint32_t above;             // what is above the number in each handle
 	uint32_t numbers;           // the largest number, of which all bits are set
 	uint32_t first, last, free; // entries that are free, by when they became so, and how many
-	uint32_t most;              // were live since memory was given back (gompi_handles_settle)
 };
 
 // Objects of one kind to be used again. None is given back to the system, so that a call that comes too late finds
@@ -98,8 +97,9 @@ void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
 void gompi_handles_open(struct gompi_handles *s, uint32_t above, uint32_t numbers);
 // gompi_handles_grow makes twice as many entries, if there is memory, and returns those that there are.
 __attribute__((cold)) struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s);
-// gompi_handles_trim gives back the pages of tables that nothing is added to any longer. Whoever still looks there
-// finds nothing, if it is not for the handle 0.
+// gompi_handles_trim gives back the pages of tables that nothing is added to any longer, and what the C library keeps
+// of memory that has been freed: where gompi_crowd_less tells to. Whoever still looks in such a table finds nothing, if
+// it is not for the handle 0.
 void gompi_handles_trim(struct gompi_handles *s);
 void gompi_handles_close(struct gompi_handles *s);
 
@@ -142,17 +142,6 @@ static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handl
 	struct gompi_table_entries *t = gompi_load(&s->table.now);
 	gompi_table_leave(gompi_table_place(t, handle), (uint32_t)handle);
 	gompi_handles_push(s, t, (uint32_t)(handle & t->mask));
-}
-
-// gompi_handles_settle gives memory back to the system, that of the objects too, once most of many handles have been
-// removed. After each that is.
-void gompi_handles_give_back(struct gompi_handles *s);
-static inline void gompi_handles_settle(struct gompi_handles *s) {
-	uint32_t live = (uint32_t)gompi_load(&s->table.now)->mask + 1 - s->free;
-	if (__builtin_expect(live > s->most, 0))
-		s->most = live;
-	else if (__builtin_expect(s->most >= 1 << 16 && live <= s->most / 8, 0))
-		gompi_handles_give_back(s);
 }
 
 // gompi_spares_take returns an object with what it had when it was given, or a new one that is zero; NULL: there is no

@@ -1,6 +1,5 @@
-// What a recipe makes. What is right, and of a layout that
-// draft.h knows, is done here without a call into Go, which constructs the same again when it needs the type; all else
-// is done there, refusals with their texts included.
+// What a recipe makes. What is right, and of a layout that draft.h knows, is done here without a call into Go, which
+// constructs the same again when it needs the type; all else is done there, refusals with their texts included.
 #include <stdlib.h>
 #include <string.h>
 

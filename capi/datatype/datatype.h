@@ -56,8 +56,7 @@ enum {
 // Where the types are: a predefined type lies in the slot of its handle, the others are in a table of live handles,
 // which C makes for all, those that Go constructs included.
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
-enum { GOMPI_TYPE_HANDLES = 11 << 27, GOMPI_TYPE_HANDLES_NUMBERS = (1 << 27) - 1 }; // core/handle's
-#define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950)                                  // core/datatype's
+#define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950) // core/datatype's
 
 extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
 extern struct gompi_handles gompi_types;

@@ -1,6 +1,6 @@
 // Finding types that the library owns (MPI-5.0 6.9.4, 19.1.9). Errors are raised on MPI_COMM_SELF. Nothing blocks or
 // communicates; Go is asked for an unnamed type the first time.
-#include "base/mutex.h"
+#include "base/biased.h"
 #include "base/up.h"
 #include "base/verdict.h"
 #include "datatype/facts.h"
@@ -76,7 +76,7 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 // The unnamed types that have been asked for; those beyond are Go's to find. The number releases the entries.
 enum { MOST_UNNAMED = 64 };
 static struct {
-	struct gompi_mutex mutex;
+	struct gompi_biased lock;
 	gompi_a32 number;
 	struct {
 		int combiner, p, r;
@@ -102,7 +102,7 @@ static int create_unnamed(const char *call, int combiner, int p, int r, MPI_Data
 	if (type == MPI_DATATYPE_NULL || newtype == NULL)
 		return newtype == NULL && rc == MPI_SUCCESS ? gompi_no_place(call, GOMPI_ON_NONE, 0) : rc;
 	*newtype = type;
-	gompi_mutex_take(&unnamed.mutex);
+	gompi_biased_take(&unnamed.lock);
 	uint32_t n = gompi_load(&unnamed.number);
 	if (n < MOST_UNNAMED && find_unnamed(combiner, p, r) == MPI_DATATYPE_NULL) {
 		unnamed.entry[n].combiner = combiner;
@@ -111,7 +111,7 @@ static int create_unnamed(const char *call, int combiner, int p, int r, MPI_Data
 		unnamed.entry[n].type = type;
 		gompi_store_release(&unnamed.number, n + 1); // pairs with the acquire in find_unnamed
 	}
-	gompi_mutex_give(&unnamed.mutex);
+	gompi_biased_give(&unnamed.lock);
 	return MPI_SUCCESS;
 }
 

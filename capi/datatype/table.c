@@ -2,18 +2,18 @@
 #include "datatype/datatype.h"
 #include "datatype/facts.h"
 
-#include "base/biased.h"
+#include "base/objects.h"
 #include "datatype/program.h"
 #include "datatype/recipe.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
 struct gompi_facts gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
-struct gompi_handles gompi_types = {
-	.table = {&gompi_table_nothing}, .above = GOMPI_TYPE_HANDLES, .numbers = GOMPI_TYPE_HANDLES_NUMBERS};
+struct gompi_handles gompi_types = {.table = {&gompi_table_nothing},
+				    .above = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
+				    .numbers = (1 << GOMPI_KIND_BITS) - 1};
 
 // Changes of the table, and types removed last, oldest first from next on.
 static struct {
@@ -43,12 +43,12 @@ struct gompi_type *gompi_type_new(int64_t words, size_t more) {
 }
 
 uintptr_t gompi_type_add(struct gompi_type *t) {
-	bool biased = gompi_biased_take(&changes.lock);
+	gompi_biased_take(&changes.lock);
 	uintptr_t handle = gompi_handles_add(&gompi_types, t);
 	gompi_type_life(t)->handle = handle;
 	if (handle != 0)
 		gompi_crowd_more(&changes.crowd);
-	gompi_biased_give(&changes.lock, biased);
+	gompi_biased_give(&changes.lock);
 	if (handle == 0)
 		gompi_type_end(t);
 	return handle;
@@ -65,23 +65,23 @@ uintptr_t gompi_type_add_program(struct gompi_facts facts, const int64_t *progra
 }
 
 const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number) {
-	bool biased = gompi_biased_take(&changes.lock);
+	gompi_biased_take(&changes.lock);
 	const struct gompi_type *t = gompi_table_get(&gompi_types.table, handle);
 	*number = t != NULL ? gompi_type_number(t) : 0;
 	if (t != NULL && *number == 0)
 		gompi_type_hold(t);
 	else
 		t = NULL;
-	gompi_biased_give(&changes.lock, biased);
+	gompi_biased_give(&changes.lock);
 	return t;
 }
 
 bool gompi_type_know(const struct gompi_type *t, uintptr_t number) {
-	bool biased = gompi_biased_take(&changes.lock);
+	gompi_biased_take(&changes.lock);
 	bool live = gompi_table_get(&gompi_types.table, gompi_type_life(t)->handle) == t;
 	if (live)
 		gompi_store(&gompi_type_life(t)->number, number);
-	gompi_biased_give(&changes.lock, biased);
+	gompi_biased_give(&changes.lock);
 	return live;
 }
 
@@ -96,14 +96,13 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 	const int64_t large = 1 << 16; // words
 	gompi_signals_stop();
-	bool biased = gompi_biased_take(&changes.lock);
+	gompi_biased_take(&changes.lock);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
-	bool found = old != NULL, worth = false;
+	bool found = old != NULL;
 	*number = found ? gompi_type_number(old) : 0;
 	if (found) {
 		gompi_handles_remove(&gompi_types, handle);
-		worth = gompi_crowd_less(&changes.crowd);
-		if (worth)
+		if (gompi_crowd_less(&changes.crowd))
 			gompi_handles_trim(&gompi_types);
 		if (gompi_type_life(old)->words < large) {
 			const struct gompi_type *removed = old;
@@ -112,11 +111,9 @@ bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 			changes.next = (changes.next + 1) % (sizeof changes.kept / sizeof *changes.kept);
 		}
 	}
-	gompi_biased_give(&changes.lock, biased);
+	gompi_biased_give(&changes.lock);
 	if (old != NULL)
 		gompi_type_drop(old);
-	if (__builtin_expect(worth, 0))
-		malloc_trim(0);
 	gompi_signals_go_on();
 	return found;
 }

@@ -35,7 +35,7 @@ static int make_op(const char *call, uintptr_t function, bool large, int commute
 		gompi_error(&v, MPI_ERR_ARG, "the function of an operation is a null pointer");
 		return refuse_op(call, &v);
 	}
-	bool biased = gompi_biased_take(&gompi_user_ops.lock);
+	gompi_biased_take(&gompi_user_ops.lock);
 	struct gompi_user_op *u = gompi_objects_take(&gompi_user_ops);
 	uintptr_t handle = 0;
 	if (u != NULL) {
@@ -46,10 +46,10 @@ static int make_op(const char *call, uintptr_t function, bool large, int commute
 		if (handle == 0)
 			gompi_objects_give(&gompi_user_ops, u);
 	}
-	gompi_biased_give(&gompi_user_ops.lock, biased);
+	gompi_biased_give(&gompi_user_ops.lock);
 	if (handle == 0) {
 		gompi_error(&v, MPI_ERR_NO_MEM, "%d operations are in use, or there is no memory: no more are possible",
-			    gompi_user_ops.live - gompi_user_ops.spares);
+			    gompi_objects_used(&gompi_user_ops));
 		return refuse_op(call, &v);
 	}
 	*op = (MPI_Op)handle;
@@ -74,13 +74,13 @@ int gompi_op_free(MPI_Op *op) {
 			    gompi_op_name[(uintptr_t)*op - GOMPI_OP_FIRST]);
 		return refuse_op(call, &v);
 	}
-	bool biased = gompi_biased_take(&gompi_user_ops.lock);
+	gompi_biased_take(&gompi_user_ops.lock);
 	struct gompi_user_op *u = gompi_table_get(&gompi_user_ops.handles.table, (uintptr_t)*op);
 	if (u != NULL) {
 		gompi_handles_remove(&gompi_user_ops.handles, (uintptr_t)*op);
 		gompi_objects_give(&gompi_user_ops, u);
 	}
-	gompi_biased_give(&gompi_user_ops.lock, biased);
+	gompi_biased_give(&gompi_user_ops.lock);
 	if (u == NULL)
 		return no_op(call, *op);
 	*op = MPI_OP_NULL;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/brief.h"
+#include "base/biased.h"
 #include "base/verdict.h"
 #include "errors/z_calls.h"
 #include "errors/z_classes.h"
@@ -26,7 +26,7 @@ struct added_code {
 };
 
 // What all that changes is under: a few instructions, and copies of texts.
-static struct gompi_brief codes_lock;
+static struct gompi_biased codes_lock;
 static struct added_code *added; // number FIRST_CODE + i
 static int added_codes, added_room, last_removed;
 static char *recent[CLASSES]; // what the latest error of a class was about
@@ -82,17 +82,17 @@ static int raise_verdict(const char *call, const struct gompi_verdict *v) {
 }
 
 static int code_done(const char *call, int rc, const struct gompi_verdict *v) {
-	gompi_brief_give(&codes_lock);
+	gompi_biased_give(&codes_lock);
 	return rc == MPI_SUCCESS ? rc : raise_verdict(call, v);
 }
 
 int gompi_error_class_of(int code) {
 	if (predefined_class(code) != NULL || code == MPI_ERR_LASTCODE)
 		return code;
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(code);
 	int class = c != NULL ? c->class : -1;
-	gompi_brief_give(&codes_lock);
+	gompi_biased_give(&codes_lock);
 	return class;
 }
 
@@ -102,21 +102,21 @@ void gompi_error_remember(int class, const char *text) {
 		return;
 	char **to = &recent[c - classes];
 	size_t n = strnlen(text, MPI_MAX_ERROR_STRING - 1);
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	if (*to == NULL)
 		*to = malloc(MPI_MAX_ERROR_STRING);
 	if (*to != NULL) {
 		memcpy(*to, text, n);
 		(*to)[n] = 0;
 	}
-	gompi_brief_give(&codes_lock);
+	gompi_biased_give(&codes_lock);
 }
 
 int gompi_error_text(int code, char *text) {
 	const struct class *class = predefined_class(code);
 	const char *text_of = NULL; // an added code's, or about a class
 	char *at = text;
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(code);
 	if (class != NULL) {
 		at = stpcpy(stpcpy(stpcpy(at, class->name), ": "), class->text); // short
@@ -134,7 +134,7 @@ int gompi_error_text(int code, char *text) {
 		memcpy(at, text_of, n);
 		at += n;
 	}
-	gompi_brief_give(&codes_lock);
+	gompi_biased_give(&codes_lock);
 	if (class == NULL && c == NULL && code != MPI_ERR_LASTCODE)
 		return -1;
 	if (class != NULL && text_of != NULL) {
@@ -179,9 +179,9 @@ static int no_more_codes(const char *call) {
 int gompi_add_error_class(int *errorclass) {
 	if (errorclass == NULL)
 		return gompi_no_place("MPI_Add_error_class", GOMPI_ON_NONE, 0);
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	int n = add_locked(true, 0);
-	gompi_brief_give(&codes_lock);
+	gompi_biased_give(&codes_lock);
 	if (n == 0)
 		return no_more_codes("MPI_Add_error_class");
 	*errorclass = n;
@@ -193,14 +193,14 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 	struct gompi_verdict v;
 	if (errorcode == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorclass);
 	if (predefined_class(errorclass) == NULL && (c == NULL || c->class != errorclass))
 		return code_done(call, gompi_error(&v, MPI_ERR_ARG, "%d is no error class", errorclass), &v);
 	int n = add_locked(false, errorclass);
 	if (n != 0 && (c = added_at(errorclass)) != NULL)
 		c->codes++;
-	gompi_brief_give(&codes_lock);
+	gompi_biased_give(&codes_lock);
 	if (n == 0)
 		return no_more_codes(call);
 	*errorcode = n;
@@ -215,7 +215,7 @@ int gompi_add_error_string(int errorcode, const char *string) {
 	size_t n = strlen(string);
 	char *text;
 	int rc = MPI_SUCCESS;
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorcode);
 	if (c == NULL)
 		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error class or code that was added", errorcode);
@@ -232,7 +232,7 @@ int gompi_add_error_string(int errorcode, const char *string) {
 int gompi_remove_error_class(int errorclass) {
 	struct gompi_verdict v;
 	int rc = MPI_SUCCESS;
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(errorclass);
 	if (c == NULL || c->class != errorclass)
 		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error class that was added", errorclass);
@@ -246,7 +246,7 @@ int gompi_remove_error_class(int errorclass) {
 int gompi_remove_error_code(int errorcode) {
 	struct gompi_verdict v;
 	int rc = MPI_SUCCESS;
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(errorcode);
 	if (c == NULL || c->class == errorcode) {
 		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error code that was added", errorcode);
@@ -264,7 +264,7 @@ int gompi_remove_error_code(int errorcode) {
 int gompi_remove_error_string(int errorcode) {
 	struct gompi_verdict v;
 	int rc = MPI_SUCCESS;
-	gompi_brief_take(&codes_lock);
+	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorcode);
 	if (c == NULL) {
 		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error class or code that was added", errorcode);

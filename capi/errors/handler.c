@@ -1,22 +1,17 @@
 #include "errors/handler.h"
 
-#include <stdlib.h>
-
 #include "errors/z_calls.h"
 
 struct errhandler {
-	int kind;           // of objects that it can be attached to
-	uint32_t refs;      // objects and handles that refer to it
-	uintptr_t function; // the application's
+	struct errhandler *next; // of those to be used again
+	int kind;                // of objects that it can be attached to
+	uint32_t refs;           // objects and handles that refer to it
+	uintptr_t function;      // the application's
 };
 
-// As core/handle makes handles: its kind is 9.
-enum { ERRHANDLER = 9, NUMBER_BITS = 27 };
-struct gompi_handles gompi_errhandlers = {
-	.table = {&gompi_table_nothing}, .above = ERRHANDLER << NUMBER_BITS, .numbers = (1 << NUMBER_BITS) - 1};
-struct gompi_brief gompi_errhandlers_lock;
+static struct gompi_objects errhandlers = GOMPI_OBJECTS(GOMPI_KIND_ERRHANDLER, struct errhandler);
 
-static struct errhandler *errhandler_at(uintptr_t h) { return gompi_table_get(&gompi_errhandlers.table, h); }
+static struct errhandler *errhandler_at(uintptr_t h) { return gompi_table_get(&errhandlers.handles.table, h); }
 
 // The lock is held, as in the next one.
 static void keep_locked(uintptr_t h) {
@@ -29,16 +24,15 @@ static void release_locked(uintptr_t h) {
 	struct errhandler *x = errhandler_at(h);
 	if (x == NULL || --x->refs > 0)
 		return;
-	gompi_handles_remove(&gompi_errhandlers, h);
-	free(x);
-	gompi_handles_settle(&gompi_errhandlers);
+	gompi_handles_remove(&errhandlers.handles, h);
+	gompi_objects_give(&errhandlers, x);
 }
 
 uintptr_t gompi_errhandler_function(uintptr_t h) {
-	gompi_brief_take(&gompi_errhandlers_lock);
+	gompi_biased_take(&errhandlers.lock);
 	const struct errhandler *x = errhandler_at(h);
 	uintptr_t function = x != NULL ? x->function : 0;
-	gompi_brief_give(&gompi_errhandlers_lock);
+	gompi_biased_give(&errhandlers.lock);
 	return function;
 }
 
@@ -55,7 +49,7 @@ int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t
 		gompi_errhandler_release(gompi_swap_total(at, h)); // of another thread, meanwhile
 		return rc;
 	}
-	gompi_brief_take(&gompi_errhandlers_lock);
+	gompi_biased_take(&errhandlers.lock);
 	const struct errhandler *x = errhandler_at(h);
 	if (x == NULL && !gompi_errhandler_predefined(h)) {
 		rc = not_a_handler(v, h);
@@ -66,7 +60,7 @@ int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t
 		keep_locked(h);
 		release_locked(gompi_swap_total(at, h));
 	}
-	gompi_brief_give(&gompi_errhandlers_lock);
+	gompi_biased_give(&errhandlers.lock);
 	return rc;
 }
 
@@ -74,19 +68,19 @@ uintptr_t gompi_errhandler_of(_Atomic uintptr_t *at) {
 	uintptr_t h = gompi_load(at);
 	if (gompi_errhandler_predefined(h))
 		return h;
-	gompi_brief_take(&gompi_errhandlers_lock);
+	gompi_biased_take(&errhandlers.lock);
 	h = gompi_load(at);
 	keep_locked(h);
-	gompi_brief_give(&gompi_errhandlers_lock);
+	gompi_biased_give(&errhandlers.lock);
 	return h;
 }
 
 void gompi_errhandler_release(uintptr_t h) {
 	if (h == 0 || gompi_errhandler_predefined(h))
 		return;
-	gompi_brief_take(&gompi_errhandlers_lock);
+	gompi_biased_take(&errhandlers.lock);
 	release_locked(h);
-	gompi_brief_give(&gompi_errhandlers_lock);
+	gompi_biased_give(&errhandlers.lock);
 }
 
 void gompi_errhandler_leave(_Atomic uintptr_t *at) {
@@ -98,18 +92,16 @@ static int create_errhandler(const char *call, int kind, uintptr_t function, MPI
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	if (function == 0)
 		return gompi_refuse(MPI_ERR_ARG, call, "the error handler function is NULL", GOMPI_ON_NONE, 0);
-	struct errhandler *x = malloc(sizeof *x);
-	uintptr_t h = 0;
-	if (x != NULL) {
+	gompi_biased_take(&errhandlers.lock);
+	struct errhandler *x = gompi_objects_take(&errhandlers);
+	uintptr_t h = x == NULL ? 0 : gompi_handles_add(&errhandlers.handles, x);
+	if (h != 0)
 		*x = (struct errhandler){.kind = kind, .refs = 1, .function = function};
-		gompi_brief_take(&gompi_errhandlers_lock);
-		h = gompi_handles_add(&gompi_errhandlers, x);
-		gompi_brief_give(&gompi_errhandlers_lock);
-	}
-	if (h == 0) {
-		free(x);
+	else if (x != NULL)
+		gompi_objects_give(&errhandlers, x);
+	gompi_biased_give(&errhandlers.lock);
+	if (h == 0)
 		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another error handler", GOMPI_ON_NONE, 0);
-	}
 	*errhandler = (MPI_Errhandler)h;
 	return MPI_SUCCESS;
 }
@@ -142,12 +134,12 @@ int gompi_errhandler_free(MPI_Errhandler *errhandler) {
 		return gompi_no_place("MPI_Errhandler_free", GOMPI_ON_NONE, 0);
 	uintptr_t h = (uintptr_t)*errhandler;
 	if (!gompi_errhandler_predefined(h)) {
-		gompi_brief_take(&gompi_errhandlers_lock);
+		gompi_biased_take(&errhandlers.lock);
 		if (errhandler_at(h) == NULL)
 			rc = not_a_handler(&v, h);
 		else
 			release_locked(h);
-		gompi_brief_give(&gompi_errhandlers_lock);
+		gompi_biased_give(&errhandlers.lock);
 	}
 	if (rc != MPI_SUCCESS)
 		return gompi_refuse(v.class, "MPI_Errhandler_free", v.text, GOMPI_ON_NONE, 0);

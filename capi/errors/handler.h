@@ -3,15 +3,10 @@
 #ifndef GOMPI_HANDLER_H
 #define GOMPI_HANDLER_H
 
-#include "base/brief.h"
-#include "base/table.h"
+#include "base/objects.h"
 #include "base/verdict.h"
 
 #pragma GCC visibility push(hidden)
-
-// Those of the application's; changed, with what counts references, under the lock.
-extern struct gompi_handles gompi_errhandlers;
-extern struct gompi_brief gompi_errhandlers_lock;
 
 static inline bool gompi_errhandler_predefined(uintptr_t h) {
 	return h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_RETURN ||

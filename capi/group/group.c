@@ -66,26 +66,26 @@ int gompi_group_hold(struct gompi_group **owned, const struct gompi_ranks *membe
 		*group = MPI_GROUP_EMPTY;
 		return MPI_SUCCESS;
 	}
-	bool biased = gompi_biased_take(&gompi_groups.lock);
+	gompi_biased_take(&gompi_groups.lock);
 	struct gompi_group *g = *owned;
 	if (__builtin_expect(g == NULL, 0))
 		g = *owned = own_group(members);
 	bool held = g != NULL && hold_group(g);
 	if (held)
 		*group = (MPI_Group)g->handle;
-	gompi_biased_give(&gompi_groups.lock, biased);
+	gompi_biased_give(&gompi_groups.lock);
 	return held ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 void gompi_group_disown(struct gompi_group **owned) {
 	if (*owned == NULL)
 		return;
-	bool biased = gompi_biased_take(&gompi_groups.lock);
+	gompi_biased_take(&gompi_groups.lock);
 	(*owned)->owned = false;
 	if ((*owned)->holders == 0)
 		end_group(*owned);
 	*owned = NULL;
-	gompi_biased_give(&gompi_groups.lock, biased);
+	gompi_biased_give(&gompi_groups.lock);
 }
 
 int gompi_group_keep(const char *call, struct gompi_ranks *members, MPI_Group *newgroup) {
@@ -97,7 +97,7 @@ int gompi_group_keep(const char *call, struct gompi_ranks *members, MPI_Group *n
 		*newgroup = MPI_GROUP_EMPTY;
 		return MPI_SUCCESS;
 	}
-	bool biased = gompi_biased_take(&gompi_groups.lock);
+	gompi_biased_take(&gompi_groups.lock);
 	struct gompi_group *g = new_group(members, false);
 	bool held = g != NULL && hold_group(g);
 	if (held)
@@ -106,7 +106,7 @@ int gompi_group_keep(const char *call, struct gompi_ranks *members, MPI_Group *n
 		end_group(g);
 	else
 		gompi_ranks_drop(members);
-	gompi_biased_give(&gompi_groups.lock, biased);
+	gompi_biased_give(&gompi_groups.lock);
 	return held ? MPI_SUCCESS : gompi_no_more_groups(call, GOMPI_ON_NONE, 0);
 }
 
@@ -115,7 +115,7 @@ int gompi_group_free(MPI_Group *group) {
 	if (group == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	if (*group != MPI_GROUP_EMPTY) {
-		bool biased = gompi_biased_take(&gompi_groups.lock);
+		gompi_biased_take(&gompi_groups.lock);
 		struct gompi_group *g = gompi_table_get(&gompi_groups.handles.table, (uintptr_t)*group);
 		if (g != NULL && --g->holders == 0) {
 			gompi_handles_remove(&gompi_groups.handles, g->handle);
@@ -124,7 +124,7 @@ int gompi_group_free(MPI_Group *group) {
 			if (!g->owned)
 				end_group(g);
 		}
-		gompi_biased_give(&gompi_groups.lock, biased);
+		gompi_biased_give(&gompi_groups.lock);
 		if (g == NULL)
 			return gompi_not_a_group(*group, call);
 	}

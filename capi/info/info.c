@@ -102,7 +102,7 @@ static bool set_pairs(struct gompi_info *x, int n, const char *pairs) {
 }
 
 static void end_info(struct gompi_info *x) {
-	if (x->room > KEPT_TEXT || infos.spares >= GOMPI_OBJECTS_SPARE || infos.most >= GOMPI_OBJECTS_MANY) {
+	if (x->room > KEPT_TEXT || infos.spares >= GOMPI_OBJECTS_SPARE || infos.crowd.most >= GOMPI_OBJECTS_MANY) {
 		free(x->text);
 		x->text = NULL;
 		x->room = 0;
@@ -122,10 +122,10 @@ static __attribute__((cold)) void fill_env(void) {
 	size_t bytes;
 	int n;
 	char *pairs = gompi_info_of_this_process(&n, &bytes);
-	bool biased = gompi_biased_take(&infos.lock);
+	gompi_biased_take(&infos.lock);
 	if (env == NULL && (env = new_info()) != NULL && pairs != NULL)
 		set_pairs(env, n, pairs);
-	gompi_biased_give(&infos.lock, biased);
+	gompi_biased_give(&infos.lock);
 	free(pairs);
 }
 
@@ -134,13 +134,13 @@ static struct gompi_info *info_of(MPI_Info info) {
 	return info == MPI_INFO_ENV ? env : gompi_table_get(&infos.handles.table, (uintptr_t)info);
 }
 
-static inline bool lock_info(MPI_Info info) {
+static inline void lock_info(MPI_Info info) {
 	if (__builtin_expect(info == MPI_INFO_ENV && gompi_load((struct gompi_info * _Atomic *)&env) == NULL, 0))
 		fill_env();
-	return gompi_biased_take(&infos.lock);
+	gompi_biased_take(&infos.lock);
 }
 
-static void unlock_info(bool biased) { gompi_biased_give(&infos.lock, biased); }
+static void unlock_info(void) { gompi_biased_give(&infos.lock); }
 
 static __attribute__((cold)) int no_info(struct gompi_verdict *v, MPI_Info info) {
 	if (info == MPI_INFO_NULL)
@@ -151,7 +151,7 @@ static __attribute__((cold)) int no_info(struct gompi_verdict *v, MPI_Info info)
 
 static __attribute__((cold)) int no_more_infos(struct gompi_verdict *v) {
 	return gompi_error(v, MPI_ERR_NO_MEM, "%d info objects are in use, or there is no memory: no more are possible",
-			   infos.live - infos.spares);
+			   gompi_objects_used(&infos));
 }
 
 // What a call returns that has found something wrong, or nothing.
@@ -179,12 +179,12 @@ static int only_read(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_IN
 
 // Makes an object with n pairs. The verdict's class.
 static int make_info(int n, const char *pairs, MPI_Info *info, struct gompi_verdict *v) {
-	bool biased = gompi_biased_take(&infos.lock);
+	gompi_biased_take(&infos.lock);
 	struct gompi_info *x = new_info();
 	uintptr_t handle = 0;
 	if (x != NULL && (!set_pairs(x, n, pairs) || (handle = gompi_handles_add(&infos.handles, x)) == 0))
 		end_info(x);
-	gompi_biased_give(&infos.lock, biased);
+	gompi_biased_give(&infos.lock);
 	if (handle == 0)
 		return no_more_infos(v);
 	*info = (MPI_Info)handle;
@@ -202,7 +202,7 @@ bool gompi_info_make(int n, const char *pairs, size_t bytes, MPI_Info *info) {
 
 char *gompi_info_pairs(MPI_Info info, int *n, size_t *bytes, struct gompi_verdict *v) {
 	char *pairs = NULL;
-	bool biased = lock_info(info);
+	lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL) {
 		no_info(v, info);
@@ -218,7 +218,7 @@ char *gompi_info_pairs(MPI_Info info, int *n, size_t *bytes, struct gompi_verdic
 		*n = x->n;
 		*bytes = (size_t)(to - pairs);
 	}
-	unlock_info(biased);
+	unlock_info();
 	return pairs;
 }
 
@@ -246,7 +246,7 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 	struct gompi_verdict v;
 	int class = MPI_SUCCESS;
-	bool biased = lock_info(info);
+	lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL) {
 		class = no_info(&v, info);
@@ -269,7 +269,7 @@ int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 		if (handle == 0)
 			class = no_more_infos(&v);
 	}
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_dup", class, &v);
 }
 
@@ -280,7 +280,7 @@ int gompi_info_free(MPI_Info *info) {
 		return end_info_call("MPI_Info_free", no_place(&v), &v);
 	if (*info == MPI_INFO_ENV)
 		return end_info_call("MPI_Info_free", only_read(&v), &v);
-	bool biased = gompi_biased_take(&infos.lock);
+	gompi_biased_take(&infos.lock);
 	struct gompi_info *x = info_of(*info);
 	if (x == NULL) {
 		class = no_info(&v, *info);
@@ -289,14 +289,14 @@ int gompi_info_free(MPI_Info *info) {
 		end_info(x);
 		*info = MPI_INFO_NULL;
 	}
-	gompi_biased_give(&infos.lock, biased);
+	gompi_biased_give(&infos.lock);
 	return end_info_call("MPI_Info_free", class, &v);
 }
 
 int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 	struct gompi_verdict v;
 	int class, length = 0;
-	bool biased = lock_info(info);
+	lock_info(info);
 	struct gompi_info *x = info_of(info);
 	if (x == NULL)
 		class = no_info(&v, info);
@@ -313,14 +313,14 @@ int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 		else if (!set_pair(x, key, length, value, (int)n))
 			class = gompi_error(&v, MPI_ERR_NO_MEM, "no memory for the value of info key %s", key);
 	}
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_set", class, &v);
 }
 
 int gompi_info_delete(MPI_Info info, const char *key) {
 	struct gompi_verdict v;
 	int class, length = 0;
-	bool biased = lock_info(info);
+	lock_info(info);
 	struct gompi_info *x = info_of(info);
 	if (x == NULL)
 		class = no_info(&v, info);
@@ -333,7 +333,7 @@ int gompi_info_delete(MPI_Info info, const char *key) {
 		else
 			remove_pair(x, p);
 	}
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_delete", class, &v);
 }
 
@@ -347,7 +347,7 @@ static void copy_value(char *to, int room, struct pair *p) {
 int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag) {
 	struct gompi_verdict v;
 	int class, length = 0;
-	bool biased = lock_info(info);
+	lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
 		class = no_info(&v, info);
@@ -363,14 +363,14 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 		}
 		*flag = p != NULL;
 	}
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_get", class, &v);
 }
 
 int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag) {
 	struct gompi_verdict v;
 	int class, length = 0;
-	bool biased = lock_info(info);
+	lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
 		class = no_info(&v, info);
@@ -391,14 +391,14 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 		}
 		*flag = p != NULL;
 	}
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_get_string", class, &v);
 }
 
 int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag) {
 	struct gompi_verdict v;
 	int class, length = 0;
-	bool biased = lock_info(info);
+	lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
 		class = no_info(&v, info);
@@ -412,14 +412,14 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 			*valuelen = p->value_length;
 		*flag = p != NULL;
 	}
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_get_valuelen", class, &v);
 }
 
 int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
 	struct gompi_verdict v;
 	int class = MPI_SUCCESS;
-	bool biased = lock_info(info);
+	lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL)
 		class = no_info(&v, info);
@@ -427,14 +427,14 @@ int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
 		class = no_place(&v);
 	else
 		*nkeys = x->n;
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_get_nkeys", class, &v);
 }
 
 int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	struct gompi_verdict v;
 	int class = MPI_SUCCESS;
-	bool biased = lock_info(info);
+	lock_info(info);
 	const struct gompi_info *x = info_of(info);
 	if (x == NULL) {
 		class = no_info(&v, info);
@@ -448,6 +448,6 @@ int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 			p = next_pair(p);
 		memcpy(key, p->key, (size_t)p->key_length + 1);
 	}
-	unlock_info(biased);
+	unlock_info();
 	return end_info_call("MPI_Info_get_nthkey", class, &v);
 }

@@ -136,7 +136,7 @@ void gompi_request_restart(struct gompi_request *r);
 static inline struct gompi_request *gompi_request_of(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	if (__builtin_expect(h >> 27 != GOMPI_REQUEST || m == NULL, 0))
+	if (__builtin_expect(h >> GOMPI_KIND_BITS != GOMPI_KIND_REQUEST || m == NULL, 0))
 		return NULL;
 	struct gompi_lane *l = &m->lane[h >> GOMPI_REQUEST_NUMBER_BITS & (GOMPI_LANES - 1)];
 	return gompi_table_get(&l->requests.handles.table, h);

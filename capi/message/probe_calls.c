@@ -77,9 +77,9 @@ static int hand_out(const struct probe *p, const char *call, MPI_Comm comm, MPI_
 		*message = MPI_MESSAGE_NO_PROC;
 		return MPI_SUCCESS;
 	}
-	bool biased = gompi_biased_take(&handed_out.lock);
+	gompi_biased_take(&handed_out.lock);
 	uintptr_t handle = gompi_handles_add(&handed_out.handles, p->message);
-	gompi_biased_give(&handed_out.lock, biased);
+	gompi_biased_give(&handed_out.lock);
 	if (handle == 0) {
 		struct gompi_verdict v;
 		gompi_error(&v, MPI_ERR_NO_MEM, "%d messages exist already, or there is no memory", GOMPI_KIND_MOST);
@@ -221,11 +221,11 @@ static bool match_refused(const char *call, const void *buf, MPI_Count count, MP
 		return true;
 	}
 	if (!nobody) {
-		bool biased = gompi_biased_take(&handed_out.lock);
+		gompi_biased_take(&handed_out.lock);
 		bool there = gompi_table_get(&handed_out.handles.table, (uintptr_t)*message) == *m;
 		if (there)
 			gompi_handles_remove(&handed_out.handles, (uintptr_t)*message);
-		gompi_biased_give(&handed_out.lock, biased);
+		gompi_biased_give(&handed_out.lock);
 		if (!there) { // another thread has received it
 			*rc = no_message(call, *message);
 			return true;

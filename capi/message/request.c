@@ -1,6 +1,5 @@
 #include "message/lane.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 
 enum { MANY = 4096 }; // numbers that are given back when none is in use
@@ -32,11 +31,11 @@ void gompi_lane_freed(struct gompi_lane *l) {
 	if (!gompi_crowd_less(&l->crowd))
 		return;
 	gompi_handles_trim(&l->requests.handles);
-	malloc_trim(0);
 }
 
 void gompi_requests_open(struct gompi_requests *s, int i) {
-	gompi_handles_open(&s->handles, (uint32_t)GOMPI_REQUEST << 27 | (uint32_t)i << GOMPI_REQUEST_NUMBER_BITS,
+	gompi_handles_open(&s->handles,
+			   (uint32_t)GOMPI_KIND_REQUEST << GOMPI_KIND_BITS | (uint32_t)i << GOMPI_REQUEST_NUMBER_BITS,
 			   (1 << GOMPI_REQUEST_NUMBER_BITS) - 1);
 }
 

@@ -3,7 +3,7 @@
 #ifndef GOMPI_REQUEST_H
 #define GOMPI_REQUEST_H
 
-#include "base/table.h"
+#include "base/objects.h"
 #include "fabric/fabric.h"
 #include "datatype/buffer.h"
 #include "message/queue.h"
@@ -106,8 +106,8 @@ struct gompi_request {
 	struct gompi_result result; // valid once it is complete
 };
 
-// Handles of requests: this kind, which core/handle.Kind does not know, lane and number (struct gompi_handles).
-enum { GOMPI_REQUEST = 12, GOMPI_REQUEST_NUMBER_BITS = 25 };
+// Handles of requests: GOMPI_KIND_REQUEST, lane and number (struct gompi_handles).
+enum { GOMPI_REQUEST_NUMBER_BITS = 25 };
 
 enum { GOMPI_REQUEST_SPARES = 256 }; // that a lane keeps
 

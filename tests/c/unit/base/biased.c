@@ -18,33 +18,33 @@ static gompi_a32 begun;
 static struct gompi_objects objects = GOMPI_OBJECTS(GOMPI_KIND_INFO, struct object);
 
 static void add_one(void) {
-	bool biased = gompi_biased_take(&lock);
+	gompi_biased_take(&lock);
 	volatile uint64_t *at = &count;
 	uint64_t was = *at;
 	for (int i = 0; i < 10; i++)
 		gompi_pause();
 	*at = was + 1;
-	gompi_biased_give(&lock, biased);
+	gompi_biased_give(&lock);
 }
 
 static uintptr_t make(void) {
-	bool biased = gompi_biased_take(&objects.lock);
+	gompi_biased_take(&objects.lock);
 	struct object *o = gompi_objects_take(&objects);
 	o->handle = gompi_handles_add(&objects.handles, o);
 	uintptr_t handle = o->handle;
-	gompi_biased_give(&objects.lock, biased);
+	gompi_biased_give(&objects.lock);
 	return handle;
 }
 
 static bool drop(uintptr_t handle) {
-	bool biased = gompi_biased_take(&objects.lock);
+	gompi_biased_take(&objects.lock);
 	struct object *o = gompi_table_get(&objects.handles.table, handle);
 	bool right = o != NULL && o->handle == handle;
 	if (right) {
 		gompi_handles_remove(&objects.handles, handle);
 		gompi_objects_give(&objects, o);
 	}
-	gompi_biased_give(&objects.lock, biased);
+	gompi_biased_give(&objects.lock);
 	return right;
 }
 

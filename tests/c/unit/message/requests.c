@@ -57,10 +57,10 @@ static void in_lanes(void) {
 	static struct gompi_request *live[EACH * GOMPI_LANES];
 	static uintptr_t handle[EACH * GOMPI_LANES];
 	open_one();
-	CHECK(of((uintptr_t)GOMPI_REQUEST << 27) == NULL, "a handle before there is any");
+	CHECK(of((uintptr_t)GOMPI_KIND_REQUEST << GOMPI_KIND_BITS) == NULL, "a handle before there is any");
 	for (int i = 0; i < EACH * GOMPI_LANES; i++) {
 		live[i] = make(i % GOMPI_LANES, &handle[i]);
-		CHECK(handle[i] >> 27 == GOMPI_REQUEST, "handle %#zx", (size_t)handle[i]);
+		CHECK(handle[i] >> GOMPI_KIND_BITS == GOMPI_KIND_REQUEST, "handle %#zx", (size_t)handle[i]);
 	}
 	for (int i = 0; i < EACH * GOMPI_LANES; i++)
 		CHECK(of(handle[i]) == live[i], "handle %d leads elsewhere", i);
