@@ -13,8 +13,7 @@ static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, 
 	int64_t hi;
 	const struct gompi_type *t = gompi_type_get(datatype);
 	if (!gompi_comm_get(comm))
-		gompi_error(v, MPI_ERR_COMM, "%#llx is no communicator, or one that was freed",
-			    (long long)(uintptr_t)comm);
+		gompi_comm_none(v, comm);
 	else if (!t)
 		gompi_error(v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that is not committed or was freed",
 			    (long long)(uintptr_t)datatype);

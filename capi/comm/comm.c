@@ -71,11 +71,17 @@ uintptr_t gompi_comm_errhandler(uintptr_t handle) {
 	return c == NULL ? (uintptr_t)MPI_ERRORS_ARE_FATAL : gompi_errhandler_of(&c->errhandler);
 }
 
+int gompi_comm_none(struct gompi_verdict *v, MPI_Comm comm) {
+	if (comm == MPI_COMM_NULL)
+		return gompi_error(v, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+	return gompi_error(v, MPI_ERR_COMM, "%#llx is no communicator, or one that was freed",
+			   (unsigned long long)(uintptr_t)comm);
+}
+
 int gompi_not_a_communicator(MPI_Comm comm, const char *call) {
-	return gompi_refuse(MPI_ERR_COMM, call,
-			    comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
-						  : "this is no communicator, or one that was freed",
-			    GOMPI_ON_NONE, 0);
+	struct gompi_verdict v;
+	gompi_comm_none(&v, comm);
+	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
 int gompi_comm_rank(MPI_Comm comm, int *rank) {

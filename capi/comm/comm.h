@@ -58,6 +58,8 @@ uintptr_t gompi_comm_errhandler(uintptr_t handle);
 // there is no such communicator.
 int gompi_comm_name(MPI_Comm comm, char *name);
 
+// Says that a handle is no live communicator: MPI_ERR_COMM.
+__attribute__((cold)) int gompi_comm_none(struct gompi_verdict *v, MPI_Comm comm);
 // Raises MPI_ERR_COMM for a handle that is no live communicator, and returns what the call shall return.
 __attribute__((cold)) int gompi_not_a_communicator(MPI_Comm comm, const char *call);
 

@@ -11,9 +11,7 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 	struct gompi_comm *c = gompi_comm_get(e->comm);
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	if (c == NULL || m == NULL)
-		return gompi_error(v, MPI_ERR_COMM,
-				   e->comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
-							    : "this is no communicator, or one that was freed");
+		return gompi_comm_none(v, e->comm);
 	bool nobody = e->peer == MPI_PROC_NULL;
 	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !nobody && !(receive && e->peer == MPI_ANY_SOURCE))
 		return gompi_error(v, MPI_ERR_RANK,
