@@ -2,10 +2,11 @@
  *   mpi_minimum_memory_alignment asks, up to a gibibyte, at every member with memory (of contiguous shared windows: at
  *   the first one), also where members ask for different alignments; without the key for every predefined type; and
  *   when huge pages are asked for, 2 MiB or more of it lie on 2 MiB, can be written to the last byte by all, and come
- *   back zeroed however often. The info of the window says "true" or "false". MPI-5.0 9.2, 12.2.2, 12.2.3
+ *   back zeroed however often. The info of the window says "true" or "false". Memory of MPI_Alloc_mem is zeroed whatever
+ *   of the same or another size was freed before, belongs to one only, and is freed once. MPI-5.0 9.2, 12.2.2, 12.2.3
  * np: 1 2 4
  * ref: none (gompirma zeroes memory and takes gompirma_huge_pages; MPICH 4.0 takes no notice of alignments)
- * args: plain alignments huge
+ * args: plain alignments huge again
  * timeout: 60
  */
 #include "../windows.h"
@@ -25,13 +26,17 @@ static void aligned(const void *p, MPI_Aint to, const char *what) {
 	CHECK((uintptr_t)p % (uintptr_t)to == 0, "%s: %p is not aligned to %lld", what, p, (long long)to);
 }
 
-/* touch writes all of mine and reads a byte of everybody's through the window. */
-static void touch(MPI_Win win, char *mem, MPI_Aint size, const char *what) {
-	for (MPI_Aint i = 0; i < size; i += 511)
+static void zeroed(const char *mem, MPI_Aint size, MPI_Aint step, const char *what) {
+	for (MPI_Aint i = 0; i < size; i += step)
 		if (mem[i] != 0) {
 			CHECK(0, "%s: byte %lld is %d at first", what, (long long)i, mem[i]);
 			break;
 		}
+}
+
+/* touch writes all of mine and reads a byte of everybody's through the window. */
+static void touch(MPI_Win win, char *mem, MPI_Aint size, const char *what) {
+	zeroed(mem, size, 511, what);
 	memset(mem, check_rank + 1, (size_t)size);
 	MPI_Win_fence(0, win);
 	for (int r = 0; r < check_size; r++) {
@@ -75,6 +80,7 @@ static void windows(MPI_Info info, MPI_Aint size, MPI_Aint align, const char *wh
 		MPI_Alloc_mem(size, info, &mem);
 		if (size > 0) {
 			aligned(mem, align, what);
+			zeroed(mem, size, 511, what);
 			memset(mem, 1, (size_t)size);
 		}
 		MPI_Win_create(mem, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -84,6 +90,28 @@ static void windows(MPI_Info info, MPI_Aint size, MPI_Aint align, const char *wh
 		MPI_Win_free(&win);
 		MPI_Free_mem(mem);
 	}
+}
+
+static void again(void) {
+	enum { ROUNDS = 400, LIVE = 7 };
+	static const MPI_Aint sizes[] = {1, 64, 100, 1000, 4096, 5000, 70000, 1 << 20, (1 << 20) + 1};
+	char *mem[LIVE] = {NULL};
+	MPI_Aint size[LIVE];
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	for (int i = 0; i < ROUNDS; i++) {
+		int k = i % LIVE;
+		if (mem[k] != NULL) {
+			CHECK(mem[k][0] == (char)~k && mem[k][size[k] - 1] == (char)~k, "memory of two");
+			CHECK_OK(MPI_Free_mem(mem[k]));
+			CHECK_CLASS(MPI_Free_mem(mem[k]), MPI_ERR_BASE);
+		}
+		size[k] = sizes[i * 5 % 9];
+		CHECK_OK(MPI_Alloc_mem(size[k], MPI_INFO_NULL, &mem[k]));
+		zeroed(mem[k], size[k], 1, "again");
+		memset(mem[k], ~k, (size_t)size[k]);
+	}
+	for (int k = 0; k < LIVE; k++)
+		CHECK_OK(MPI_Free_mem(mem[k]));
 }
 
 static void huge(void) {
@@ -110,6 +138,10 @@ int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	if (strcmp(check_arg, "huge") == 0) {
 		huge();
+		return check_end();
+	}
+	if (strcmp(check_arg, "again") == 0) {
+		again();
 		return check_end();
 	}
 	windows(MPI_INFO_NULL, 100, _Alignof(max_align_t), "default");
