@@ -1,9 +1,10 @@
 /* Proves: memory of MPI_Win_allocate, MPI_Win_allocate_shared and MPI_Alloc_mem is aligned as
  *   mpi_minimum_memory_alignment asks, up to a gibibyte, at every member with memory (of contiguous shared windows: at
  *   the first one), also where members ask for different alignments; without the key for every predefined type; and
- *   when huge pages are asked for, 2 MiB or more of it lie on 2 MiB, can be written to the last byte by all, and come
- *   back zeroed however often. The info of the window says "true" or "false". Memory of MPI_Alloc_mem is zeroed whatever
- *   of the same or another size was freed before, belongs to one only, and is freed once. MPI-5.0 9.2, 12.2.2, 12.2.3
+ *   when huge pages are asked for, 2 MiB or more of it lie on 2 MiB, can be written to the last byte by all, and
+ *   come back zeroed however often. The info of the window says "true" or "false". Memory of MPI_Alloc_mem is zeroed
+ *   whatever of the same or another size was freed before, belongs to one only, and is freed once.
+ *   MPI-5.0 9.2, 12.2.2, 12.2.3
  * np: 1 2 4
  * ref: none (gompirma zeroes memory and takes gompirma_huge_pages; MPICH 4.0 takes no notice of alignments)
  * args: plain alignments huge again
