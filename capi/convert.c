@@ -6,32 +6,56 @@
 // Handles. The integer of a handle is the handle: the values of this library and the predefined ones of the ABI fit in
 // 31 bits.
 int gompi_comm_toint(MPI_Comm comm) { return (int)(intptr_t)comm; }
+GOMPI_ENTRY(MPI_Comm_toint, gompi_comm_toint)
 int gompi_errhandler_toint(MPI_Errhandler errhandler) { return (int)(intptr_t)errhandler; }
+GOMPI_ENTRY(MPI_Errhandler_toint, gompi_errhandler_toint)
 int gompi_file_toint(MPI_File file) { return (int)(intptr_t)file; }
+GOMPI_ENTRY(MPI_File_toint, gompi_file_toint)
 int gompi_group_toint(MPI_Group group) { return (int)(intptr_t)group; }
+GOMPI_ENTRY(MPI_Group_toint, gompi_group_toint)
 int gompi_info_toint(MPI_Info info) { return (int)(intptr_t)info; }
+GOMPI_ENTRY(MPI_Info_toint, gompi_info_toint)
 int gompi_message_toint(MPI_Message message) { return (int)(intptr_t)message; }
+GOMPI_ENTRY(MPI_Message_toint, gompi_message_toint)
 int gompi_op_toint(MPI_Op op) { return (int)(intptr_t)op; }
+GOMPI_ENTRY(MPI_Op_toint, gompi_op_toint)
 int gompi_request_toint(MPI_Request request) { return (int)(intptr_t)request; }
+GOMPI_ENTRY(MPI_Request_toint, gompi_request_toint)
 int gompi_session_toint(MPI_Session session) { return (int)(intptr_t)session; }
+GOMPI_ENTRY(MPI_Session_toint, gompi_session_toint)
 int gompi_type_toint(MPI_Datatype datatype) { return (int)(intptr_t)datatype; }
+GOMPI_ENTRY(MPI_Type_toint, gompi_type_toint)
 int gompi_win_toint(MPI_Win win) { return (int)(intptr_t)win; }
+GOMPI_ENTRY(MPI_Win_toint, gompi_win_toint)
 
 MPI_Comm gompi_comm_fromint(int comm) { return (MPI_Comm)(intptr_t)comm; }
+GOMPI_ENTRY(MPI_Comm_fromint, gompi_comm_fromint)
 MPI_Errhandler gompi_errhandler_fromint(int errhandler) { return (MPI_Errhandler)(intptr_t)errhandler; }
+GOMPI_ENTRY(MPI_Errhandler_fromint, gompi_errhandler_fromint)
 MPI_File gompi_file_fromint(int file) { return (MPI_File)(intptr_t)file; }
+GOMPI_ENTRY(MPI_File_fromint, gompi_file_fromint)
 MPI_Group gompi_group_fromint(int group) { return (MPI_Group)(intptr_t)group; }
+GOMPI_ENTRY(MPI_Group_fromint, gompi_group_fromint)
 MPI_Info gompi_info_fromint(int info) { return (MPI_Info)(intptr_t)info; }
+GOMPI_ENTRY(MPI_Info_fromint, gompi_info_fromint)
 MPI_Message gompi_message_fromint(int message) { return (MPI_Message)(intptr_t)message; }
+GOMPI_ENTRY(MPI_Message_fromint, gompi_message_fromint)
 MPI_Op gompi_op_fromint(int op) { return (MPI_Op)(intptr_t)op; }
+GOMPI_ENTRY(MPI_Op_fromint, gompi_op_fromint)
 MPI_Request gompi_request_fromint(int request) { return (MPI_Request)(intptr_t)request; }
+GOMPI_ENTRY(MPI_Request_fromint, gompi_request_fromint)
 MPI_Session gompi_session_fromint(int session) { return (MPI_Session)(intptr_t)session; }
+GOMPI_ENTRY(MPI_Session_fromint, gompi_session_fromint)
 MPI_Datatype gompi_type_fromint(int datatype) { return (MPI_Datatype)(intptr_t)datatype; }
+GOMPI_ENTRY(MPI_Type_fromint, gompi_type_fromint)
 MPI_Win gompi_win_fromint(int win) { return (MPI_Win)(intptr_t)win; }
+GOMPI_ENTRY(MPI_Win_fromint, gompi_win_fromint)
 
 // Addresses. Unsigned, since a sum of signed numbers may not overflow in C.
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp); }
+GOMPI_ENTRY(MPI_Aint_add, gompi_aint_add)
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2); }
+GOMPI_ENTRY(MPI_Aint_diff, gompi_aint_diff)
 
 // The fields of a status.
 static int no_status(const char *name) {
@@ -46,6 +70,7 @@ int gompi_status_get_source(const MPI_Status *status, int *source) {
 	*source = status->MPI_SOURCE;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Status_get_source, gompi_status_get_source)
 
 int gompi_status_get_tag(const MPI_Status *status, int *tag) {
 	if (!status || !tag)
@@ -53,6 +78,7 @@ int gompi_status_get_tag(const MPI_Status *status, int *tag) {
 	*tag = status->MPI_TAG;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Status_get_tag, gompi_status_get_tag)
 
 int gompi_status_get_error(const MPI_Status *status, int *error) {
 	if (!status || !error)
@@ -60,6 +86,7 @@ int gompi_status_get_error(const MPI_Status *status, int *error) {
 	*error = status->MPI_ERROR;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Status_get_error, gompi_status_get_error)
 
 int gompi_status_set_source(MPI_Status *status, int source) {
 	if (!status)
@@ -67,6 +94,7 @@ int gompi_status_set_source(MPI_Status *status, int source) {
 	status->MPI_SOURCE = source;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Status_set_source, gompi_status_set_source)
 
 int gompi_status_set_tag(MPI_Status *status, int tag) {
 	if (!status)
@@ -74,6 +102,7 @@ int gompi_status_set_tag(MPI_Status *status, int tag) {
 	status->MPI_TAG = tag;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Status_set_tag, gompi_status_set_tag)
 
 int gompi_status_set_error(MPI_Status *status, int error) {
 	if (!status)
@@ -81,3 +110,4 @@ int gompi_status_set_error(MPI_Status *status, int error) {
 	status->MPI_ERROR = error;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Status_set_error, gompi_status_set_error)

@@ -71,17 +71,28 @@ static char *append_code(char *to, int code) {
 	return stpcpy(to + 2 + n, ")");
 }
 
-// Writes down what an error was about, NULL: a code of the application's, and ends the job if that is to be: then it
-// does not return.
+// Appends what an error was about, NULL: a code of the application's.
+static char *append_error(char *to, int class, const char *call, const char *text, int kind, uintptr_t object) {
+	to = stpcpy(append_object(stpcpy(to, call), kind, object), ": ");
+	return text != NULL ? stpcpy(to, text) : append_code(to, class);
+}
+
+// Writes down what an error was about, and ends the job if that is to be: then it does not return.
 static void tell_error(int class, const char *call, const char *text, int kind, uintptr_t object, bool fatal) {
 	const char *class_name = gompi_error_class_name(class); // none of an application's own code
 	char all[2 * MPI_MAX_OBJECT_NAME + MPI_MAX_ERROR_STRING + strlen(call) + (text != NULL ? strlen(text) : 0)];
 	char *what = class_name != NULL ? stpcpy(stpcpy(all, class_name), ": ") : all;
-	char *at = stpcpy(append_object(stpcpy(what, call), kind, object), ": ");
-	*(text != NULL ? stpcpy(at, text) : append_code(at, class)) = 0;
+	*append_error(what, class, call, text, kind, object) = 0;
 	gompi_error_remember(class, what);
 	if (fatal)
 		gompi_abort_error(class, (uintptr_t)all);
+}
+
+static const char comm_call[] = "MPI_Comm_call_errhandler", win_call[] = "MPI_Win_call_errhandler";
+
+int gompi_called_text(int class, int kind, uintptr_t object, char *text) {
+	const char *call = kind == GOMPI_ON_WIN ? win_call : comm_call;
+	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 
 // Returns what the call shall return, or -1: stores a handler of the application's that is to be called, and for whom.
@@ -131,31 +142,42 @@ int gompi_unsupported(const char *name, int kind, uintptr_t object) {
 	return gompi_raise_error(MPI_ERR_UNSUPPORTED_OPERATION, name, "not implemented", kind, object);
 }
 
-// The handler is called for the code; the call itself has succeeded if it returns. Programs have codes of their own
+__attribute__((cold, noinline)) static int no_code(const char *call, int code, int kind, uintptr_t object) {
+	char text[64];
+	snprintf(text, sizeof text, "%d is no error class or code", code);
+	return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
+}
+
+// The handler h is called for the code; the call itself has succeeded if it returns. Programs have codes of their own
 // that MPI does not know, for handlers of their own, and other libraries hand them on.
-static int call_errhandler(const char *call, int code, int kind, uintptr_t object) {
-	if (code < 0) {
-		char text[64];
-		snprintf(text, sizeof text, "%d is no error class or code", code);
-		return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
-	}
-	gompi_raise_error(code, call, NULL, kind, object);
+static inline int call_errhandler(const char *call, int code, int kind, uintptr_t object, uintptr_t h) {
+	struct to_call mine = {0, object, code};
+	if (code < 0)
+		return no_code(call, code, kind, object);
+	if (!gompi_errhandler_predefined(h))
+		mine.function = gompi_errhandler_function(h);
+	else if (h != (uintptr_t)MPI_ERRORS_RETURN)
+		tell_error(code, call, NULL, kind, object, true);
+	gompi_error_called(code, kind, object);
+	call_handler(&mine);
 	return MPI_SUCCESS;
 }
 
 int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode) {
-	static const char call[] = "MPI_Comm_call_errhandler";
-	if (gompi_comm_get(comm) == NULL)
-		return gompi_not_a_communicator(comm, call);
-	return call_errhandler(call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm);
+	const struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, comm_call);
+	return call_errhandler(comm_call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm, gompi_load(&c->errhandler));
 }
+GOMPI_ENTRY(MPI_Comm_call_errhandler, gompi_comm_call_errhandler)
 
 int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
-	static const char call[] = "MPI_Win_call_errhandler";
-	if (gompi_win_get(win) == NULL)
-		return gompi_not_a_window(win, call);
-	return call_errhandler(call, errorcode, GOMPI_ON_WIN, (uintptr_t)win);
+	const struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, win_call);
+	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->errhandler));
 }
+GOMPI_ENTRY(MPI_Win_call_errhandler, gompi_win_call_errhandler)
 
 int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	static const char call[] = "MPI_Comm_set_errhandler";
@@ -169,6 +191,7 @@ int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 		gompi_store(&self_handler_set, true);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Comm_set_errhandler, gompi_comm_set_errhandler)
 
 int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 	static const char call[] = "MPI_Comm_get_errhandler";
@@ -180,6 +203,7 @@ int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&c->errhandler);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Comm_get_errhandler, gompi_comm_get_errhandler)
 
 int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
 	static const char call[] = "MPI_Win_set_errhandler";
@@ -191,6 +215,7 @@ int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
 		return gompi_win_refuse(win, call, &v);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Win_set_errhandler, gompi_win_set_errhandler)
 
 int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 	static const char call[] = "MPI_Win_get_errhandler";
@@ -202,3 +227,4 @@ int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&w->errhandler);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Win_get_errhandler, gompi_win_get_errhandler)

@@ -10,6 +10,9 @@
 // return: the class, or what a handler of the application's has made of it.
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object);
 
+// Stores what an error that the application has raised on an object was about (base/up.h).
+int gompi_called_text(int class, int kind, uintptr_t object, char *text);
+
 // Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name in the same way.
 int gompi_unsupported(const char *name, int kind, uintptr_t object);
 

@@ -99,6 +99,7 @@ static int reduce_local(uintptr_t in, uintptr_t inout, int64_t count, uintptr_t 
 // Before any call.
 static __attribute__((constructor)) void fill(void) {
 	gompi_up = (struct gompi_up){
+		.called_text = gompi_called_text,
 		.raise = gompi_raise_error,
 		.progress_messages = progress_messages,
 		.find_dead = gompi_find_dead,

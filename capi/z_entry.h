@@ -81,7 +81,7 @@ int gompi_status_set_cancelled(MPI_Status *status, int flag);
 int gompi_status_set_error(MPI_Status *status, int error);
 int gompi_status_set_source(MPI_Status *status, int source);
 int gompi_status_set_tag(MPI_Status *status, int tag);
-int gompi_pcontrol(const int level);
+int gompi_pcontrol(const int level, ...);
 int gompi_abi_get_version(int *abi_major, int *abi_minor);
 MPI_Comm gompi_comm_fromint(int comm);
 int gompi_comm_toint(MPI_Comm comm);

@@ -52,6 +52,7 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 	c.kind = GOMPI_BCAST, c.root = root, c.name = "MPI_Bcast", c.bytes = (uint64_t)r.size, c.out = r.at;
 	return gompi_run_slots(t, &c, comm);
 }
+GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c)
 
 // Makes the call of member me, but for its reduction. false: Go is to look at it.
 static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_slots_call *c, int me, const char *name,
@@ -118,20 +119,24 @@ int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 		   MPI_Comm comm) {
 	return reduction("MPI_Reduce", GOMPI_REDUCE, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
+GOMPI_ENTRY(MPI_Reduce_c, gompi_reduce_c)
 
 int gompi_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 		      MPI_Comm comm) {
 	return reduction("MPI_Allreduce", GOMPI_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
+GOMPI_ENTRY(MPI_Allreduce_c, gompi_allreduce_c)
 
 int gompi_scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 	return reduction("MPI_Scan", GOMPI_SCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
+GOMPI_ENTRY(MPI_Scan_c, gompi_scan_c)
 
 int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 		   MPI_Comm comm) {
 	return reduction("MPI_Exscan", GOMPI_EXSCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
+GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c)
 
 int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		   MPI_Datatype recvtype, int root, MPI_Comm comm) {
@@ -159,6 +164,7 @@ go:
 	return gompi_packed_call("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
 				 gompi_side(recvbuf, recvcount, recvtype), root, comm);
 }
+GOMPI_ENTRY(MPI_Gather_c, gompi_gather_c)
 
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		    MPI_Datatype recvtype, int root, MPI_Comm comm) {
@@ -187,6 +193,7 @@ go:
 	return gompi_packed_call("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
 				 gompi_side(recvbuf, recvcount, recvtype), root, comm);
 }
+GOMPI_ENTRY(MPI_Scatter_c, gompi_scatter_c)
 
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
@@ -207,6 +214,7 @@ go:
 	return gompi_packed_call("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
 				 gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }
+GOMPI_ENTRY(MPI_Allgather_c, gompi_allgather_c)
 
 int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
@@ -227,3 +235,4 @@ go:
 	return gompi_packed_call("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
 				 gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }
+GOMPI_ENTRY(MPI_Alltoall_c, gompi_alltoall_c)

@@ -72,6 +72,7 @@ int gompi_topo_test(MPI_Comm comm, int *status) {
 	*status = c->topology.kind != 0 ? c->topology.kind : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Topo_test, gompi_topo_test)
 
 /* Grids: the last coordinate runs fastest. */
 
@@ -85,6 +86,7 @@ int gompi_cartdim_get(MPI_Comm comm, int *ndims) {
 	*ndims = c->topology.n;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Cartdim_get, gompi_cartdim_get)
 
 int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
 	struct gompi_verdict v;
@@ -101,6 +103,7 @@ int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int co
 	tell_list(coords, place_in(t), t->n);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Cart_get, gompi_cart_get)
 
 int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 	struct gompi_verdict v;
@@ -130,6 +133,7 @@ int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 	*rank = at;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Cart_rank, gompi_cart_rank)
 
 int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 	struct gompi_verdict v;
@@ -148,6 +152,7 @@ int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 	}
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Cart_coords, gompi_cart_coords)
 
 // Returns the rank so many places on along a dimension, of which one step changes the rank by stride; MPI_PROC_NULL
 // where the grid ends.
@@ -186,6 +191,7 @@ int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, i
 	*rank_dest = walk(t, c->rank, direction, stride, disp);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Cart_shift, gompi_cart_shift)
 
 // The verdict's class for a grid that is too large for a communicator.
 __attribute__((cold)) static int too_large(struct gompi_verdict *v, const struct gompi_comm *c, int ndims,
@@ -260,10 +266,12 @@ static inline int map(MPI_Comm comm, const char *call, bool is_grid, int n, cons
 int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank) {
 	return map(comm, "MPI_Cart_map", true, ndims, dims, periods, newrank);
 }
+GOMPI_ENTRY(MPI_Cart_map, gompi_cart_map)
 
 int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank) {
 	return map(comm, "MPI_Graph_map", false, nnodes, indx, edges, newrank);
 }
+GOMPI_ENTRY(MPI_Graph_map, gompi_graph_map)
 
 /* Graphs that every member knows whole: the neighbors of rank i are the edges from index[i-1] up to index[i]. */
 
@@ -282,6 +290,7 @@ int gompi_graphdims_get(MPI_Comm comm, int *nnodes, int *nedges) {
 	*nedges = c->topology.edges;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Graphdims_get, gompi_graphdims_get)
 
 int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]) {
 	struct gompi_verdict v;
@@ -297,6 +306,7 @@ int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int e
 	tell_list(edges, edges_of(t), m);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Graph_get, gompi_graph_get)
 
 int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 	struct gompi_verdict v;
@@ -311,6 +321,7 @@ int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 	*nneighbors = index_of(&c->topology)[rank] - neighbors_from(&c->topology, rank);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Graph_neighbors_count, gompi_graph_neighbors_count)
 
 int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
 	struct gompi_verdict v;
@@ -327,6 +338,7 @@ int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbo
 	tell_list(neighbors, edges_of(t) + from, n);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Graph_neighbors, gompi_graph_neighbors)
 
 /* Distributed graphs, of which each member knows its neighbors. */
 
@@ -342,6 +354,7 @@ int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegre
 	*weighted = c->topology.weighted;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Dist_graph_neighbors_count, gompi_dist_graph_neighbors_count)
 
 // Returns true if weights are asked for that there are.
 static inline bool wants_weights(const struct gompi_topology *t, const int *weights) {
@@ -376,3 +389,4 @@ int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], in
 	tell_side(t, t->sources, out, destinations, destweights);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Dist_graph_neighbors, gompi_dist_graph_neighbors)

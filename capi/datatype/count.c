@@ -56,22 +56,27 @@ static inline int count_in(const char *call, const MPI_Status *status, MPI_Datat
 int gompi_get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) {
 	return count_in("MPI_Get_count", status, datatype, count, false, copies);
 }
+GOMPI_ENTRY(MPI_Get_count, gompi_get_count)
 
 int gompi_get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
 	return count_in("MPI_Get_count", status, datatype, count, true, copies);
 }
+GOMPI_ENTRY(MPI_Get_count_c, gompi_get_count_c)
 
 int gompi_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count) {
 	return count_in("MPI_Get_elements", status, datatype, count, false, elements);
 }
+GOMPI_ENTRY(MPI_Get_elements, gompi_get_elements)
 
 int gompi_get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
 	return count_in("MPI_Get_elements", status, datatype, count, true, elements);
 }
+GOMPI_ENTRY(MPI_Get_elements_c, gompi_get_elements_c)
 
 int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
 	return count_in("MPI_Get_elements_x", status, datatype, count, true, elements);
 }
+GOMPI_ENTRY(MPI_Get_elements_x, gompi_get_elements_x)
 
 // Returns true if so many basic elements of a type have a number of bytes, which is stored.
 static inline bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
@@ -106,7 +111,9 @@ static inline int set_elements(const char *call, MPI_Status *status, MPI_Datatyp
 int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
 	return set_elements("MPI_Status_set_elements", status, datatype, count);
 }
+GOMPI_ENTRY(MPI_Status_set_elements_c, gompi_status_set_elements_c)
 
 int gompi_status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
 	return set_elements("MPI_Status_set_elements_x", status, datatype, count);
 }
+GOMPI_ENTRY(MPI_Status_set_elements_x, gompi_status_set_elements_x)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/biased.h"
+#include "base/up.h"
 #include "base/verdict.h"
 #include "errors/z_calls.h"
 #include "errors/z_classes.h"
@@ -13,67 +14,93 @@ enum { FIRST_CODE = MPI_ERR_LASTCODE + 1, SMALL_CLASSES = 64, TOOL_CLASSES = 100
 
 // Where a predefined class is in the table: there are small numbers, and from 1,000 on those of MPI_T_.
 #define CLASS_AT(class) ((class) < SMALL_CLASSES ? (class) : (class) - TOOL_CLASSES + SMALL_CLASSES)
-#define CLASS(class, text) [CLASS_AT(class)] = {#class, text},
-static const struct class { const char *name, *text; } classes[CLASSES] = {GOMPI_ERROR_CLASSES(CLASS)};
+#define CLASS(class, text) [CLASS_AT(class)] = {#class, #class ": " text, sizeof(#class ": " text) - 1},
+static const struct class {
+	const char *name, *text;
+	size_t length; // of the text
+} classes[CLASSES] = {GOMPI_ERROR_CLASSES(CLASS)};
 
 // A class or code that was added.
 struct added_code {
-	bool live;
-	int class;  // of a class its own number
-	int codes;  // of a class: codes of it that exist
-	char *text; // NULL: none
-	int before; // of those that were removed: the one that was before it, 0: none
+	gompi_a32 live; // 0: it was removed; else its class + 1, of a class its own number + 1. Read without the lock
+	int codes;      // of a class: codes of it that exist
+	char *text;     // NULL: none
+	int before;     // of those that were removed: the one that was before it, 0: none
 };
 
 // What all that changes is under: a few instructions, and copies of texts.
 static struct gompi_biased codes_lock;
-static struct added_code *added; // number FIRST_CODE + i
-static int added_codes, added_room, last_removed;
-static char *recent[CLASSES]; // what the latest error of a class was about
+// Number FIRST_CODE + i. A reader may still look at the list that was there before it grew: that is not freed.
+static struct added_list {
+	int room;
+	struct added_code code[];
+} * _Atomic added;
+static int added_codes, last_removed;
+// What the latest error of a class was about.
+static struct recent {
+	char *_Atomic text; // under the lock, but for that there is one
+	gompi_a64 called;   // not 0: the application has raised it, on this object of the kind in the upper half
+} recent[CLASSES];
 
 int gompi_last_used_code = MPI_ERR_LASTCODE;
 
-static const struct class *predefined_class(int n) {
+// Returns where a predefined class is in the tables; -1: it is none.
+static int class_at(int n) {
 	bool small = (uint32_t)n < SMALL_CLASSES;
 	uint32_t at = small ? (uint32_t)n : (uint32_t)n - TOOL_CLASSES + SMALL_CLASSES;
-	return (small || (at >= SMALL_CLASSES && at < CLASSES)) && classes[at].name != NULL ? &classes[at] : NULL;
+	return (small || (at >= SMALL_CLASSES && at < CLASSES)) && classes[at].name != NULL ? (int)at : -1;
 }
 
 const char *gompi_error_class_name(int class) {
-	const struct class *c = predefined_class(class);
-	return c != NULL ? c->name : NULL;
+	int at = class_at(class);
+	return at >= 0 ? classes[at].name : NULL;
 }
 
-// The lock is held.
+// The lock is held, but by who only asks for the class.
 static struct added_code *added_at(int n) {
-	int i = n - FIRST_CODE;
-	return n >= FIRST_CODE && i < added_codes && added[i].live ? &added[i] : NULL;
+	struct added_list *list = gompi_load_acquire(&added); // pairs with the release in add_locked
+	if (n < FIRST_CODE || list == NULL || n - FIRST_CODE >= list->room)
+		return NULL;
+	struct added_code *c = &list->code[n - FIRST_CODE];
+	return gompi_load(&c->live) != 0 ? c : NULL;
 }
+
+static int class_of(const struct added_code *c) { return (int)gompi_load(&c->live) - 1; }
 
 // Returns the number of a new code of a class, or of a class; 0: there is no memory. The lock is held.
 static int add_locked(bool is_class, int class) {
+	struct added_list *list = gompi_load(&added);
 	int n = last_removed;
 	if (n != 0) {
-		last_removed = added[n - FIRST_CODE].before;
+		last_removed = list->code[n - FIRST_CODE].before;
 	} else {
-		if (added_codes == added_room) {
-			int room = added_room == 0 ? 16 : 2 * added_room;
-			struct added_code *more = realloc(added, (size_t)room * sizeof *more);
+		int room = list != NULL ? list->room : 0;
+		if (added_codes == room) {
+			int twice = room == 0 ? 16 : 2 * room;
+			struct added_list *more = calloc(1, sizeof *more + (size_t)twice * sizeof *more->code);
 			if (more == NULL)
 				return 0;
-			added = more;
-			added_room = room;
+			more->room = twice;
+			for (int i = 0; i < room; i++)
+				more->code[i] = list->code[i];
+			gompi_store_release(&added, more);
+			list = more;
 		}
 		n = FIRST_CODE + added_codes++;
 		gompi_last_used_code = n;
 	}
-	added[n - FIRST_CODE] = (struct added_code){.live = true, .class = is_class ? n : class};
+	struct added_code *c = &list->code[n - FIRST_CODE];
+	c->codes = 0;
+	gompi_store(&c->live, (uint32_t)(is_class ? n : class) + 1);
 	return n;
 }
 
 static void remove_locked(int n) {
-	free(added[n - FIRST_CODE].text);
-	added[n - FIRST_CODE] = (struct added_code){.before = last_removed};
+	struct added_code *c = added_at(n);
+	free(c->text);
+	c->text = NULL;
+	gompi_store(&c->live, 0);
+	c->before = last_removed;
 	last_removed = n;
 }
 
@@ -87,64 +114,70 @@ static int code_done(const char *call, int rc, const struct gompi_verdict *v) {
 }
 
 int gompi_error_class_of(int code) {
-	if (predefined_class(code) != NULL || code == MPI_ERR_LASTCODE)
+	if (class_at(code) >= 0 || code == MPI_ERR_LASTCODE)
 		return code;
-	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(code);
-	int class = c != NULL ? c->class : -1;
-	gompi_biased_give(&codes_lock);
-	return class;
+	return c != NULL ? class_of(c) : -1;
 }
 
 void gompi_error_remember(int class, const char *text) {
-	const struct class *c = predefined_class(class);
-	if (c == NULL)
+	int at = class_at(class);
+	if (at < 0)
 		return;
-	char **to = &recent[c - classes];
+	struct recent *r = &recent[at];
 	size_t n = strnlen(text, MPI_MAX_ERROR_STRING - 1);
 	gompi_biased_take(&codes_lock);
-	if (*to == NULL)
-		*to = malloc(MPI_MAX_ERROR_STRING);
-	if (*to != NULL) {
-		memcpy(*to, text, n);
-		(*to)[n] = 0;
+	char *to = gompi_load(&r->text);
+	if (to == NULL)
+		to = malloc(MPI_MAX_ERROR_STRING);
+	if (to != NULL) {
+		memcpy(to, text, n);
+		to[n] = 0;
+		gompi_store(&r->text, to);
 	}
+	gompi_store(&r->called, 0);
 	gompi_biased_give(&codes_lock);
 }
 
+void gompi_error_called(int class, int kind, uintptr_t object) {
+	int at = class_at(class);
+	if (at >= 0)
+		gompi_store(&recent[at].called, (uint64_t)kind << 32 | (uint32_t)object);
+}
+
+// gompi_error_text of a class.
+static int class_text(int class, char *text) {
+	const struct class *c = &classes[class_at(class)];
+	struct recent *r = &recent[class_at(class)];
+	uint64_t called = gompi_load(&r->called);
+	memcpy(text, c->text, c->length + 1);
+	if (called == 0 && gompi_load(&r->text) == NULL)
+		return (int)c->length;
+	char about[MPI_MAX_ERROR_STRING];
+	int n;
+	if (called != 0) {
+		n = gompi_up.called_text(class, (int)(called >> 32), (uint32_t)called, about);
+	} else {
+		gompi_biased_take(&codes_lock);
+		n = (int)(stpcpy(about, gompi_load(&r->text)) - about);
+		gompi_biased_give(&codes_lock);
+	}
+	char *at = stpcpy(text + c->length, " (");
+	int room = MPI_MAX_ERROR_STRING - (int)(at - text) - (int)sizeof ")";
+	memcpy(at, about, (size_t)(n < room ? n : room));
+	return (int)((n <= room ? stpcpy(at + n, ")") : stpcpy(at + room - 2, "...")) - text);
+}
+
 int gompi_error_text(int code, char *text) {
-	const struct class *class = predefined_class(code);
-	const char *text_of = NULL; // an added code's, or about a class
-	char *at = text;
+	if (class_at(code) >= 0)
+		return class_text(code, text);
+	if (code == MPI_ERR_LASTCODE) // no error is of this class, but MPI's table of classes ends with it
+		return (int)(stpcpy(text, "MPI_ERR_LASTCODE: last error code") - text);
 	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(code);
-	if (class != NULL) {
-		at = stpcpy(stpcpy(stpcpy(at, class->name), ": "), class->text); // short
-		text_of = recent[class - classes];
-		if (text_of != NULL)
-			at = stpcpy(at, " (");
-	} else if (code == MPI_ERR_LASTCODE) { // no error is of this class, but MPI's table of classes ends with it
-		at = stpcpy(at, "MPI_ERR_LASTCODE: last error code");
-	} else if (c != NULL) {
-		text_of = c->text;
-	}
-	size_t room = MPI_MAX_ERROR_STRING - (size_t)(at - text), n = 0;
-	if (text_of != NULL) {
-		n = strnlen(text_of, room);
-		memcpy(at, text_of, n);
-		at += n;
-	}
+	int n = c == NULL ? -1 : (int)(stpcpy(text, c->text != NULL ? c->text : "") - text);
 	gompi_biased_give(&codes_lock);
-	if (class == NULL && c == NULL && code != MPI_ERR_LASTCODE)
-		return -1;
-	if (class != NULL && text_of != NULL) {
-		if (room - n < sizeof ")") // which is cut
-			at = stpcpy(text + MPI_MAX_ERROR_STRING - sizeof "...", "...");
-		else
-			at = stpcpy(at, ")");
-	}
-	*at = 0;
-	return (int)(at - text);
+	return n;
 }
 
 int gompi_error_class(int errorcode, int *errorclass) {
@@ -159,18 +192,22 @@ int gompi_error_class(int errorcode, int *errorclass) {
 	*errorclass = class;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Error_class, gompi_error_class)
 
 int gompi_error_string(int errorcode, char *string, int *resultlen) {
 	struct gompi_verdict v;
-	if (gompi_error_class_of(errorcode) < 0) {
+	bool no_place = string == NULL || resultlen == NULL;
+	int n = no_place ? gompi_error_class_of(errorcode) : gompi_error_text(errorcode, string);
+	if (n < 0) {
 		gompi_error(&v, MPI_ERR_ARG, "%d is no error class or code", errorcode);
 		return raise_verdict("MPI_Error_string", &v);
 	}
-	if (string == NULL || resultlen == NULL)
+	if (no_place)
 		return gompi_no_place("MPI_Error_string", GOMPI_ON_NONE, 0);
-	*resultlen = gompi_error_text(errorcode, string);
+	*resultlen = n;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Error_string, gompi_error_string)
 
 static int no_more_codes(const char *call) {
 	return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another error code", GOMPI_ON_NONE, 0);
@@ -187,6 +224,7 @@ int gompi_add_error_class(int *errorclass) {
 	*errorclass = n;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Add_error_class, gompi_add_error_class)
 
 int gompi_add_error_code(int errorclass, int *errorcode) {
 	static const char call[] = "MPI_Add_error_code";
@@ -195,7 +233,7 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorclass);
-	if (predefined_class(errorclass) == NULL && (c == NULL || c->class != errorclass))
+	if (class_at(errorclass) < 0 && (c == NULL || class_of(c) != errorclass))
 		return code_done(call, gompi_error(&v, MPI_ERR_ARG, "%d is no error class", errorclass), &v);
 	int n = add_locked(false, errorclass);
 	if (n != 0 && (c = added_at(errorclass)) != NULL)
@@ -206,6 +244,7 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 	*errorcode = n;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Add_error_code, gompi_add_error_code)
 
 int gompi_add_error_string(int errorcode, const char *string) {
 	static const char call[] = "MPI_Add_error_string";
@@ -228,13 +267,14 @@ int gompi_add_error_string(int errorcode, const char *string) {
 		c->text = memcpy(text, string, n + 1);
 	return code_done(call, rc, &v);
 }
+GOMPI_ENTRY(MPI_Add_error_string, gompi_add_error_string)
 
 int gompi_remove_error_class(int errorclass) {
 	struct gompi_verdict v;
 	int rc = MPI_SUCCESS;
 	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(errorclass);
-	if (c == NULL || c->class != errorclass)
+	if (c == NULL || class_of(c) != errorclass)
 		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error class that was added", errorclass);
 	else if (c->codes > 0)
 		rc = gompi_error(&v, MPI_ERR_ARG, "error class %d still has %d error codes", errorclass, c->codes);
@@ -242,24 +282,26 @@ int gompi_remove_error_class(int errorclass) {
 		remove_locked(errorclass);
 	return code_done("MPI_Remove_error_class", rc, &v);
 }
+GOMPI_ENTRY(MPI_Remove_error_class, gompi_remove_error_class)
 
 int gompi_remove_error_code(int errorcode) {
 	struct gompi_verdict v;
 	int rc = MPI_SUCCESS;
 	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(errorcode);
-	if (c == NULL || c->class == errorcode) {
+	if (c == NULL || class_of(c) == errorcode) {
 		rc = gompi_error(&v, MPI_ERR_ARG, "%d is no error code that was added", errorcode);
 	} else if (c->text != NULL) {
 		rc = gompi_error(&v, MPI_ERR_ARG, "error code %d still has its string \"%s\"", errorcode, c->text);
 	} else {
-		struct added_code *class = added_at(c->class);
+		struct added_code *class = added_at(class_of(c));
 		if (class != NULL)
 			class->codes--;
 		remove_locked(errorcode);
 	}
 	return code_done("MPI_Remove_error_code", rc, &v);
 }
+GOMPI_ENTRY(MPI_Remove_error_code, gompi_remove_error_code)
 
 int gompi_remove_error_string(int errorcode) {
 	struct gompi_verdict v;
@@ -276,3 +318,4 @@ int gompi_remove_error_string(int errorcode) {
 	}
 	return code_done("MPI_Remove_error_string", rc, &v);
 }
+GOMPI_ENTRY(MPI_Remove_error_string, gompi_remove_error_string)

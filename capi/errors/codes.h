@@ -22,6 +22,10 @@ int gompi_error_class_of(int code);
 // applications have any number of codes.
 void gompi_error_remember(int class, const char *text);
 
+// The same for an error that the application has raised on an object itself (MPI_Comm_call_errhandler, and of windows):
+// gompi_up.called_text makes the text when it is asked for.
+void gompi_error_called(int class, int kind, uintptr_t object);
+
 // Stores the text of an error code, of less than MPI_MAX_ERROR_STRING bytes: of a class its name and meaning, and what
 // the latest error of it in this process was about; nothing for an added code without a string. Returns its length;
 // -1: it is no error code.

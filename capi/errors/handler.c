@@ -40,11 +40,9 @@ static int not_a_handler(struct gompi_verdict *v, uintptr_t h) {
 	return gompi_error(v, MPI_ERR_ERRHANDLER, "%#llx is no error handler", (unsigned long long)h);
 }
 
-int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler errhandler) {
+int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler errhandler) {
 	uintptr_t h = (uintptr_t)errhandler;
 	int rc = MPI_SUCCESS;
-	if (gompi_load(at) == h)
-		return rc;
 	if (gompi_errhandler_predefined(h) && gompi_errhandler_predefined(gompi_load(at))) {
 		gompi_errhandler_release(gompi_swap_total(at, h)); // of another thread, meanwhile
 		return rc;
@@ -110,21 +108,25 @@ int gompi_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_f
 	return create_errhandler("MPI_Comm_create_errhandler", GOMPI_ON_COMM, (uintptr_t)comm_errhandler_fn,
 				 errhandler);
 }
+GOMPI_ENTRY(MPI_Comm_create_errhandler, gompi_comm_create_errhandler)
 
 int gompi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler) {
 	return create_errhandler("MPI_Win_create_errhandler", GOMPI_ON_WIN, (uintptr_t)win_errhandler_fn, errhandler);
 }
+GOMPI_ENTRY(MPI_Win_create_errhandler, gompi_win_create_errhandler)
 
 int gompi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler) {
 	return create_errhandler("MPI_File_create_errhandler", GOMPI_ON_FILE, (uintptr_t)file_errhandler_fn,
 				 errhandler);
 }
+GOMPI_ENTRY(MPI_File_create_errhandler, gompi_file_create_errhandler)
 
 int gompi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
 				    MPI_Errhandler *errhandler) {
 	return create_errhandler("MPI_Session_create_errhandler", GOMPI_ON_SESSION, (uintptr_t)session_errhandler_fn,
 				 errhandler);
 }
+GOMPI_ENTRY(MPI_Session_create_errhandler, gompi_session_create_errhandler)
 
 // Predefined ones stay.
 int gompi_errhandler_free(MPI_Errhandler *errhandler) {
@@ -146,3 +148,4 @@ int gompi_errhandler_free(MPI_Errhandler *errhandler) {
 	*errhandler = MPI_ERRHANDLER_NULL;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Errhandler_free, gompi_errhandler_free)

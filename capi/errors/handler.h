@@ -15,7 +15,10 @@ static inline bool gompi_errhandler_predefined(uintptr_t h) {
 
 // Attaches a handler to an object of a kind (GOMPI_ON_), whose word is at; the old one loses a reference. The verdict's
 // class: MPI_ERR_ERRHANDLER, it is none, or for another kind.
-int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler h);
+int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler h);
+static inline int gompi_errhandler_attach(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler h) {
+	return gompi_load(at) == (uintptr_t)h ? MPI_SUCCESS : gompi_errhandler_attach_other(v, kind, at, h);
+}
 // Returns the handler at a word, with one reference more.
 uintptr_t gompi_errhandler_of(_Atomic uintptr_t *at);
 // One reference less; of 0 nothing.

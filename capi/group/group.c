@@ -131,6 +131,7 @@ int gompi_group_free(MPI_Group *group) {
 	*group = MPI_GROUP_NULL;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Group_free, gompi_group_free)
 
 int gompi_group_size(MPI_Group group, int *size) {
 	const struct gompi_group *g = gompi_group_get(group);
@@ -141,6 +142,7 @@ int gompi_group_size(MPI_Group group, int *size) {
 	*size = g->ranks.n;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Group_size, gompi_group_size)
 
 // MPI_Group_rank where something is wrong, or nobody has asked yet.
 static __attribute__((cold, noinline)) int find_rank(MPI_Group group, int *rank) {
@@ -166,6 +168,7 @@ int gompi_group_rank(MPI_Group group, int *rank) {
 	*rank = known;
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Group_rank, gompi_group_rank)
 
 int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 	static const char call[] = "MPI_Group_compare";
@@ -177,6 +180,7 @@ int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 	*result = a == b ? MPI_IDENT : gompi_ranks_compare(&a->ranks, &b->ranks);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Group_compare, gompi_group_compare)
 
 // The first of n ranks that is none of a group's, nor MPI_PROC_NULL; n: all are.
 static int first_wrong(const struct gompi_group *g, int n, const int ranks[]) {
@@ -213,3 +217,4 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	}
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Group_translate_ranks, gompi_group_translate_ranks)

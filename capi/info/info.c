@@ -226,6 +226,7 @@ int gompi_info_create(MPI_Info *info) {
 	struct gompi_verdict v;
 	return end_info_call("MPI_Info_create", info == NULL ? no_place(&v) : make_info(0, NULL, info, &v), &v);
 }
+GOMPI_ENTRY(MPI_Info_create, gompi_info_create)
 
 int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	struct gompi_verdict v;
@@ -242,6 +243,7 @@ int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	}
 	return end_info_call("MPI_Info_create_env", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_create_env, gompi_info_create_env)
 
 int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 	struct gompi_verdict v;
@@ -272,6 +274,7 @@ int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 	unlock_info();
 	return end_info_call("MPI_Info_dup", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_dup, gompi_info_dup)
 
 int gompi_info_free(MPI_Info *info) {
 	struct gompi_verdict v;
@@ -292,6 +295,7 @@ int gompi_info_free(MPI_Info *info) {
 	gompi_biased_give(&infos.lock);
 	return end_info_call("MPI_Info_free", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_free, gompi_info_free)
 
 int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 	struct gompi_verdict v;
@@ -316,6 +320,7 @@ int gompi_info_set(MPI_Info info, const char *key, const char *value) {
 	unlock_info();
 	return end_info_call("MPI_Info_set", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_set, gompi_info_set)
 
 int gompi_info_delete(MPI_Info info, const char *key) {
 	struct gompi_verdict v;
@@ -336,6 +341,7 @@ int gompi_info_delete(MPI_Info info, const char *key) {
 	unlock_info();
 	return end_info_call("MPI_Info_delete", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_delete, gompi_info_delete)
 
 // Copies a value to room bytes, at least 1, cut if it is longer.
 static void copy_value(char *to, int room, struct pair *p) {
@@ -366,6 +372,7 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 	unlock_info();
 	return end_info_call("MPI_Info_get", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_get, gompi_info_get)
 
 int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag) {
 	struct gompi_verdict v;
@@ -394,6 +401,7 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 	unlock_info();
 	return end_info_call("MPI_Info_get_string", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_get_string, gompi_info_get_string)
 
 int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag) {
 	struct gompi_verdict v;
@@ -415,6 +423,7 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 	unlock_info();
 	return end_info_call("MPI_Info_get_valuelen", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen)
 
 int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
 	struct gompi_verdict v;
@@ -430,6 +439,7 @@ int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
 	unlock_info();
 	return end_info_call("MPI_Info_get_nkeys", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_get_nkeys, gompi_info_get_nkeys)
 
 int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	struct gompi_verdict v;
@@ -451,3 +461,4 @@ int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	unlock_info();
 	return end_info_call("MPI_Info_get_nthkey", class, &v);
 }
+GOMPI_ENTRY(MPI_Info_get_nthkey, gompi_info_get_nthkey)

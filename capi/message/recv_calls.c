@@ -32,6 +32,7 @@ int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 	}
 	return receive_closer(&(struct gompi_envelope){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
 }
+GOMPI_ENTRY(MPI_Recv_c, gompi_recv_c)
 
 static __attribute__((noinline)) int irecv_closer(const struct gompi_envelope *e, bool persistent,
 						  MPI_Request *request) {
@@ -77,12 +78,14 @@ int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 	return irecv_closer(&(struct gompi_envelope){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
 			    request);
 }
+GOMPI_ENTRY(MPI_Irecv_c, gompi_irecv_c)
 
 int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
 		      MPI_Request *request) {
 	struct gompi_envelope e = {"MPI_Recv_init", buf, count, datatype, source, tag, comm};
 	return gompi_init_quick(&e, true, MODE_STANDARD, request) ? MPI_SUCCESS : irecv_closer(&e, true, request);
 }
+GOMPI_ENTRY(MPI_Recv_init_c, gompi_recv_init_c)
 
 // Makes *from, which an exchange sends, data of the library's own: in a place that has room, or in memory that is
 // returned in *own, to be freed. MPI_SUCCESS or MPI_ERR_NO_MEM.
@@ -147,6 +150,7 @@ int gompi_sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 			      in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
 	return exchange(&out, &in, false, status);
 }
+GOMPI_ENTRY(MPI_Sendrecv_c, gompi_sendrecv_c)
 
 int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
 			     int recvtag, MPI_Comm comm, MPI_Status *status) {
@@ -154,3 +158,4 @@ int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 			      in = {"MPI_Sendrecv_replace", buf, count, datatype, source, recvtag, comm};
 	return exchange(&out, &in, true, status);
 }
+GOMPI_ENTRY(MPI_Sendrecv_replace_c, gompi_sendrecv_replace_c)

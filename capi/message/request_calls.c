@@ -41,6 +41,7 @@ int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	gompi_message_polled();
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Request_get_status, gompi_request_get_status)
 
 int gompi_request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[]) {
 	const char *call = "MPI_Request_get_status_all";
@@ -58,6 +59,7 @@ int gompi_request_get_status_all(int count, const MPI_Request requests[], int *f
 	}
 	return rc;
 }
+GOMPI_ENTRY(MPI_Request_get_status_all, gompi_request_get_status_all)
 
 int gompi_request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	const char *call = "MPI_Request_get_status_any";
@@ -76,6 +78,7 @@ int gompi_request_get_status_any(int count, const MPI_Request requests[], int *i
 		gompi_message_polled();
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Request_get_status_any, gompi_request_get_status_any)
 
 int gompi_request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
 				  MPI_Status statuses[]) {
@@ -103,6 +106,7 @@ int gompi_request_get_status_some(int incount, const MPI_Request requests[], int
 		gompi_message_polled();
 	return rc;
 }
+GOMPI_ENTRY(MPI_Request_get_status_some, gompi_request_get_status_some)
 
 static __attribute__((noinline)) bool no_live_request(const char *call, const MPI_Request *at, struct gompi_request **r,
 						      int *rc) {
@@ -158,6 +162,7 @@ int gompi_request_free(MPI_Request *request) {
 	r->result.class = MPI_SUCCESS; // the operation's own is nobody's any longer
 	return gompi_request_forget(r, &v) == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, on);
 }
+GOMPI_ENTRY(MPI_Request_free, gompi_request_free)
 
 // MPI-5.0 3.8.4.
 int gompi_cancel(MPI_Request *request) {
@@ -183,6 +188,7 @@ int gompi_cancel(MPI_Request *request) {
 	gompi_lane_end(r->lane);
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Cancel, gompi_cancel)
 
 // Returns true if a request can be started; else the verdict's class is MPI_ERR_REQUEST.
 static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
@@ -220,6 +226,7 @@ int gompi_start(MPI_Request *request) {
 		return MPI_SUCCESS;
 	return gompi_request_raise(&v, call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL);
 }
+GOMPI_ENTRY(MPI_Start, gompi_start)
 
 static __attribute__((cold)) int refuse_at(const char *call, const struct gompi_verdict *why, int i, int n,
 					   const struct gompi_request *r) {
@@ -251,3 +258,4 @@ int gompi_startall(int count, MPI_Request requests[]) {
 	}
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Startall, gompi_startall)

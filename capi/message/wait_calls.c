@@ -27,6 +27,7 @@ int gompi_wait(MPI_Request *request, MPI_Status *status) {
 	return class == MPI_SUCCESS ? gompi_end_one("MPI_Wait", r, request, status)
 				    : gompi_request_gone("MPI_Wait", class, r->comm);
 }
+GOMPI_ENTRY(MPI_Wait, gompi_wait)
 
 int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 	struct gompi_request *r;
@@ -46,3 +47,4 @@ int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 	gompi_message_polled();
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Test, gompi_test)

@@ -66,6 +66,7 @@ int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *sta
 	}
 	return rc;
 }
+GOMPI_ENTRY(MPI_Waitany, gompi_waitany)
 
 int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
 	int rc;
@@ -86,6 +87,7 @@ int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_
 		gompi_message_polled();
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Testany, gompi_testany)
 
 // Ends all that are complete, and stores their number, indices and statuses. Which those are is looked at once: others
 // may complete meanwhile, and whether one has failed decides about the statuses of all.
@@ -123,6 +125,7 @@ int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indic
 		*outcount = MPI_UNDEFINED;
 	return rc;
 }
+GOMPI_ENTRY(MPI_Waitsome, gompi_waitsome)
 
 int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
 	int rc;
@@ -143,3 +146,4 @@ int gompi_testsome(int incount, MPI_Request requests[], int *outcount, int indic
 	gompi_poll_over();
 	return end_some("MPI_Testsome", incount, requests, outcount, indices, statuses);
 }
+GOMPI_ENTRY(MPI_Testsome, gompi_testsome)

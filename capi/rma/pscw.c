@@ -84,6 +84,7 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	}
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_post", rc);
 }
+GOMPI_ENTRY(MPI_Win_post, gompi_win_post)
 
 struct post_wait {
 	struct gompi_win *w;
@@ -147,6 +148,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 	}
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Win_start, gompi_win_start)
 
 int gompi_win_complete(MPI_Win win) {
 	struct gompi_win *w = gompi_win_get(win);
@@ -165,6 +167,7 @@ int gompi_win_complete(MPI_Win win) {
 	gompi_epoch_over(w, EPOCH_COMPLETE);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_complete", rc);
 }
+GOMPI_ENTRY(MPI_Win_complete, gompi_win_complete)
 
 static bool completed(void *arg) {
 	struct gompi_win *w = arg;
@@ -196,6 +199,7 @@ int gompi_win_wait(MPI_Win win) {
 	gompi_store_total(&w->exposure, 0);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_wait", rc);
 }
+GOMPI_ENTRY(MPI_Win_wait, gompi_win_wait)
 
 int gompi_win_test(MPI_Win win, int *flag) {
 	struct gompi_win *w = gompi_win_get(win);
@@ -217,3 +221,4 @@ int gompi_win_test(MPI_Win win, int *flag) {
 	}
 	return MPI_SUCCESS;
 }
+GOMPI_ENTRY(MPI_Win_test, gompi_win_test)

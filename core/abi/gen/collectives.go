@@ -98,7 +98,7 @@ func started(written implementations) []byte {
 }
 
 func writeStarted(b *bytes.Buffer, c call) {
-	head := wrap("int "+internalName(c.Function)+"(", fixed(c.Function), ")")
+	head := wrap("int "+internalName(c.Function)+"(", cParams(c.Function), ")")
 	fmt.Fprintf(b, "\n// MPI-5.0 %s\n%s {\n", c.Section, head)
 	fields := []string{fmt.Sprintf("name = %q", strings.TrimSuffix(c.Name, "_c")),
 		"kind = GOMPI_" + strings.ToUpper(strings.TrimPrefix(c.operation, "MPI_"))}
@@ -125,6 +125,7 @@ func writeStarted(b *bytes.Buffer, c call) {
 	}
 	b.WriteString(wrap("\tstruct gompi_collective a = {", dotted(fields), "};") + "\n")
 	fmt.Fprintf(b, "\treturn gompi_collective_%s;\n}\n", c.ends)
+	fmt.Fprintf(b, "GOMPI_ENTRY(%s, %s)\n", c.Name, internalName(c.Function))
 }
 
 // dotted returns designated initializers.

@@ -30,8 +30,10 @@ func entryPoints(have implementations) []file {
 	for _, e := range entryFiles {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "// %s\n", notice)
-		b.WriteString("//\n// Each function of the ABI stands here as PMPI_X, with MPI_X as its weak alias: " +
-			"a profiling library may define MPI_X and call PMPI_X.\n")
+		b.WriteString(`//
+// Functions of the ABI as PMPI_X, with MPI_X as its weak alias: a profiling library may define MPI_X and call PMPI_X.
+// Those that are implemented in C with the standard's types stand there (GOMPI_ENTRY).
+`)
 		b.WriteString("// Chapters of MPI 5.0:\n")
 		for _, c := range e.chapters {
 			fmt.Fprintf(&b, "//   %d %s\n", c, abi.Chapters()[c])
@@ -39,7 +41,7 @@ func entryPoints(have implementations) []file {
 		b.WriteString("\n#include \"z_entry.h\"\n")
 		for _, c := range e.chapters {
 			for _, f := range abi.Functions() {
-				if f.Chapter == c {
+				if f.Chapter == c && have[internalName(f)] != inC {
 					writeEntry(&b, have, f)
 				}
 			}
@@ -184,7 +186,19 @@ func callsHeader(room string, functions []*abi.Function) []byte {
 
 // writeImplementation declares the implementation of f in C.
 func writeImplementation(b *bytes.Buffer, f *abi.Function) {
-	b.WriteString(wrap(f.Returns+" "+internalName(f)+"(", fixed(f), ");") + "\n")
+	b.WriteString(wrap(f.Returns+" "+internalName(f)+"(", cParams(f), ");") + "\n")
+}
+
+// cParams returns the C parameters of a function as the standard declares them.
+func cParams(f *abi.Function) []string {
+	var list []string
+	for _, p := range f.CParams() {
+		list = append(list, p.C)
+	}
+	if len(list) == 0 {
+		list = []string{"void"}
+	}
+	return list
 }
 
 // entryHeader declares the implementations that the entry points call, so that a definition which differs does not
@@ -247,20 +261,6 @@ func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte 
 	}
 	b.WriteString("\n#endif\n")
 	return b.Bytes()
-}
-
-// fixed returns the C parameters of an implementation: those of the standard without variable arguments.
-func fixed(f *abi.Function) []string {
-	var list []string
-	for _, p := range f.CParams() {
-		if p.C != "..." {
-			list = append(list, p.C)
-		}
-	}
-	if len(list) == 0 {
-		return []string{"void"}
-	}
-	return list
 }
 
 // prototype returns "int MPI_X(...)" with prefix before the name, without what ends it.

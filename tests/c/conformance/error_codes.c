@@ -1,6 +1,7 @@
 /* Proves: error classes and codes that a program adds: a code's class, an empty text until one is set, the very text
  *   afterwards, codes of a predefined class; a code that an attribute's copy function returns comes out of
- *   MPI_Comm_dup as it is, and the handle is MPI_COMM_NULL. With MPI 4.1 and later: removing them; a class that has
+ *   MPI_Comm_dup as it is, and the handle is MPI_COMM_NULL; the text of a class tells of its latest error, also one that
+ *   the program has raised itself on an object, under the object's name. With MPI 4.1 and later: removing them; a class that has
  *   codes stays; ten thousand rounds of adding and removing leave what is still there untouched. MPI-5.0 9.4, 9.5
  * np: 1 2
  * ref: none (MPICH 4.0 gives predefined classes another text, and its MPI_LASTUSEDCODE does not count codes)
@@ -50,6 +51,50 @@ static void attributes(int class, int code) {
 	MPI_Comm_free(&parent);
 }
 
+/* The text of a class tells of what was raised last. */
+static void latest(void) {
+	char text[MPI_MAX_ERROR_STRING];
+	int len, own;
+	MPI_Comm comm;
+	MPI_Win win;
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+	MPI_Comm_set_name(comm, "halo");
+	MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &win);
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+	MPI_Win_set_name(win, "wall");
+	check_text(MPI_ERR_SPAWN, "MPI_ERR_SPAWN: processes cannot be started");
+	CHECK_OK(MPI_Comm_call_errhandler(comm, MPI_ERR_SPAWN));
+	snprintf(text, sizeof text,
+		 "MPI_ERR_SPAWN: processes cannot be started (MPI_Comm_call_errhandler on "
+		 "communicator halo: error code %d)",
+		 MPI_ERR_SPAWN);
+	check_text(MPI_ERR_SPAWN, text);
+	CHECK_OK(MPI_Win_call_errhandler(win, MPI_ERR_SPAWN));
+	snprintf(text, sizeof text,
+		 "MPI_ERR_SPAWN: processes cannot be started (MPI_Win_call_errhandler on "
+		 "window wall: error code %d)",
+		 MPI_ERR_SPAWN);
+	check_text(MPI_ERR_SPAWN, text);
+	CHECK_CLASS(MPI_Send(&len, 1, MPI_INT, -9, 0, comm), MPI_ERR_RANK);
+	CHECK_OK(MPI_Comm_call_errhandler(comm, MPI_ERR_RANK));
+	CHECK_CLASS(MPI_Send(&len, 1, MPI_INT, 1000000, 0, comm), MPI_ERR_RANK);
+	MPI_Error_string(MPI_ERR_RANK, text, &len);
+	CHECK(strstr(text, "MPI_Send on communicator halo") != NULL && strstr(text, "1000000") != NULL &&
+		      (int)strlen(text) == len && text[len - 1] == ')',
+	      "after a send to rank 1000000: '%s'", text);
+	CHECK_OK(MPI_Add_error_code(MPI_SUCCESS, &own)); /* a class, too */
+	check_class_of(own, MPI_SUCCESS);
+	CHECK_OK(MPI_Comm_call_errhandler(comm, own));
+	check_text(own, "");
+	for (int i = 0; i < 100; i++) { /* the list of codes grows */
+		CHECK_OK(MPI_Add_error_code(MPI_ERR_ARG, &own));
+		check_class_of(own, MPI_ERR_ARG);
+	}
+	MPI_Win_free(&win);
+	MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
 	int class, code, other, plain, *last, flag;
 	check_begin(&argc, &argv);
@@ -74,6 +119,7 @@ int main(int argc, char **argv) {
 	check_text(code, "a code of ours");
 	CHECK_CLASS(MPI_Add_error_string(MPI_ERR_RANK, "no"), MPI_ERR_ARG);
 	attributes(class, code);
+	latest();
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 	CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_ARG); /* it has codes */
 	CHECK_CLASS(MPI_Remove_error_code(MPI_ERR_RANK), MPI_ERR_ARG);
