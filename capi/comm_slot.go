@@ -51,7 +51,7 @@ func openComm(c *comm.Comm) error {
 		}
 		slot.hierarchy = t.c
 	}
-	slot.errhandler = C.uintptr_t(cmp.Or(c.Errhandler, abi.MPI_ERRORS_ARE_FATAL))
+	slot.raises.handle = C.uintptr_t(cmp.Or(c.Errhandler, abi.MPI_ERRORS_ARE_FATAL))
 	slot.attributes = (*C.struct_gompi_attributes)(pointer(c.Attributes))
 	if !C.gompi_comm_open(&slot) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")

@@ -22,23 +22,23 @@ struct to_call {
 };
 static _Thread_local struct to_call to_call __attribute__((tls_model("initial-exec")));
 
-// Returns the handler for errors on an object, and stores what it is called with: that of MPI_COMM_SELF, or of
-// MPI_COMM_WORLD, where the object does not exist.
+// Returns what errors on an object are raised with (struct gompi_raises), and stores what it is called with: that of
+// MPI_COMM_SELF, or of MPI_COMM_WORLD, where the object does not exist.
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
 	*on = object;
 	if (c != NULL)
-		return gompi_load(&c->errhandler);
+		return gompi_load(&c->raises.function);
 	if (w != NULL)
-		return gompi_load(&w->errhandler);
+		return gompi_load(&w->raises.function);
 	if (kind == GOMPI_ON_FILE)
 		return (uintptr_t)MPI_ERRORS_RETURN;
 	bool self = gompi_load(&self_handler_set) || gompi_comm_world.handle == 0;
 	*on = self ? (uintptr_t)MPI_COMM_SELF : (uintptr_t)MPI_COMM_WORLD;
 	if (gompi_comm_world.handle == 0)
 		return (uintptr_t)MPI_ERRORS_ARE_FATAL;
-	return gompi_load(self ? &gompi_comm_self.errhandler : &gompi_comm_world.errhandler);
+	return gompi_load(self ? &gompi_comm_self.raises.function : &gompi_comm_world.raises.function);
 }
 
 // Appends the name that an object has in an error's text: that which the application has given it, else its handle.
@@ -106,7 +106,7 @@ static int prepare(int class, const char *call, const char *text, int kind, uint
 	bool fatal = h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT;
 	if (fatal || gompi_error_class_name(class) != NULL)
 		tell_error(class, call, text, kind, object, fatal);
-	uintptr_t function = h == (uintptr_t)MPI_ERRORS_RETURN ? 0 : gompi_errhandler_function(h);
+	uintptr_t function = h == (uintptr_t)MPI_ERRORS_RETURN ? 0 : h;
 	*to_call = (struct to_call){function, on, class};
 	return function == 0 ? class : -1;
 }
@@ -148,18 +148,16 @@ __attribute__((cold, noinline)) static int no_code(const char *call, int code, i
 	return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
 }
 
-// The handler h is called for the code; the call itself has succeeded if it returns. Programs have codes of their own
-// that MPI does not know, for handlers of their own, and other libraries hand them on.
+// What raises errors on an object is called for the code; the call itself has succeeded if it returns. Programs have
+// codes of their own that MPI does not know, for handlers of their own, and other libraries hand them on.
 static inline int call_errhandler(const char *call, int code, int kind, uintptr_t object, uintptr_t h) {
-	struct to_call mine = {0, object, code};
 	if (code < 0)
 		return no_code(call, code, kind, object);
-	if (!gompi_errhandler_predefined(h))
-		mine.function = gompi_errhandler_function(h);
-	else if (h != (uintptr_t)MPI_ERRORS_RETURN)
+	if (h == (uintptr_t)MPI_ERRORS_ARE_FATAL || h == (uintptr_t)MPI_ERRORS_ABORT)
 		tell_error(code, call, NULL, kind, object, true);
 	gompi_error_called(code, kind, object);
-	call_handler(&mine);
+	if (h != (uintptr_t)MPI_ERRORS_RETURN)
+		call_handler(&(struct to_call){h, object, code});
 	return MPI_SUCCESS;
 }
 
@@ -167,7 +165,7 @@ int gompi_comm_call_errhandler(MPI_Comm comm, int errorcode) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
 		return gompi_not_a_communicator(comm, comm_call);
-	return call_errhandler(comm_call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm, gompi_load(&c->errhandler));
+	return call_errhandler(comm_call, errorcode, GOMPI_ON_COMM, (uintptr_t)comm, gompi_load(&c->raises.function));
 }
 GOMPI_ENTRY(MPI_Comm_call_errhandler, gompi_comm_call_errhandler)
 
@@ -175,7 +173,7 @@ int gompi_win_call_errhandler(MPI_Win win, int errorcode) {
 	const struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, win_call);
-	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->errhandler));
+	return call_errhandler(win_call, errorcode, GOMPI_ON_WIN, (uintptr_t)win, gompi_load(&w->raises.function));
 }
 GOMPI_ENTRY(MPI_Win_call_errhandler, gompi_win_call_errhandler)
 
@@ -185,7 +183,7 @@ int gompi_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
 		return gompi_not_a_communicator(comm, call);
-	if (gompi_errhandler_attach(&v, GOMPI_ON_COMM, &c->errhandler, errhandler) != MPI_SUCCESS)
+	if (gompi_errhandler_attach(&v, GOMPI_ON_COMM, &c->raises, errhandler) != MPI_SUCCESS)
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
 	if (comm == MPI_COMM_SELF)
 		gompi_store(&self_handler_set, true);
@@ -200,7 +198,7 @@ int gompi_comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 		return gompi_not_a_communicator(comm, call);
 	if (errhandler == NULL)
 		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
-	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&c->errhandler);
+	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&c->raises);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Comm_get_errhandler, gompi_comm_get_errhandler)
@@ -211,7 +209,7 @@ int gompi_win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
-	if (gompi_errhandler_attach(&v, GOMPI_ON_WIN, &w->errhandler, errhandler) != MPI_SUCCESS)
+	if (gompi_errhandler_attach(&v, GOMPI_ON_WIN, &w->raises, errhandler) != MPI_SUCCESS)
 		return gompi_win_refuse(win, call, &v);
 	return MPI_SUCCESS;
 }
@@ -224,7 +222,7 @@ int gompi_win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 		return gompi_not_a_window(win, call);
 	if (errhandler == NULL)
 		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
-	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&w->errhandler);
+	*errhandler = (MPI_Errhandler)gompi_errhandler_of(&w->raises);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Win_get_errhandler, gompi_win_get_errhandler)

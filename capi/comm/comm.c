@@ -35,6 +35,7 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	c->peers = peers;
 	c->members = members;
 	c->topology.ranks = ranks;
+	gompi_errhandler_begin(&c->raises, from->raises.handle);
 	return true;
 }
 
@@ -59,7 +60,7 @@ void gompi_comm_close(uintptr_t handle) {
 	c->handle = 0;
 	gompi_attributes_close(gompi_load(&c->attributes));
 	gompi_store(&c->attributes, NULL);
-	gompi_errhandler_leave(&c->errhandler);
+	gompi_errhandler_leave(&c->raises);
 	gompi_group_disown(&c->group);
 	gompi_group_disown(&c->remote_group);
 	if (c != &gompi_comm_world && c != &gompi_comm_self)
@@ -68,7 +69,7 @@ void gompi_comm_close(uintptr_t handle) {
 
 uintptr_t gompi_comm_errhandler(uintptr_t handle) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
-	return c == NULL ? (uintptr_t)MPI_ERRORS_ARE_FATAL : gompi_errhandler_of(&c->errhandler);
+	return c == NULL ? (uintptr_t)MPI_ERRORS_ARE_FATAL : gompi_errhandler_of(&c->raises);
 }
 
 int gompi_comm_none(struct gompi_verdict *v, MPI_Comm comm) {

@@ -28,7 +28,7 @@ struct gompi_comm {
 	int32_t started;                   // calls that have gone by plans with requests so far, their tag
 	struct gompi_topology topology;
 	struct gompi_attributes *_Atomic attributes; // NULL: there were none
-	_Atomic uintptr_t errhandler;
+	struct gompi_raises raises;
 	struct gompi_ranks members;               // the (local) group
 	struct gompi_group *group, *remote_group; // once the application has asked for them
 	struct gompi_comm *next;                  // of slots without a communicator

@@ -28,25 +28,29 @@ static void release_locked(uintptr_t h) {
 	gompi_objects_give(&errhandlers, x);
 }
 
-uintptr_t gompi_errhandler_function(uintptr_t h) {
-	gompi_biased_take(&errhandlers.lock);
+// Sets what an object raises its errors with and returns the handle of what it was.
+static uintptr_t set_locked(struct gompi_raises *r, uintptr_t h) {
 	const struct errhandler *x = errhandler_at(h);
-	uintptr_t function = x != NULL ? x->function : 0;
+	uintptr_t old = gompi_load(&r->handle);
+	gompi_store(&r->handle, h);
+	gompi_store(&r->function, x != NULL ? x->function : h);
+	return old;
+}
+
+void gompi_errhandler_begin(struct gompi_raises *r, uintptr_t h) {
+	gompi_biased_take(&errhandlers.lock);
+	set_locked(r, h);
 	gompi_biased_give(&errhandlers.lock);
-	return function;
 }
 
 static int not_a_handler(struct gompi_verdict *v, uintptr_t h) {
 	return gompi_error(v, MPI_ERR_ERRHANDLER, "%#llx is no error handler", (unsigned long long)h);
 }
 
-int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, _Atomic uintptr_t *at, MPI_Errhandler errhandler) {
+int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, struct gompi_raises *r,
+				  MPI_Errhandler errhandler) {
 	uintptr_t h = (uintptr_t)errhandler;
 	int rc = MPI_SUCCESS;
-	if (gompi_errhandler_predefined(h) && gompi_errhandler_predefined(gompi_load(at))) {
-		gompi_errhandler_release(gompi_swap_total(at, h)); // of another thread, meanwhile
-		return rc;
-	}
 	gompi_biased_take(&errhandlers.lock);
 	const struct errhandler *x = errhandler_at(h);
 	if (x == NULL && !gompi_errhandler_predefined(h)) {
@@ -56,18 +60,18 @@ int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, _Atomic uin
 				 (unsigned long long)h);
 	} else {
 		keep_locked(h);
-		release_locked(gompi_swap_total(at, h));
+		release_locked(set_locked(r, h));
 	}
 	gompi_biased_give(&errhandlers.lock);
 	return rc;
 }
 
-uintptr_t gompi_errhandler_of(_Atomic uintptr_t *at) {
-	uintptr_t h = gompi_load(at);
+uintptr_t gompi_errhandler_of(struct gompi_raises *r) {
+	uintptr_t h = gompi_load(&r->handle);
 	if (gompi_errhandler_predefined(h))
 		return h;
 	gompi_biased_take(&errhandlers.lock);
-	h = gompi_load(at);
+	h = gompi_load(&r->handle);
 	keep_locked(h);
 	gompi_biased_give(&errhandlers.lock);
 	return h;
@@ -81,8 +85,10 @@ void gompi_errhandler_release(uintptr_t h) {
 	gompi_biased_give(&errhandlers.lock);
 }
 
-void gompi_errhandler_leave(_Atomic uintptr_t *at) {
-	gompi_errhandler_release(gompi_swap_total(at, (uintptr_t)MPI_ERRORS_ARE_FATAL));
+void gompi_errhandler_leave(struct gompi_raises *r) {
+	gompi_biased_take(&errhandlers.lock);
+	release_locked(set_locked(r, (uintptr_t)MPI_ERRORS_ARE_FATAL));
+	gompi_biased_give(&errhandlers.lock);
 }
 
 static int create_errhandler(const char *call, int kind, uintptr_t function, MPI_Errhandler *errhandler) {

@@ -160,7 +160,7 @@ struct gompi_win {
 	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
 	struct gompi_attributes *_Atomic attributes;    // NULL: there were none
-	_Atomic uintptr_t errhandler;
+	struct gompi_raises raises;
 	struct gompi_ranks members;
 	struct gompi_group *group; // once the application has asked for it
 	struct gompi_win *next;    // of slots without a window

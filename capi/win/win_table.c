@@ -143,7 +143,7 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)lines * line);
 	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_n);
 	w->model = MPI_WIN_UNIFIED;
-	gompi_store(&w->errhandler, (uintptr_t)MPI_ERRORS_ARE_FATAL);
+	gompi_errhandler_begin(&w->raises, (uintptr_t)MPI_ERRORS_ARE_FATAL);
 	w->locks_in_order = gompi_fabric_is_open() || plan->local_n < plan->n;
 	w->flush_more =
 		(gompi_node.policy.oversubscribed ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
@@ -184,7 +184,7 @@ void gompi_win_close(uintptr_t handle) {
 	w->leaders = NULL;
 	gompi_attributes_close(gompi_load(&w->attributes));
 	gompi_store(&w->attributes, NULL);
-	gompi_errhandler_leave(&w->errhandler);
+	gompi_errhandler_leave(&w->raises);
 	gompi_group_disown(&w->group);
 	if (gompi_win_closing != NULL)
 		gompi_win_closing(w);
