@@ -27,28 +27,28 @@ struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int n
 	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number);
 }
 
-static void end_keyval_locked(struct gompi_keyval *k) {
-	struct gompi_objects *of = &gompi_keyvals[(k->number >> GOMPI_KIND_BITS) - GOMPI_KIND_KEYVAL];
+static inline void end_keyval_locked(struct gompi_objects *of, struct gompi_keyval *k) {
 	gompi_handles_remove(&of->handles, (uintptr_t)k->number);
 	gompi_objects_give(of, k);
 }
 
 void gompi_keyval_leave_locked(struct gompi_keyval *k) {
 	if (--k->uses == 0 && k->freed)
-		end_keyval_locked(k);
+		end_keyval_locked(&gompi_keyvals[(k->number >> GOMPI_KIND_BITS) - GOMPI_KIND_KEYVAL], k);
 }
 
-static int make_keyval(const char *call, enum gompi_keyval_kind kind, uintptr_t copy, uintptr_t delete, void *extra,
-		       int *keyval) {
+// Inline, as the next one: each kind's has its constants.
+static inline int make_keyval(const char *call, struct gompi_objects *of, uintptr_t copy, uintptr_t delete, void *extra,
+			      int *keyval) {
 	if (keyval == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	gompi_biased_take(&gompi_keyvals_lock);
-	struct gompi_keyval *k = gompi_objects_take(&gompi_keyvals[kind]);
-	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&gompi_keyvals[kind].handles, k);
+	struct gompi_keyval *k = gompi_objects_take(of);
+	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&of->handles, k);
 	if (number != 0)
 		*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra = extra};
 	else if (k != NULL)
-		gompi_objects_give(&gompi_keyvals[kind], k);
+		gompi_objects_give(of, k);
 	gompi_biased_give(&gompi_keyvals_lock);
 	if (number == 0)
 		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another keyval", GOMPI_ON_NONE, 0);
@@ -56,10 +56,15 @@ static int make_keyval(const char *call, enum gompi_keyval_kind kind, uintptr_t 
 	return MPI_SUCCESS;
 }
 
+__attribute__((cold)) static int refuse_keyval(const char *call, enum gompi_keyval_kind kind, int number) {
+	struct gompi_verdict v;
+	gompi_no_keyval(&v, kind, number);
+	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+}
+
 // Freeing a keyval again changes nothing while attributes have it: MPI says that it is then that it goes, and delete
 // functions free the keyval of each attribute they are called for.
-static int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyval) {
-	struct gompi_verdict v;
+static inline int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyval) {
 	if (keyval == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	gompi_biased_take(&gompi_keyvals_lock);
@@ -68,40 +73,38 @@ static int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyva
 	if (found) {
 		k->freed = true;
 		if (k->uses == 0)
-			end_keyval_locked(k);
+			end_keyval_locked(&gompi_keyvals[kind], k);
 	}
 	gompi_biased_give(&gompi_keyvals_lock);
-	if (!found) {
-		gompi_no_keyval(&v, kind, *keyval);
-		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
-	}
+	if (!found)
+		return refuse_keyval(call, kind, *keyval);
 	*keyval = MPI_KEYVAL_INVALID;
 	return MPI_SUCCESS;
 }
 
 int gompi_comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
 			     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state) {
-	return make_keyval("MPI_Comm_create_keyval", GOMPI_KEYVAL_COMM, (uintptr_t)comm_copy_attr_fn,
+	return make_keyval("MPI_Comm_create_keyval", &gompi_keyvals[GOMPI_KEYVAL_COMM], (uintptr_t)comm_copy_attr_fn,
 			   (uintptr_t)comm_delete_attr_fn, extra_state, comm_keyval);
 }
 GOMPI_ENTRY(MPI_Comm_create_keyval, gompi_comm_create_keyval)
 
 int gompi_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state) {
-	return make_keyval("MPI_Keyval_create", GOMPI_KEYVAL_COMM, (uintptr_t)copy_fn, (uintptr_t)delete_fn,
-			   extra_state, keyval);
+	return make_keyval("MPI_Keyval_create", &gompi_keyvals[GOMPI_KEYVAL_COMM], (uintptr_t)copy_fn,
+			   (uintptr_t)delete_fn, extra_state, keyval);
 }
 GOMPI_ENTRY(MPI_Keyval_create, gompi_keyval_create)
 
 int gompi_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 			    MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state) {
-	return make_keyval("MPI_Win_create_keyval", GOMPI_KEYVAL_WIN, (uintptr_t)win_copy_attr_fn,
+	return make_keyval("MPI_Win_create_keyval", &gompi_keyvals[GOMPI_KEYVAL_WIN], (uintptr_t)win_copy_attr_fn,
 			   (uintptr_t)win_delete_attr_fn, extra_state, win_keyval);
 }
 GOMPI_ENTRY(MPI_Win_create_keyval, gompi_win_create_keyval)
 
 int gompi_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
 			     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state) {
-	return make_keyval("MPI_Type_create_keyval", GOMPI_KEYVAL_TYPE, (uintptr_t)type_copy_attr_fn,
+	return make_keyval("MPI_Type_create_keyval", &gompi_keyvals[GOMPI_KEYVAL_TYPE], (uintptr_t)type_copy_attr_fn,
 			   (uintptr_t)type_delete_attr_fn, extra_state, type_keyval);
 }
 GOMPI_ENTRY(MPI_Type_create_keyval, gompi_type_create_keyval)

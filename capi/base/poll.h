@@ -12,6 +12,7 @@
 struct gompi_poll {
 	uint32_t calls; // in a row that found nothing new
 	uint32_t flushes;
+	uint32_t tests; // of messages that found nothing, ever
 	const void *at; // where the last look went, and what was there
 	uint64_t value;
 	int64_t since;   // time of the first check of the row

@@ -5,26 +5,16 @@ int gompi_no_request(const char *call, MPI_Request request) {
 				(size_t)request);
 }
 
-static __attribute__((cold)) int refuse_array(const char *call, int count, const MPI_Request requests[], int i) {
-	if (count < 0)
-		return gompi_call_error(call, MPI_ERR_COUNT, "%d requests", count);
-	if (count > 0 && requests == NULL)
-		return gompi_call_error(call, MPI_ERR_ARG, "the address of %d requests is NULL", count);
+int gompi_refuse_array(const char *call, const struct gompi_several *s, int i) {
+	if (s->count < 0)
+		return gompi_call_error(call, MPI_ERR_COUNT, "%d requests", s->count);
+	if (s->count > 0 && s->requests == NULL)
+		return gompi_call_error(call, MPI_ERR_ARG, "the address of %d requests is NULL", s->count);
 	if (i < 0)
 		return gompi_call_error(call, MPI_ERR_ARG, "an address for a result is NULL");
 	return gompi_call_error(call, MPI_ERR_REQUEST,
-				"request %d of %d: %#zx is no request, or one that was completed or freed", i, count,
-				(size_t)requests[i]);
-}
-
-bool gompi_array_refused(const char *call, struct gompi_several *s, bool place, int *rc) {
-	int i = -1;
-	if (s->count >= 0 && (s->count == 0 || s->requests != NULL) && place && gompi_is_running())
-		i = gompi_look(s);
-	if (__builtin_expect(i >= 0 && i == s->count, 1))
-		return false;
-	*rc = refuse_array(call, s->count, s->requests, i);
-	return true;
+				"request %d of %d: %#zx is no request, or one that was completed or freed", i, s->count,
+				(size_t)s->requests[i]);
 }
 
 int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *request) {

@@ -46,9 +46,10 @@ struct gompi_several {
 // Looks at all. Returns the index of the first handle that is none of a request, count: there is none.
 static inline int gompi_look(struct gompi_several *s) {
 	struct gompi_request *r;
-	int i = 0, active = 0, complete = 0, first = -1;
-	for (; i < s->count; i++) {
-		enum gompi_what what = gompi_what_is(s->requests[i], &r);
+	const MPI_Request *requests = s->requests;
+	int i = 0, n = s->count, active = 0, complete = 0, first = -1;
+	for (; i < n; i++) {
+		enum gompi_what what = gompi_what_is(requests[i], &r);
 		uint32_t state = REQUEST_COMPLETE;
 		if (__builtin_expect(what == GOMPI_LIVE, 1))
 			state = gompi_load_acquire(&r->state); // pairs with the release in gompi_complete
@@ -86,10 +87,20 @@ static inline void gompi_status_done(MPI_Status *status) {
 
 #pragma GCC visibility push(hidden)
 
+// What a call returns that has wrong arguments (gompi_array_refused): i is the handle, -1: something else is wrong.
+__attribute__((cold)) int gompi_refuse_array(const char *call, const struct gompi_several *s, int i);
 // Looks at the requests of a call. Returns true if that has wrong arguments: a handle that is no request's, or, unless
 // there is a place for each result, NULL. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG,
 // MPI_ERR_REQUEST.
-bool gompi_array_refused(const char *call, struct gompi_several *s, bool place, int *rc);
+static inline bool gompi_array_refused(const char *call, struct gompi_several *s, bool place, int *rc) {
+	int i = -1;
+	if (s->count >= 0 && (s->count == 0 || s->requests != NULL) && place && gompi_is_running())
+		i = gompi_look(s);
+	if (__builtin_expect(i >= 0 && i == s->count, 1))
+		return false;
+	*rc = gompi_refuse_array(call, s, i);
+	return true;
+}
 // What a call on one request returns whose handle is none of a request.
 __attribute__((cold)) int gompi_no_request(const char *call, MPI_Request request);
 

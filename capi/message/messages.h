@@ -10,6 +10,7 @@
 #ifndef GOMPI_MESSAGE_MESSAGES_H
 #define GOMPI_MESSAGE_MESSAGES_H
 
+#include "base/poll.h"
 #include "message/lane.h"
 
 #pragma GCC visibility push(hidden)
@@ -194,8 +195,12 @@ bool gompi_messages_step(struct gompi_messages *m);
 void gompi_messages_remind(struct gompi_messages *m);
 // Makes progress for a call that must not wait. Returns false if there was nothing to do: all is as it was before.
 bool gompi_message_progress(void);
-// Counts a call that found nothing: it may be a wait.
-void gompi_message_polled(void);
+// A call that programs repeat until it succeeds found nothing: it may be a wait.
+static inline void gompi_message_polled(void) {
+	gompi_polled();
+	if (__builtin_expect(++gompi_poll.tests % GOMPI_TESTS_TO_WAIT == 0, 0))
+		gompi_messages_remind(gompi_load(&gompi_messages_here));
+}
 
 #pragma GCC visibility pop
 #endif

@@ -1,6 +1,4 @@
 // Reminding others of what this process waits for.
-#include "base/poll.h"
-#include "base/tuning.h"
 #include "message/messages.h"
 #include "message/plan.h"
 
@@ -24,12 +22,4 @@ void gompi_messages_remind(struct gompi_messages *m) {
 		if (gompi_load(&m->lane[i].sends.used) > 0)
 			remind(&m->lane[i]);
 	gompi_plans_remind(m);
-}
-
-// A call that programs repeat until it succeeds found nothing: it may be a wait.
-void gompi_message_polled(void) {
-	static _Thread_local unsigned polls __attribute__((tls_model("initial-exec")));
-	gompi_polled();
-	if (++polls % GOMPI_TESTS_TO_WAIT == 0)
-		gompi_messages_remind(gompi_load(&gompi_messages_here));
 }
