@@ -35,23 +35,29 @@ static inline uint32_t place_of_keyval(struct gompi_attributes *t, int keyval) {
 
 static inline bool has_place(struct gompi_attributes *t, uint32_t i) { return t != NULL && i < gompi_load(&t->n); }
 
-// Returns false if there is no memory.
-static bool append(struct gompi_attributes *t, struct gompi_keyval *k, void *value) {
+// Returns twice as many entries; NULL: there is no memory.
+static __attribute__((cold)) struct gompi_attribute_list *grow_list(struct gompi_attributes *t) {
 	struct gompi_attribute_list *l = gompi_load(&t->list);
 	uint32_t n = gompi_load(&t->n), room = l == NULL ? FIRST_ROOM : 2 * l->room;
-	if (l == NULL || n == l->room) {
-		struct gompi_attribute_list *more = malloc(sizeof *more + room * sizeof more->entry[0]);
-		if (more == NULL)
-			return false;
-		*more = (struct gompi_attribute_list){.before = l, .room = room};
-		for (uint32_t i = 0; i < n; i++) {
-			gompi_store(&more->entry[i].keyval, gompi_load(&l->entry[i].keyval));
-			gompi_store(&more->entry[i].value, gompi_load(&l->entry[i].value));
-			more->entry[i].key = l->entry[i].key;
-		}
-		gompi_store_release(&t->list, more); // pairs with gompi_attribute_find
-		l = more;
+	struct gompi_attribute_list *more = malloc(sizeof *more + room * sizeof more->entry[0]);
+	if (more == NULL)
+		return NULL;
+	*more = (struct gompi_attribute_list){.before = l, .room = room};
+	for (uint32_t i = 0; i < n; i++) {
+		gompi_store(&more->entry[i].keyval, gompi_load(&l->entry[i].keyval));
+		gompi_store(&more->entry[i].value, gompi_load(&l->entry[i].value));
+		more->entry[i].key = l->entry[i].key;
 	}
+	gompi_store_release(&t->list, more); // pairs with gompi_attribute_find
+	return more;
+}
+
+// Returns false if there is no memory.
+static inline bool append(struct gompi_attributes *t, struct gompi_keyval *k, void *value) {
+	struct gompi_attribute_list *l = gompi_load(&t->list);
+	uint32_t n = gompi_load(&t->n);
+	if ((l == NULL || n == l->room) && (l = grow_list(t)) == NULL)
+		return false;
 	gompi_store_release(&l->entry[n].keyval, k->number);
 	gompi_store_release(&l->entry[n].value, value);
 	l->entry[n].key = k;
@@ -68,7 +74,7 @@ static bool put_locked(struct gompi_attributes *t, struct gompi_keyval *k, void 
 	return true;
 }
 
-static void take_out(struct gompi_attributes *t, uint32_t i) {
+static inline void take_out(struct gompi_attributes *t, uint32_t i) {
 	struct gompi_keyval *k = entry_at(t, i)->key;
 	uint32_t n = gompi_load(&t->n), moves = gompi_load(&t->moves);
 	gompi_store(&t->moves, moves + 1); // before the releases below
@@ -102,7 +108,7 @@ static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, ui
 	return MPI_SUCCESS;
 }
 
-// What remains to be done where there is a delete function to be called first, or no such attribute yet. The verdict's
+// What remains to be done where there is a delete function to be called first, or something is wrong. The verdict's
 // class. The lock is held.
 static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 		      uintptr_t object, int keyval, void *value) {
@@ -129,10 +135,12 @@ int gompi_attribute_set(struct gompi_verdict *v, enum gompi_keyval_kind kind, st
 	int rc = MPI_SUCCESS;
 	gompi_biased_take(&gompi_keyvals_lock);
 	uint32_t i = place_of_keyval(t, keyval);
-	const struct gompi_keyval *k = has_place(t, i) ? entry_at(t, i)->key : NULL;
-	if (k != NULL && !k->freed && k->delete == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
+	bool there = has_place(t, i);
+	struct gompi_keyval *k = there ? entry_at(t, i)->key : gompi_keyval_find_locked(kind, keyval);
+	bool plain = k != NULL && !k->freed && t != NULL;
+	if (plain && there && k->delete == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
 		gompi_store_release(&entry_at(t, i)->value, value);
-	else
+	else if (!plain || there || !append(t, k, value))
 		rc = set_locked(v, kind, t, object, keyval, value);
 	gompi_biased_give(&gompi_keyvals_lock);
 	return rc;
@@ -140,15 +148,17 @@ int gompi_attribute_set(struct gompi_verdict *v, enum gompi_keyval_kind kind, st
 
 int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			   uintptr_t object, int keyval) {
-	int rc;
+	int rc = MPI_SUCCESS;
 	gompi_biased_take(&gompi_keyvals_lock);
 	uint32_t i = place_of_keyval(t, keyval);
-	if (has_place(t, i))
-		rc = delete_locked(v, t, i, object, true);
-	else if (gompi_keyval_lives(kind, keyval))
-		rc = gompi_error(v, MPI_ERR_KEYVAL, "attribute %d is not set", keyval);
+	if (!has_place(t, i))
+		rc = gompi_keyval_lives(kind, keyval)
+			     ? gompi_error(v, MPI_ERR_KEYVAL, "attribute %d is not set", keyval)
+			     : gompi_no_keyval(v, kind, keyval);
+	else if (entry_at(t, i)->key->delete == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
+		take_out(t, i);
 	else
-		rc = gompi_no_keyval(v, kind, keyval);
+		rc = delete_locked(v, t, i, object, true);
 	gompi_biased_give(&gompi_keyvals_lock);
 	return rc;
 }
