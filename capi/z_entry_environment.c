@@ -221,12 +221,6 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 }
 GOMPI_ALIAS(MPI_Unpublish_name)
 
-int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
-{
-    return gompi_status_set_elements_c(status, datatype, count);
-}
-GOMPI_ALIAS(MPI_Status_set_elements)
-
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
 {
     const char *outer = gompi_enter("MPI_Abi_get_fortran_booleans");

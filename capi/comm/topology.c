@@ -243,9 +243,9 @@ static int check_graph(struct gompi_verdict *v, const struct gompi_comm *c, int 
 	return MPI_SUCCESS;
 }
 
-// Ranks are not reordered.
-static inline int map(MPI_Comm comm, const char *call, bool is_grid, int n, const int first[], const int second[],
-		      int *newrank) {
+// MPI_Cart_map and MPI_Graph_map where something is to be refused, or looked at closer. Ranks are not reordered.
+static __attribute__((noinline)) int map(MPI_Comm comm, const char *call, bool is_grid, int n, const int first[],
+					 const int second[], int *newrank) {
 	struct gompi_verdict v;
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	int places = n, rc;
@@ -264,7 +264,16 @@ static inline int map(MPI_Comm comm, const char *call, bool is_grid, int n, cons
 }
 
 int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank) {
-	return map(comm, "MPI_Cart_map", true, ndims, dims, periods, newrank);
+	const struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL || c->inter || ndims <= 0 || dims == NULL || periods == NULL || newrank == NULL)
+		return map(comm, "MPI_Cart_map", true, ndims, dims, periods, newrank);
+	int64_t places = 1;
+	for (int i = 0; i < ndims && places <= c->size; i++)
+		places *= dims[i] > 0 ? dims[i] : INT32_MAX;
+	if (places > c->size)
+		return map(comm, "MPI_Cart_map", true, ndims, dims, periods, newrank);
+	*newrank = c->rank < places ? c->rank : MPI_UNDEFINED;
+	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Cart_map, gompi_cart_map)
 

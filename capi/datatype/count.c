@@ -95,7 +95,9 @@ static __attribute__((cold)) int refuse_elements(const char *call, MPI_Datatype 
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-static inline int set_elements(const char *call, MPI_Status *status, MPI_Datatype datatype, int64_t n) {
+// Not inlined, so that most calls need no stack frame.
+static __attribute__((noinline)) int set_elements_somehow(const char *call, MPI_Status *status, MPI_Datatype datatype,
+							  int64_t n) {
 	const struct gompi_facts *f = gompi_facts_get(datatype);
 	if (__builtin_expect(f == NULL, 0))
 		return gompi_not_a_datatype(datatype, call);
@@ -107,6 +109,22 @@ static inline int set_elements(const char *call, MPI_Status *status, MPI_Datatyp
 	gompi_status_set_bytes(status, bytes);
 	return MPI_SUCCESS;
 }
+
+static inline int set_elements(const char *call, MPI_Status *status, MPI_Datatype datatype, int64_t n) {
+	const struct gompi_facts *f = gompi_facts_get(datatype);
+	int64_t bytes;
+	if (__builtin_expect(f == NULL || status == NULL || n < 0 || f->numbers == 0 || f->unit == 0 ||
+				     __builtin_mul_overflow(n, f->unit, &bytes),
+			     0))
+		return set_elements_somehow(call, status, datatype, n);
+	gompi_status_set_bytes(status, bytes);
+	return MPI_SUCCESS;
+}
+
+int gompi_status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count) {
+	return set_elements("MPI_Status_set_elements", status, datatype, count);
+}
+GOMPI_ENTRY(MPI_Status_set_elements, gompi_status_set_elements)
 
 int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
 	return set_elements("MPI_Status_set_elements", status, datatype, count);

@@ -6,19 +6,23 @@
 
 #pragma GCC visibility push(hidden)
 
-extern struct gompi_facts gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
+// Of the predefined types, by handle.
+extern _Alignas(64) struct gompi_facts_slot {
+	struct gompi_facts facts;
+	char power_of_two[128 - sizeof(struct gompi_facts)]; // a shift finds a slot
+} gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
 
 // gompi_facts_of returns the facts of a type that gompi_type_live has returned.
 static inline const struct gompi_facts *gompi_facts_of(const struct gompi_type *t) {
 	size_t slot = ((uintptr_t)t - (uintptr_t)gompi_type_slots) / sizeof gompi_type_slots[0];
-	return gompi_type_mortal(t) ? &gompi_type_life(t)->facts : &gompi_facts_slots[slot];
+	return gompi_type_mortal(t) ? &gompi_type_life(t)->facts : &gompi_facts_slots[slot].facts;
 }
 
 // gompi_facts_get returns the facts of a live type, or NULL.
 static inline const struct gompi_facts *gompi_facts_get(MPI_Datatype datatype) {
 	uintptr_t h = (uintptr_t)datatype;
 	if (__builtin_expect(h - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED, 1)) {
-		const struct gompi_facts *f = &gompi_facts_slots[h - GOMPI_TYPE_FIRST];
+		const struct gompi_facts *f = &gompi_facts_slots[h - GOMPI_TYPE_FIRST].facts;
 		return f->combiner != 0 ? f : NULL;
 	}
 	const struct gompi_type *t = gompi_table_get(&gompi_types.table, h);

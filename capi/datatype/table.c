@@ -10,7 +10,7 @@
 #include <string.h>
 
 _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
-struct gompi_facts gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
+_Alignas(64) struct gompi_facts_slot gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
 struct gompi_handles gompi_types = {.table = {&gompi_table_nothing},
 				    .above = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
 				    .numbers = (1 << GOMPI_KIND_BITS) - 1};
@@ -27,7 +27,7 @@ bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_
 	if (words > GOMPI_TYPE_SLOT_WORDS)
 		return false;
 	memcpy(gompi_type_slots[handle - GOMPI_TYPE_FIRST], program, (size_t)words * sizeof *program);
-	gompi_facts_slots[handle - GOMPI_TYPE_FIRST] = facts;
+	gompi_facts_slots[handle - GOMPI_TYPE_FIRST].facts = facts;
 	return true;
 }
 

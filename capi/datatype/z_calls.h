@@ -77,6 +77,7 @@ int gompi_type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_
 int gompi_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
 int gompi_type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val);
 int gompi_type_set_name(MPI_Datatype datatype, const char *type_name);
+int gompi_status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count);
 int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int gompi_status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);

@@ -25,6 +25,7 @@ struct added_code {
 	gompi_a32 live; // 0: it was removed; else its class + 1, of a class its own number + 1. Read without the lock
 	int codes;      // of a class: codes of it that exist
 	char *text;     // NULL: none
+	size_t room;    // bytes there
 	int before;     // of those that were removed: the one that was before it, 0: none
 };
 
@@ -57,7 +58,7 @@ const char *gompi_error_class_name(int class) {
 }
 
 // The lock is held, but by who only asks for the class.
-static struct added_code *added_at(int n) {
+static inline struct added_code *added_at(int n) {
 	struct added_list *list = gompi_load_acquire(&added); // pairs with the release in add_locked
 	if (n < FIRST_CODE || list == NULL || n - FIRST_CODE >= list->room)
 		return NULL;
@@ -114,8 +115,8 @@ static int code_done(const char *call, int rc, const struct gompi_verdict *v) {
 }
 
 int gompi_error_class_of(int code) {
-	if (class_at(code) >= 0 || code == MPI_ERR_LASTCODE)
-		return code;
+	if (code < FIRST_CODE)
+		return class_at(code) >= 0 || code == MPI_ERR_LASTCODE ? code : -1;
 	const struct added_code *c = added_at(code);
 	return c != NULL ? class_of(c) : -1;
 }
@@ -246,13 +247,24 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 }
 GOMPI_ENTRY(MPI_Add_error_code, gompi_add_error_code)
 
+// Returns false if there is no memory.
+static bool make_room(struct added_code *c, size_t bytes) {
+	if (c->text != NULL && bytes <= c->room)
+		return true;
+	char *text = realloc(c->text, bytes);
+	if (text == NULL)
+		return false;
+	c->text = text;
+	c->room = bytes;
+	return true;
+}
+
 int gompi_add_error_string(int errorcode, const char *string) {
 	static const char call[] = "MPI_Add_error_string";
 	struct gompi_verdict v;
 	if (string == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	size_t n = strlen(string);
-	char *text;
 	int rc = MPI_SUCCESS;
 	gompi_biased_take(&codes_lock);
 	struct added_code *c = added_at(errorcode);
@@ -261,10 +273,10 @@ int gompi_add_error_string(int errorcode, const char *string) {
 	else if (n >= MPI_MAX_ERROR_STRING)
 		rc = gompi_error(&v, MPI_ERR_ARG, "an error string of %zu bytes: at most %d are possible", n,
 				 MPI_MAX_ERROR_STRING - 1);
-	else if ((text = realloc(c->text, n + 1)) == NULL)
+	else if (!make_room(c, n + 1))
 		rc = gompi_error(&v, MPI_ERR_NO_MEM, "no memory for an error string");
 	else
-		c->text = memcpy(text, string, n + 1);
+		memcpy(c->text, string, n + 1);
 	return code_done(call, rc, &v);
 }
 GOMPI_ENTRY(MPI_Add_error_string, gompi_add_error_string)
