@@ -1,6 +1,6 @@
 // MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 9.2). Memory is Go's (core/rma/memory.go, pool.go). What has been freed is
 // kept here for a while, so that programs which allocate and free the same again and again need no Go for it. To Go a
-// piece that is kept is allocated.
+// piece that is kept is allocated. It is given out as the program has left it: MPI says nothing of what is in memory.
 #include "alloc_mem.h"
 
 #include <string.h>
@@ -79,7 +79,6 @@ int gompi_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr) {
 			     1)) {
 		char *at = take_piece(size);
 		if (at != NULL) {
-			memset(at, 0, (size_t)size);
 			*(void **)baseptr = at;
 			return MPI_SUCCESS;
 		}

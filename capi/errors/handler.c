@@ -29,7 +29,7 @@ static void release_locked(uintptr_t h) {
 }
 
 // Sets what an object raises its errors with and returns the handle of what it was.
-static uintptr_t set_locked(struct gompi_raises *r, uintptr_t h) {
+static uintptr_t handler_set_locked(struct gompi_raises *r, uintptr_t h) {
 	const struct errhandler *x = errhandler_at(h);
 	uintptr_t old = gompi_load(&r->handle);
 	gompi_store(&r->handle, h);
@@ -39,7 +39,7 @@ static uintptr_t set_locked(struct gompi_raises *r, uintptr_t h) {
 
 void gompi_errhandler_begin(struct gompi_raises *r, uintptr_t h) {
 	gompi_biased_take(&errhandlers.lock);
-	set_locked(r, h);
+	handler_set_locked(r, h);
 	gompi_biased_give(&errhandlers.lock);
 }
 
@@ -60,7 +60,7 @@ int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, struct gomp
 				 (unsigned long long)h);
 	} else {
 		keep_locked(h);
-		release_locked(set_locked(r, h));
+		release_locked(handler_set_locked(r, h));
 	}
 	gompi_biased_give(&errhandlers.lock);
 	return rc;
@@ -87,7 +87,7 @@ void gompi_errhandler_release(uintptr_t h) {
 
 void gompi_errhandler_leave(struct gompi_raises *r) {
 	gompi_biased_take(&errhandlers.lock);
-	release_locked(set_locked(r, (uintptr_t)MPI_ERRORS_ARE_FATAL));
+	release_locked(handler_set_locked(r, (uintptr_t)MPI_ERRORS_ARE_FATAL));
 	gompi_biased_give(&errhandlers.lock);
 }
 

@@ -1,8 +1,9 @@
 /* Proves: error classes and codes that a program adds: a code's class, an empty text until one is set, the very text
  *   afterwards, codes of a predefined class; a code that an attribute's copy function returns comes out of
- *   MPI_Comm_dup as it is, and the handle is MPI_COMM_NULL; the text of a class tells of its latest error, also one that
- *   the program has raised itself on an object, under the object's name. With MPI 4.1 and later: removing them; a class that has
- *   codes stays; ten thousand rounds of adding and removing leave what is still there untouched. MPI-5.0 9.4, 9.5
+ *   MPI_Comm_dup as it is, and the handle is MPI_COMM_NULL; the text of a class tells of its latest error, also
+ *   one that the program has raised itself on an object, under the object's name. With MPI 4.1 and later:
+ *   removing them; a class that has codes stays; ten thousand rounds of adding and removing leave what is still
+ *   there untouched. MPI-5.0 9.4, 9.5
  * np: 1 2
  * ref: none (MPICH 4.0 gives predefined classes another text, and its MPI_LASTUSEDCODE does not count codes)
  * timeout: 60
