@@ -248,7 +248,7 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 GOMPI_ENTRY(MPI_Add_error_code, gompi_add_error_code)
 
 // Returns false if there is no memory.
-static bool make_room(struct added_code *c, size_t bytes) {
+static bool make_text_room(struct added_code *c, size_t bytes) {
 	if (c->text != NULL && bytes <= c->room)
 		return true;
 	char *text = realloc(c->text, bytes);
@@ -273,7 +273,7 @@ int gompi_add_error_string(int errorcode, const char *string) {
 	else if (n >= MPI_MAX_ERROR_STRING)
 		rc = gompi_error(&v, MPI_ERR_ARG, "an error string of %zu bytes: at most %d are possible", n,
 				 MPI_MAX_ERROR_STRING - 1);
-	else if (!make_room(c, n + 1))
+	else if (!make_text_room(c, n + 1))
 		rc = gompi_error(&v, MPI_ERR_NO_MEM, "no memory for an error string");
 	else
 		memcpy(c->text, string, n + 1);
