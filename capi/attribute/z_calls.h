@@ -9,17 +9,18 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+GOMPI_CALL int gompi_comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state);
-int gompi_comm_free_keyval(int *comm_keyval);
-int gompi_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+GOMPI_CALL int gompi_comm_free_keyval(int *comm_keyval);
+GOMPI_CALL int gompi_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state);
-int gompi_type_free_keyval(int *type_keyval);
-int gompi_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+GOMPI_CALL int gompi_type_free_keyval(int *type_keyval);
+GOMPI_CALL int gompi_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state);
-int gompi_win_free_keyval(int *win_keyval);
-int gompi_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state);
-int gompi_keyval_free(int *keyval);
+GOMPI_CALL int gompi_win_free_keyval(int *win_keyval);
+GOMPI_CALL int gompi_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
+    void *extra_state);
+GOMPI_CALL int gompi_keyval_free(int *keyval);
 
 #pragma GCC visibility pop
 #endif

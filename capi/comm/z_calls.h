@@ -9,37 +9,37 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
-int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval);
-int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
-int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
-int gompi_comm_group(MPI_Comm comm, MPI_Group *group);
-int gompi_comm_rank(MPI_Comm comm, int *rank);
-int gompi_comm_remote_group(MPI_Comm comm, MPI_Group *group);
-int gompi_comm_remote_size(MPI_Comm comm, int *size);
-int gompi_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
-int gompi_comm_set_name(MPI_Comm comm, const char *comm_name);
-int gompi_comm_size(MPI_Comm comm, int *size);
-int gompi_comm_test_inter(MPI_Comm comm, int *flag);
-int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
-int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
-int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
-int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank);
-int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
-int gompi_cartdim_get(MPI_Comm comm, int *ndims);
-int gompi_dims_create(int nnodes, int ndims, int dims[]);
-int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
-    int destinations[], int destweights[]);
-int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
-int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]);
-int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank);
-int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
-int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
-int gompi_graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
-int gompi_topo_test(MPI_Comm comm, int *status);
-int gompi_attr_delete(MPI_Comm comm, int keyval);
-int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
-int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val);
+GOMPI_CALL int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
+GOMPI_CALL int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval);
+GOMPI_CALL int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+GOMPI_CALL int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
+GOMPI_CALL int gompi_comm_group(MPI_Comm comm, MPI_Group *group);
+GOMPI_CALL int gompi_comm_rank(MPI_Comm comm, int *rank);
+GOMPI_CALL int gompi_comm_remote_group(MPI_Comm comm, MPI_Group *group);
+GOMPI_CALL int gompi_comm_remote_size(MPI_Comm comm, int *size);
+GOMPI_CALL int gompi_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
+GOMPI_CALL int gompi_comm_set_name(MPI_Comm comm, const char *comm_name);
+GOMPI_CALL int gompi_comm_size(MPI_Comm comm, int *size);
+GOMPI_CALL int gompi_comm_test_inter(MPI_Comm comm, int *flag);
+GOMPI_CALL int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
+GOMPI_CALL int gompi_cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
+GOMPI_CALL int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
+GOMPI_CALL int gompi_cart_rank(MPI_Comm comm, const int coords[], int *rank);
+GOMPI_CALL int gompi_cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
+GOMPI_CALL int gompi_cartdim_get(MPI_Comm comm, int *ndims);
+GOMPI_CALL int gompi_dims_create(int nnodes, int ndims, int dims[]);
+GOMPI_CALL int gompi_dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
+    int maxoutdegree, int destinations[], int destweights[]);
+GOMPI_CALL int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
+GOMPI_CALL int gompi_graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]);
+GOMPI_CALL int gompi_graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank);
+GOMPI_CALL int gompi_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+GOMPI_CALL int gompi_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
+GOMPI_CALL int gompi_graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
+GOMPI_CALL int gompi_topo_test(MPI_Comm comm, int *status);
+GOMPI_CALL int gompi_attr_delete(MPI_Comm comm, int keyval);
+GOMPI_CALL int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
+GOMPI_CALL int gompi_attr_put(MPI_Comm comm, int keyval, void *attribute_val);
 
 #pragma GCC visibility pop
 #endif

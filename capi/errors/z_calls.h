@@ -9,20 +9,23 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_add_error_class(int *errorclass);
-int gompi_add_error_code(int errorclass, int *errorcode);
-int gompi_add_error_string(int errorcode, const char *string);
-int gompi_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
-int gompi_errhandler_free(MPI_Errhandler *errhandler);
-int gompi_error_class(int errorcode, int *errorclass);
-int gompi_error_string(int errorcode, char *string, int *resultlen);
-int gompi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler);
-int gompi_remove_error_class(int errorclass);
-int gompi_remove_error_code(int errorcode);
-int gompi_remove_error_string(int errorcode);
-int gompi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+GOMPI_CALL int gompi_add_error_class(int *errorclass);
+GOMPI_CALL int gompi_add_error_code(int errorclass, int *errorcode);
+GOMPI_CALL int gompi_add_error_string(int errorcode, const char *string);
+GOMPI_CALL int gompi_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
     MPI_Errhandler *errhandler);
-int gompi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler);
+GOMPI_CALL int gompi_errhandler_free(MPI_Errhandler *errhandler);
+GOMPI_CALL int gompi_error_class(int errorcode, int *errorclass);
+GOMPI_CALL int gompi_error_string(int errorcode, char *string, int *resultlen);
+GOMPI_CALL int gompi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+    MPI_Errhandler *errhandler);
+GOMPI_CALL int gompi_remove_error_class(int errorclass);
+GOMPI_CALL int gompi_remove_error_code(int errorcode);
+GOMPI_CALL int gompi_remove_error_string(int errorcode);
+GOMPI_CALL int gompi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+    MPI_Errhandler *errhandler);
+GOMPI_CALL int gompi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+    MPI_Errhandler *errhandler);
 
 #pragma GCC visibility pop
 #endif

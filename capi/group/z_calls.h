@@ -9,18 +9,19 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result);
-int gompi_group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
-int gompi_group_free(MPI_Group *group);
-int gompi_group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
-int gompi_group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int gompi_group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
-int gompi_group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
-int gompi_group_rank(MPI_Group group, int *rank);
-int gompi_group_size(MPI_Group group, int *size);
-int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]);
-int gompi_group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
+GOMPI_CALL int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result);
+GOMPI_CALL int gompi_group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
+GOMPI_CALL int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+GOMPI_CALL int gompi_group_free(MPI_Group *group);
+GOMPI_CALL int gompi_group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+GOMPI_CALL int gompi_group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
+GOMPI_CALL int gompi_group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
+GOMPI_CALL int gompi_group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
+GOMPI_CALL int gompi_group_rank(MPI_Group group, int *rank);
+GOMPI_CALL int gompi_group_size(MPI_Group group, int *size);
+GOMPI_CALL int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
+    int ranks2[]);
+GOMPI_CALL int gompi_group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 
 #pragma GCC visibility pop
 #endif

@@ -9,17 +9,17 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_info_create(MPI_Info *info);
-int gompi_info_create_env(int argc, char *argv[], MPI_Info *info);
-int gompi_info_delete(MPI_Info info, const char *key);
-int gompi_info_dup(MPI_Info info, MPI_Info *newinfo);
-int gompi_info_free(MPI_Info *info);
-int gompi_info_get_nkeys(MPI_Info info, int *nkeys);
-int gompi_info_get_nthkey(MPI_Info info, int n, char *key);
-int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
-int gompi_info_set(MPI_Info info, const char *key, const char *value);
-int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag);
-int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag);
+GOMPI_CALL int gompi_info_create(MPI_Info *info);
+GOMPI_CALL int gompi_info_create_env(int argc, char *argv[], MPI_Info *info);
+GOMPI_CALL int gompi_info_delete(MPI_Info info, const char *key);
+GOMPI_CALL int gompi_info_dup(MPI_Info info, MPI_Info *newinfo);
+GOMPI_CALL int gompi_info_free(MPI_Info *info);
+GOMPI_CALL int gompi_info_get_nkeys(MPI_Info info, int *nkeys);
+GOMPI_CALL int gompi_info_get_nthkey(MPI_Info info, int n, char *key);
+GOMPI_CALL int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
+GOMPI_CALL int gompi_info_set(MPI_Info info, const char *key, const char *value);
+GOMPI_CALL int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag);
+GOMPI_CALL int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag);
 
 #pragma GCC visibility pop
 #endif

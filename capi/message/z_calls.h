@@ -9,69 +9,74 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_cancel(MPI_Request *request);
-int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status);
-int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request);
-int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
-int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+GOMPI_CALL int gompi_cancel(MPI_Request *request);
+GOMPI_CALL int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status);
+GOMPI_CALL int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
     MPI_Request *request);
-int gompi_irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+GOMPI_CALL int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
+GOMPI_CALL int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request);
-int gompi_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
-int gompi_issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
-int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
-int gompi_mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status);
-int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
-int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+GOMPI_CALL int gompi_irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
+GOMPI_CALL int gompi_mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
     MPI_Status *status);
-int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request);
-int gompi_request_free(MPI_Request *request);
-int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status);
-int gompi_request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+GOMPI_CALL int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
+GOMPI_CALL int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Status *status);
+GOMPI_CALL int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_request_free(MPI_Request *request);
+GOMPI_CALL int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status);
+GOMPI_CALL int gompi_request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
     MPI_Status *array_of_statuses);
-int gompi_request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
+GOMPI_CALL int gompi_request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
     MPI_Status *status);
-int gompi_request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+GOMPI_CALL int gompi_request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
     int array_of_indices[], MPI_Status *array_of_statuses);
-int gompi_rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int gompi_rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
-int gompi_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int gompi_send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
-int gompi_sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+GOMPI_CALL int gompi_rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm);
+GOMPI_CALL int gompi_rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm);
+GOMPI_CALL int gompi_send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Status *status);
-int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-    int recvtag, MPI_Comm comm, MPI_Status *status);
-int gompi_ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
-int gompi_start(MPI_Request *request);
-int gompi_startall(int count, MPI_Request array_of_requests[]);
-int gompi_test(MPI_Request *request, int *flag, MPI_Status *status);
-int gompi_testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
-int gompi_testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status);
-int gompi_testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+GOMPI_CALL int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+    int source, int recvtag, MPI_Comm comm, MPI_Status *status);
+GOMPI_CALL int gompi_ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm);
+GOMPI_CALL int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_start(MPI_Request *request);
+GOMPI_CALL int gompi_startall(int count, MPI_Request array_of_requests[]);
+GOMPI_CALL int gompi_test(MPI_Request *request, int *flag, MPI_Status *status);
+GOMPI_CALL int gompi_testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
+GOMPI_CALL int gompi_testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status);
+GOMPI_CALL int gompi_testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses);
-int gompi_wait(MPI_Request *request, MPI_Status *status);
-int gompi_waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
-int gompi_waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
-int gompi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+GOMPI_CALL int gompi_wait(MPI_Request *request, MPI_Status *status);
+GOMPI_CALL int gompi_waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
+GOMPI_CALL int gompi_waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
+GOMPI_CALL int gompi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses);
-int gompi_parrived(MPI_Request request, int partition, int *flag);
-int gompi_pready(int partition, MPI_Request request);
-int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request request);
-int gompi_pready_range(int partition_low, int partition_high, MPI_Request request);
-int gompi_precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int gompi_psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int gompi_grequest_complete(MPI_Request request);
-int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+GOMPI_CALL int gompi_parrived(MPI_Request request, int partition, int *flag);
+GOMPI_CALL int gompi_pready(int partition, MPI_Request request);
+GOMPI_CALL int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request request);
+GOMPI_CALL int gompi_pready_range(int partition_low, int partition_high, MPI_Request request);
+GOMPI_CALL int gompi_precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+GOMPI_CALL int gompi_psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+GOMPI_CALL int gompi_grequest_complete(MPI_Request request);
+GOMPI_CALL int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request);
 
 #pragma GCC visibility pop

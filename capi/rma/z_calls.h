@@ -9,48 +9,50 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
-int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+GOMPI_CALL int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win);
+GOMPI_CALL int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
     MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win);
-int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+GOMPI_CALL int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
     MPI_Aint target_disp, MPI_Op op, MPI_Win win);
-int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+GOMPI_CALL int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
-int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+GOMPI_CALL int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
-int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+GOMPI_CALL int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
     void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
-int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+GOMPI_CALL int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
-int gompi_put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
-int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+GOMPI_CALL int gompi_put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
+GOMPI_CALL int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
     int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
     MPI_Win win, MPI_Request *request);
-int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+GOMPI_CALL int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
-int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+GOMPI_CALL int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
     void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
-int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
-int gompi_win_complete(MPI_Win win);
-int gompi_win_fence(int assert, MPI_Win win);
-int gompi_win_flush(int rank, MPI_Win win);
-int gompi_win_flush_all(MPI_Win win);
-int gompi_win_flush_local(int rank, MPI_Win win);
-int gompi_win_flush_local_all(MPI_Win win);
-int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win);
-int gompi_win_lock_all(int assert, MPI_Win win);
-int gompi_win_post(MPI_Group group, int assert, MPI_Win win);
-int gompi_win_start(MPI_Group group, int assert, MPI_Win win);
-int gompi_win_sync(MPI_Win win);
-int gompi_win_test(MPI_Win win, int *flag);
-int gompi_win_unlock(int rank, MPI_Win win);
-int gompi_win_unlock_all(MPI_Win win);
-int gompi_win_wait(MPI_Win win);
+GOMPI_CALL int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+    MPI_Request *request);
+GOMPI_CALL int gompi_win_complete(MPI_Win win);
+GOMPI_CALL int gompi_win_fence(int assert, MPI_Win win);
+GOMPI_CALL int gompi_win_flush(int rank, MPI_Win win);
+GOMPI_CALL int gompi_win_flush_all(MPI_Win win);
+GOMPI_CALL int gompi_win_flush_local(int rank, MPI_Win win);
+GOMPI_CALL int gompi_win_flush_local_all(MPI_Win win);
+GOMPI_CALL int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win);
+GOMPI_CALL int gompi_win_lock_all(int assert, MPI_Win win);
+GOMPI_CALL int gompi_win_post(MPI_Group group, int assert, MPI_Win win);
+GOMPI_CALL int gompi_win_start(MPI_Group group, int assert, MPI_Win win);
+GOMPI_CALL int gompi_win_sync(MPI_Win win);
+GOMPI_CALL int gompi_win_test(MPI_Win win, int *flag);
+GOMPI_CALL int gompi_win_unlock(int rank, MPI_Win win);
+GOMPI_CALL int gompi_win_unlock_all(MPI_Win win);
+GOMPI_CALL int gompi_win_wait(MPI_Win win);
 
 #pragma GCC visibility pop
 #endif

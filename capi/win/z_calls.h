@@ -9,14 +9,14 @@
 
 #pragma GCC visibility push(hidden)
 
-int gompi_win_delete_attr(MPI_Win win, int win_keyval);
-int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
-int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen);
-int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
-int gompi_win_set_name(MPI_Win win, const char *win_name);
-int gompi_win_get_group(MPI_Win win, MPI_Group *group);
-int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr);
-int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr);
+GOMPI_CALL int gompi_win_delete_attr(MPI_Win win, int win_keyval);
+GOMPI_CALL int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+GOMPI_CALL int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen);
+GOMPI_CALL int gompi_win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
+GOMPI_CALL int gompi_win_set_name(MPI_Win win, const char *win_name);
+GOMPI_CALL int gompi_win_get_group(MPI_Win win, MPI_Group *group);
+GOMPI_CALL int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr);
+GOMPI_CALL int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr);
 
 #pragma GCC visibility pop
 #endif

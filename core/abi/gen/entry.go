@@ -186,7 +186,7 @@ func callsHeader(room string, functions []*abi.Function) []byte {
 
 // writeImplementation declares the implementation of f in C.
 func writeImplementation(b *bytes.Buffer, f *abi.Function) {
-	b.WriteString(wrap(f.Returns+" "+internalName(f)+"(", cParams(f), ");") + "\n")
+	b.WriteString(wrap("GOMPI_CALL "+f.Returns+" "+internalName(f)+"(", cParams(f), ");") + "\n")
 }
 
 // cParams returns the C parameters of a function as the standard declares them.
