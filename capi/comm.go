@@ -220,7 +220,7 @@ func gompi_comm_create_group(comm_, group uintptr, tag int32, newcomm uintptr) i
 		func(c *comm.Comm) (*comm.Comm, error) {
 			g, err := groupOf(group)
 			if err == nil {
-				err = tagError(tag, false)
+				err = tagError(tag)
 			}
 			if err != nil {
 				return nil, err
@@ -250,7 +250,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 		if err := deleteCommAttributes(c); err != nil {
 			return err
 		}
-		if _, _, err := core.Self().Messages.Detach(p2p.BufferOf{Comm: c}); err != nil {
+		if err := detachBuffer(h); err != nil {
 			return err
 		}
 		closeComm(h)
@@ -259,6 +259,14 @@ func freeComm(function string, at uintptr) (rc int32) {
 		c.Free()
 		return nil
 	})
+}
+
+// tagError returns an error if tag is not one that a message can have.
+func tagError(tag int32) error {
+	if tag >= 0 {
+		return nil
+	}
+	return mpierr.New(abi.MPI_ERR_TAG, "tag is %d: it must be from 0 to %d", tag, p2p.TagUB)
 }
 
 //export gompi_intercomm_create
@@ -272,7 +280,7 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 			return nil, mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d: the communicator has %d "+
 				"processes", localLeader, c.Size())
 		}
-		if err := tagError(tag, false); err != nil {
+		if err := tagError(tag); err != nil {
 			return nil, err
 		}
 		var p *comm.Comm

@@ -3,6 +3,7 @@ package main
 /*
 #include "coll/kept.h"
 #include "comm/comm.h"
+#include "message/attached.h"
 */
 import "C"
 
@@ -87,9 +88,20 @@ func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
 	return out, lists
 }
 
+// detachBuffer waits until the messages in a communicator's buffer have left, and detaches it. MPI_ERR_PROC_ABORTED,
+// MPI_ERR_INTERN.
+func detachBuffer(h uintptr) error {
+	var v C.struct_gompi_verdict
+	if class := C.gompi_comm_detach(C.uintptr_t(h), &v); class != abi.MPI_SUCCESS {
+		return mpierr.New(int32(class), "%s", C.GoString(&v.text[0]))
+	}
+	return nil
+}
+
 // closeComm makes a handle unknown to C.
 func closeComm(h uintptr) {
 	C.gompi_kept_close(C.uintptr_t(h))
+	C.gompi_comm_attached_close(C.uintptr_t(h))
 	C.gompi_comm_close(C.uintptr_t(h))
 }
 

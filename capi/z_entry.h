@@ -110,27 +110,6 @@ GOMPI_CALL int gompi_win_toint(MPI_Win win);
 #pragma GCC visibility pop
 
 // Implemented in Go.
-extern GoInt32 gompi_bsend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm);
-extern GoInt32 gompi_bsend_init_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_buffer_attach_c(GoUintptr buffer, GoInt64 size);
-extern GoInt32 gompi_buffer_detach(GoUintptr buffer_addr, GoUintptr size);
-extern GoInt32 gompi_buffer_detach_c(GoUintptr buffer_addr, GoUintptr size);
-extern GoInt32 gompi_buffer_flush(void);
-extern GoInt32 gompi_buffer_iflush(GoUintptr request);
-extern GoInt32 gompi_comm_attach_buffer_c(GoUintptr comm, GoUintptr buffer, GoInt64 size);
-extern GoInt32 gompi_comm_detach_buffer(GoUintptr comm, GoUintptr buffer_addr, GoUintptr size);
-extern GoInt32 gompi_comm_detach_buffer_c(GoUintptr comm, GoUintptr buffer_addr, GoUintptr size);
-extern GoInt32 gompi_comm_flush_buffer(GoUintptr comm);
-extern GoInt32 gompi_comm_iflush_buffer(GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ibsend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_isendrecv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoInt32 dest,
-    GoInt32 sendtag, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 source, GoInt32 recvtag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_isendrecv_replace_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
-    GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_type_create_darray(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
     GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
     GoUintptr oldtype, GoUintptr newtype);

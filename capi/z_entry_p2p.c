@@ -10,169 +10,35 @@
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Bsend");
-    int rc = gompi_bsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_bsend_c(buf, count, datatype, dest, tag, comm);
 }
 GOMPI_ALIAS(MPI_Bsend)
-
-int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    const char *outer = gompi_enter("MPI_Bsend");
-    int rc = gompi_bsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Bsend_c)
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Bsend_init");
-    int rc = gompi_bsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_bsend_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Bsend_init)
 
-int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
-{
-    const char *outer = gompi_enter("MPI_Bsend_init");
-    int rc = gompi_bsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Bsend_init_c)
-
 int PMPI_Buffer_attach(void *buffer, int size)
 {
-    const char *outer = gompi_enter("MPI_Buffer_attach");
-    int rc = gompi_buffer_attach_c((uintptr_t)buffer, size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_buffer_attach_c(buffer, size);
 }
 GOMPI_ALIAS(MPI_Buffer_attach)
 
-int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
-{
-    const char *outer = gompi_enter("MPI_Buffer_attach");
-    int rc = gompi_buffer_attach_c((uintptr_t)buffer, size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Buffer_attach_c)
-
-int PMPI_Buffer_detach(void *buffer_addr, int *size)
-{
-    const char *outer = gompi_enter("MPI_Buffer_detach");
-    int rc = gompi_buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Buffer_detach)
-
-int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
-{
-    const char *outer = gompi_enter("MPI_Buffer_detach");
-    int rc = gompi_buffer_detach_c((uintptr_t)buffer_addr, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Buffer_detach_c)
-
-int PMPI_Buffer_flush(void)
-{
-    const char *outer = gompi_enter("MPI_Buffer_flush");
-    int rc = gompi_buffer_flush();
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Buffer_flush)
-
-int PMPI_Buffer_iflush(MPI_Request *request)
-{
-    const char *outer = gompi_enter("MPI_Buffer_iflush");
-    int rc = gompi_buffer_iflush((uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Buffer_iflush)
-
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
-    const char *outer = gompi_enter("MPI_Comm_attach_buffer");
-    int rc = gompi_comm_attach_buffer_c((uintptr_t)comm, (uintptr_t)buffer, size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_attach_buffer_c(comm, buffer, size);
 }
 GOMPI_ALIAS(MPI_Comm_attach_buffer)
-
-int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
-{
-    const char *outer = gompi_enter("MPI_Comm_attach_buffer");
-    int rc = gompi_comm_attach_buffer_c((uintptr_t)comm, (uintptr_t)buffer, size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Comm_attach_buffer_c)
-
-int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
-{
-    const char *outer = gompi_enter("MPI_Comm_detach_buffer");
-    int rc = gompi_comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Comm_detach_buffer)
-
-int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
-{
-    const char *outer = gompi_enter("MPI_Comm_detach_buffer");
-    int rc = gompi_comm_detach_buffer_c((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Comm_detach_buffer_c)
-
-int PMPI_Comm_flush_buffer(MPI_Comm comm)
-{
-    const char *outer = gompi_enter("MPI_Comm_flush_buffer");
-    int rc = gompi_comm_flush_buffer((uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Comm_flush_buffer)
-
-int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
-{
-    const char *outer = gompi_enter("MPI_Comm_iflush_buffer");
-    int rc = gompi_comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Comm_iflush_buffer)
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Ibsend");
-    int rc = gompi_ibsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_ibsend_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Ibsend)
-
-int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
-{
-    const char *outer = gompi_enter("MPI_Ibsend");
-    int rc = gompi_ibsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Ibsend_c)
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
@@ -203,43 +69,16 @@ GOMPI_ALIAS(MPI_Isend)
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Isendrecv");
-    int rc = gompi_isendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
 }
 GOMPI_ALIAS(MPI_Isendrecv)
-
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-    MPI_Request *request)
-{
-    const char *outer = gompi_enter("MPI_Isendrecv");
-    int rc = gompi_isendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Isendrecv_c)
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Isendrecv_replace");
-    int rc = gompi_isendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
 GOMPI_ALIAS(MPI_Isendrecv_replace)
-
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-    int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    const char *outer = gompi_enter("MPI_Isendrecv_replace");
-    int rc = gompi_isendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Isendrecv_replace_c)
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)

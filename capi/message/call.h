@@ -92,6 +92,24 @@ static inline struct gompi_request *gompi_request_quick(const struct gompi_reque
 	return NULL;
 }
 
+// The buffer that a buffered send on a communicator uses, which may be attached or not: the communicator's, else the
+// process'. NULL: the communicator has been freed.
+static inline struct gompi_attached *gompi_attached_for(struct gompi_messages *m, struct gompi_comm *c) {
+	// acquire: pairs with the change in first_attached
+	struct gompi_attached *a = c != NULL ? gompi_load_acquire(&c->attached) : NULL;
+	return __builtin_expect(a != NULL, 0) && gompi_load(&a->room) != 0 ? a : &m->attached;
+}
+
+// Few bytes are left in the inbox until somebody waits or tests: that takes in all that there are at once, which costs
+// less than one at each call. More would fill it, and what is only announced can be fetched meanwhile.
+enum { FEW_BYTES = 1024 };
+static inline void gompi_irecv_locked(struct gompi_lane *l, struct gompi_request *r) {
+	int64_t size = r->buf.size;
+	gompi_receive_locked(l, r);
+	if (size > FEW_BYTES)
+		gompi_lane_receive(l, r);
+}
+
 // Lets operations of several messages go on, if one of their messages has completed.
 static inline void gompi_call_step(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))
@@ -121,6 +139,9 @@ int gompi_send_class(const struct gompi_request *r, const char *call, struct gom
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // The same for one that has been matched or posted already.
 int gompi_receive_posted(struct gompi_request *r, const char *call);
+// Sends what r describes, which has been checked, as a nonblocking send does if that is over at once. Returns true if it
+// is; else r says whether its data stays here.
+bool gompi_isend_over(struct gompi_request *r);
 // Makes a request like s, which has been checked, under the lane's lock, and stores its handle. NULL: it cannot be,
 // which gompi_call_no_request raises.
 struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request);
@@ -131,6 +152,9 @@ int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Req
 bool gompi_init_quick(const struct gompi_envelope *e, bool receive, enum gompi_mode mode, MPI_Request *request);
 // Starts a persistent request.
 void gompi_request_restart(struct gompi_request *r);
+// The same of a buffered send, which is complete at once, or not started: 0, or the verdict's class, MPI_ERR_BUFFER or
+// MPI_ERR_NO_MEM.
+int gompi_buffered_start(struct gompi_request *r, struct gompi_verdict *v);
 
 // The request behind a handle; NULL: there is none.
 static inline struct gompi_request *gompi_request_of(MPI_Request request) {
@@ -146,6 +170,8 @@ static inline bool gompi_is_complete(const struct gompi_request *r) {
 	// acquire: pairs with the release in gompi_complete
 	return gompi_load_acquire((gompi_a32 *)&r->state) == REQUEST_COMPLETE;
 }
+
+static inline bool gompi_is_nobody(const struct gompi_request *r) { return r->peer == MPI_PROC_NULL; }
 
 // Completes a receive from MPI_PROC_NULL.
 static inline void gompi_receive_nobody(struct gompi_request *r) {

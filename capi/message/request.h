@@ -43,7 +43,8 @@ struct gompi_request_kind {
 	// Of a message that stands for a part of another request: it is complete. Under the lane's lock, unlike the
 	// others.
 	void (*over)(struct gompi_lane *l, struct gompi_request *r);
-	bool keeps; // the handle of a request that is freed while it is active lives until it is complete
+	bool keeps;   // the handle of a request that is freed while it is active lives until it is complete
+	bool lets_go; // one that is freed while it is active goes at once: nothing else needs it after release
 };
 
 // Of a generalized request.
@@ -55,10 +56,17 @@ struct gompi_functions {
 	const char *failed; // which of them returned the request's error
 };
 
+// Of a request that waits for an attached buffer's messages.
+struct gompi_flush {
+	struct gompi_request *next; // of the same buffer
+	uint64_t number;            // of the last message that it waits for
+};
+
 struct gompi_request {
 	union {
 		struct gompi_entry entry; // a receive that is posted
 		struct gompi_functions functions;
+		struct gompi_flush flush;
 		struct {
 			union {
 				struct gompi_message *matched; // receive: the message whose data is to come

@@ -146,7 +146,8 @@ int gompi_request_free(MPI_Request *request) {
 	}
 	struct gompi_lane *l = r->lane;
 	gompi_lane_take(l);
-	bool active = gompi_load(&r->state) == REQUEST_ACTIVE, other = !active && r->kind != NULL;
+	bool active = gompi_load(&r->state) == REQUEST_ACTIVE && (r->kind == NULL || !r->kind->lets_go);
+	bool other = !active && r->kind != NULL;
 	if (!active || r->kind == NULL || !r->kind->keeps)
 		gompi_request_remove(r);
 	if (active)
@@ -204,6 +205,8 @@ static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v)
 
 static int start_again(struct gompi_request *r, struct gompi_verdict *v) {
 	if (__builtin_expect(r->kind == NULL, 1)) {
+		if (__builtin_expect(r->mode == MODE_BUFFERED, 0))
+			return gompi_buffered_start(r, v);
 		gompi_request_restart(r);
 		return MPI_SUCCESS;
 	}

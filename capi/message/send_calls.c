@@ -1,4 +1,4 @@
-// Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9). Buffered ones are Go's (core/p2p/bsend.go).
+// Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9). Buffered ones: buffered.c.
 #include "base/tuning.h"
 #include "message/call.h"
 #include "message/z_calls.h"
@@ -81,6 +81,20 @@ static bool goes_along(struct gompi_link *p, const struct gompi_request *r) {
 	return false;
 }
 
+bool gompi_isend_over(struct gompi_request *r) {
+	if (r->world == r->lane->home->node.self)
+		return gompi_give_self(r->lane, r);
+	struct gompi_link *p = gompi_link_to(r->lane, r->world);
+	if (gompi_is_remote(p) || r->mode == MODE_SYNCHRONOUS) {
+		r->stays = stays(p, r, MOST_COPIED_TWICE);
+		return !r->stays && gompi_eager_anywhere(p, r);
+	}
+	if (goes_along(p, r))
+		return true;
+	r->stays = stays(p, r, MOST_THAT_WAITS);
+	return false;
+}
+
 static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e, enum gompi_mode mode, bool persistent,
 						  MPI_Request *request) {
 	if (!persistent && request != NULL && self_quick(e, mode)) {
@@ -100,17 +114,8 @@ static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e
 		r.persistent = true;
 		gompi_store(&r.state, REQUEST_INACTIVE);
 		over = false;
-	} else if (!over && r.world == r.lane->home->node.self) {
-		over = gompi_give_self(r.lane, &r);
 	} else if (!over) {
-		struct gompi_link *p = gompi_link_to(r.lane, r.world);
-		if (gompi_is_remote(p) || r.mode == MODE_SYNCHRONOUS) {
-			r.stays = stays(p, &r, MOST_COPIED_TWICE);
-			over = !r.stays && gompi_eager_anywhere(p, &r);
-		} else {
-			over = goes_along(p, &r);
-			r.stays = stays(p, &r, MOST_THAT_WAITS);
-		}
+		over = gompi_isend_over(&r);
 	}
 	if (over) {
 		*request = GOMPI_REQUEST_DONE;
@@ -182,6 +187,12 @@ int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, 
 	return send_init("MPI_Ssend_init", MODE_SYNCHRONOUS, buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ENTRY(MPI_Ssend_init_c, gompi_ssend_init_c)
+
+int gompi_bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+		       MPI_Request *request) {
+	return send_init("MPI_Bsend_init", MODE_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+}
+GOMPI_ENTRY(MPI_Bsend_init_c, gompi_bsend_init_c)
 
 int gompi_rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
 		       MPI_Request *request) {

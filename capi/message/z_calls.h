@@ -9,7 +9,23 @@
 
 #pragma GCC visibility push(hidden)
 
+GOMPI_CALL int gompi_bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm);
+GOMPI_CALL int gompi_bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_buffer_attach_c(void *buffer, MPI_Count size);
+GOMPI_CALL int gompi_buffer_detach(void *buffer_addr, int *size);
+GOMPI_CALL int gompi_buffer_detach_c(void *buffer_addr, MPI_Count *size);
+GOMPI_CALL int gompi_buffer_flush(void);
+GOMPI_CALL int gompi_buffer_iflush(MPI_Request *request);
 GOMPI_CALL int gompi_cancel(MPI_Request *request);
+GOMPI_CALL int gompi_comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size);
+GOMPI_CALL int gompi_comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size);
+GOMPI_CALL int gompi_comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size);
+GOMPI_CALL int gompi_comm_flush_buffer(MPI_Comm comm);
+GOMPI_CALL int gompi_comm_iflush_buffer(MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status);
 GOMPI_CALL int gompi_imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
     MPI_Request *request);
@@ -20,6 +36,11 @@ GOMPI_CALL int gompi_irsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
     MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Request *request);
+GOMPI_CALL int gompi_isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+    int source, int recvtag, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);

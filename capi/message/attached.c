@@ -1,0 +1,129 @@
+#include "message/attached.h"
+
+#include <stdlib.h>
+
+#include "message/request.h"
+
+struct gompi_biased gompi_attached_lock;
+
+static const int64_t automatic_size = 1LL << 62;
+
+int gompi_attached_begin(struct gompi_attached *a, void *addr, int64_t size, struct gompi_verdict *v) {
+	if (addr == MPI_BUFFER_AUTOMATIC)
+		size = automatic_size;
+	else if (size < 0)
+		return gompi_error(v, MPI_ERR_ARG, "a buffer of %lld bytes", (long long)size);
+	else if (addr == NULL && size > 0)
+		return gompi_error(v, MPI_ERR_ARG, "a buffer of %lld bytes at a null address", (long long)size);
+	gompi_biased_take(&gompi_attached_lock);
+	int64_t already = a->size;
+	bool free = gompi_load(&a->room) == 0;
+	if (free) {
+		a->addr = addr;
+		a->size = size;
+		gompi_store(&a->room, (uint64_t)size + 1);
+	}
+	gompi_biased_give(&gompi_attached_lock);
+	return free ? MPI_SUCCESS
+		    : gompi_error(v, MPI_ERR_BUFFER, "a buffer of %lld bytes is attached already", (long long)already);
+}
+
+// Puts k behind below, NULL: first, in the order of places.
+static void place_above(struct gompi_attached *a, struct gompi_attached_message *k, char *data,
+			struct gompi_attached_message *below) {
+	k->placed = true;
+	k->data = data;
+	k->below = below;
+	k->above = below != NULL ? below->above : a->lowest;
+	*(below != NULL ? &below->above : &a->lowest) = k;
+	*(k->above != NULL ? &k->above->below : &a->highest) = k;
+}
+
+// Finds a gap in the application's memory: behind all that is there, or the first. Returns true if there is one.
+static bool place_message(struct gompi_attached *a, struct gompi_attached_message *k) {
+	struct gompi_attached_message *below = a->highest;
+	char *at = below != NULL ? below->data + below->size : a->addr;
+	if (gompi_is_automatic(a) || k->size == 0)
+		return false;
+	if (a->addr + a->size - at >= k->size) {
+		place_above(a, k, at, below);
+		return true;
+	}
+	below = NULL;
+	at = a->addr;
+	for (struct gompi_attached_message *n = a->lowest; n != NULL; below = n, n = n->above) {
+		if (n->data - at >= k->size) {
+			place_above(a, k, at, below);
+			return true;
+		}
+		at = n->data + n->size;
+	}
+	return false;
+}
+
+// Puts k, for which there is room, among the messages. Returns false if there is no memory.
+static bool add_message(struct gompi_attached *a, struct gompi_attached_message *k) {
+	gompi_mutex_take(&a->lock);
+	bool fine = place_message(a, k) || k->size == 0 || (k->data = malloc((size_t)k->size)) != NULL;
+	if (fine) {
+		k->number = ++a->messages;
+		k->before = a->last;
+		*(a->last != NULL ? &a->last->after : &a->first) = k;
+		a->last = k;
+		gompi_store(&a->oldest, a->first->number);
+		gompi_store(&a->room, gompi_load(&a->room) - (uint64_t)k->size - MPI_BSEND_OVERHEAD);
+	}
+	gompi_mutex_give(&a->lock);
+	return fine;
+}
+
+struct gompi_attached_message *gompi_attached_put(struct gompi_attached *a, int64_t size, struct gompi_verdict *v) {
+	struct gompi_attached_message *k = calloc(1, sizeof *k);
+	if (k == NULL) {
+		gompi_error(v, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)size);
+		return NULL;
+	}
+	k->in = a;
+	k->size = size;
+	gompi_biased_take(&gompi_attached_lock);
+	uint64_t room = gompi_load(&a->room);
+	bool fits = gompi_attached_fits(a, size), fine = fits && add_message(a, k);
+	int64_t all = a->size;
+	gompi_biased_give(&gompi_attached_lock);
+	if (fine)
+		return k;
+	free(k);
+	if (fits)
+		gompi_error(v, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)size);
+	else if (room == 0)
+		gompi_error(v, MPI_ERR_BUFFER, "a buffered send of %lld bytes, and no buffer is attached",
+			    (long long)size);
+	else
+		gompi_error(v, MPI_ERR_BUFFER,
+			    "a buffered send needs %lld + %d bytes, and %lld of the %lld bytes of the buffer are in "
+			    "use",
+			    (long long)size, MPI_BSEND_OVERHEAD, (long long)(all - (int64_t)room + 1), (long long)all);
+	return NULL;
+}
+
+void gompi_attached_left(struct gompi_attached_message *k) {
+	struct gompi_attached *a = k->in;
+	gompi_mutex_take(&a->lock);
+	*(k->before != NULL ? &k->before->after : &a->first) = k->after;
+	*(k->after != NULL ? &k->after->before : &a->last) = k->before;
+	if (k->placed) {
+		*(k->below != NULL ? &k->below->above : &a->lowest) = k->above;
+		*(k->above != NULL ? &k->above->below : &a->highest) = k->below;
+	}
+	gompi_store(&a->room, gompi_load(&a->room) + (uint64_t)k->size + MPI_BSEND_OVERHEAD);
+	uint64_t oldest = a->first != NULL ? a->first->number : 0;
+	for (struct gompi_request *r; (r = a->flushes) != NULL && (oldest == 0 || oldest > r->flush.number);) {
+		a->flushes = r->flush.next;
+		gompi_store_release(&r->state, REQUEST_COMPLETE); // pairs with the acquire of who waits
+	}
+	gompi_store_release(&a->oldest, oldest); // pairs with the acquire in gompi_attached_end, which takes no lock
+	gompi_mutex_give(&a->lock);
+	if (!k->placed)
+		free(k->data);
+	free(k);
+}
