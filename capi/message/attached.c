@@ -6,28 +6,6 @@
 
 struct gompi_biased gompi_attached_lock;
 
-static const int64_t automatic_size = 1LL << 62;
-
-int gompi_attached_begin(struct gompi_attached *a, void *addr, int64_t size, struct gompi_verdict *v) {
-	if (addr == MPI_BUFFER_AUTOMATIC)
-		size = automatic_size;
-	else if (size < 0)
-		return gompi_error(v, MPI_ERR_ARG, "a buffer of %lld bytes", (long long)size);
-	else if (addr == NULL && size > 0)
-		return gompi_error(v, MPI_ERR_ARG, "a buffer of %lld bytes at a null address", (long long)size);
-	gompi_biased_take(&gompi_attached_lock);
-	int64_t already = a->size;
-	bool free = gompi_load(&a->room) == 0;
-	if (free) {
-		a->addr = addr;
-		a->size = size;
-		gompi_store(&a->room, (uint64_t)size + 1);
-	}
-	gompi_biased_give(&gompi_attached_lock);
-	return free ? MPI_SUCCESS
-		    : gompi_error(v, MPI_ERR_BUFFER, "a buffer of %lld bytes is attached already", (long long)already);
-}
-
 // Puts k behind below, NULL: first, in the order of places.
 static void place_above(struct gompi_attached *a, struct gompi_attached_message *k, char *data,
 			struct gompi_attached_message *below) {

@@ -28,10 +28,10 @@ struct gompi_attached_message {
 
 // A buffer, attached or not; zero: it has never been.
 struct gompi_attached {
-	gompi_a64 room;   // bytes that are free by count, and one more; 0: nothing is attached
-	gompi_a64 oldest; // number of the first message that is there, 0: none
-	char *addr;
-	int64_t size;
+	gompi_a64 room;          // bytes that are free by count, and one more; 0: nothing is attached
+	gompi_a64 oldest;        // number of the first message that is there, 0: none
+	char *addr;              // of what is attached, else NULL
+	int64_t size;            // of what was attached last
 	struct gompi_mutex lock; // of what follows, and of changes of room and oldest while there are messages
 	uint64_t messages;       // so far
 	struct gompi_attached_message *first, *last, *lowest, *highest;
@@ -55,19 +55,44 @@ struct gompi_attached_message *gompi_attached_put(struct gompi_attached *a, int6
 // A message has left, or cannot be sent: its room is given back, and it is no more.
 void gompi_attached_left(struct gompi_attached_message *k);
 
-// MPI_Buffer_attach. 0, or the verdict's class: MPI_ERR_BUFFER, MPI_ERR_ARG.
-int gompi_attached_begin(struct gompi_attached *a, void *addr, int64_t size, struct gompi_verdict *v);
-// MPI_Buffer_detach: waits until all messages have left. Where nothing is attached, NULL and 0. 0, or the verdict's
-// class: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
-int gompi_attached_end(struct gompi_messages *m, struct gompi_attached *a, const char *call, void **addr, int64_t *size,
-		       struct gompi_verdict *v);
+// Attaches what can be a buffer: size bytes, for MPI_BUFFER_AUTOMATIC the most that there can be. Returns false if one is
+// attached already.
+static inline bool gompi_attached_begin(struct gompi_attached *a, void *addr, int64_t size) {
+	gompi_biased_take(&gompi_attached_lock);
+	bool free = gompi_load(&a->room) == 0;
+	if (__builtin_expect(free, 1)) {
+		a->addr = addr;
+		a->size = size;
+		gompi_store(&a->room, (uint64_t)size + 1);
+	}
+	gompi_biased_give(&gompi_attached_lock);
+	return free;
+}
+
+// Detaches a buffer, and stores its address and size: NULL and 0 if nothing is attached. Returns false if there are
+// messages in it.
+static inline bool gompi_attached_end(struct gompi_attached *a, void **addr, int64_t *size) {
+	gompi_biased_take(&gompi_attached_lock);
+	bool over = gompi_load_acquire(&a->oldest) == 0; // pairs with the release in gompi_attached_left
+	if (__builtin_expect(over, 1)) {
+		*addr = a->addr;
+		*size = __builtin_expect(gompi_is_automatic(a), 0) ? 0 : a->size;
+		a->addr = NULL;
+		gompi_store(&a->room, 0);
+	}
+	gompi_biased_give(&gompi_attached_lock);
+	return over;
+}
+// The same, as soon as all messages have left. 0, or the verdict's class: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+int gompi_attached_end_later(struct gompi_messages *m, struct gompi_attached *a, const char *call, void **addr,
+			     int64_t *size, struct gompi_verdict *v);
 // MPI_Buffer_flush: waits until all messages that are there have left. 0, or the verdict's class as above.
 int gompi_attached_flush(struct gompi_messages *m, struct gompi_attached *a, const char *call, struct gompi_verdict *v);
 // The same as a request, with a handle, in the lane of a context. GOMPI_REQUEST_DONE: there is nothing to wait for.
 // MPI_REQUEST_NULL: there is no memory, or too many are live.
 MPI_Request gompi_attached_iflush(struct gompi_messages *m, struct gompi_attached *a, uint64_t context);
 
-// Detaches a communicator's buffer for a call of Go's that frees the communicator. As gompi_attached_end.
+// Detaches a communicator's buffer for a call of Go's that frees the communicator. As gompi_attached_end_later.
 int gompi_comm_detach(uintptr_t comm, struct gompi_verdict *v);
 // Frees what a communicator has for a buffer.
 void gompi_comm_attached_close(uintptr_t comm);

@@ -40,24 +40,12 @@ static int await_leaving(struct leaving w, const char *call, struct gompi_verdic
 	return gompi_request_lost(class != MPI_SUCCESS ? class : broken_lane(w.m), v);
 }
 
-int gompi_attached_end(struct gompi_messages *m, struct gompi_attached *a, const char *call, void **addr, int64_t *size,
-		       struct gompi_verdict *v) {
-	for (;;) {
-		gompi_biased_take(&gompi_attached_lock);
-		bool attached = gompi_load(&a->room) != 0;
-		bool over = gompi_load_acquire(&a->oldest) == 0; // pairs with the release in gompi_attached_left
-		if (over) {
-			*addr = attached ? a->addr : NULL;
-			*size = attached && !gompi_is_automatic(a) ? a->size : 0;
-			gompi_store(&a->room, 0);
-		}
-		gompi_biased_give(&gompi_attached_lock);
-		if (over)
-			return MPI_SUCCESS;
-		int class = await_leaving((struct leaving){m, a, UINT64_MAX}, call, v);
-		if (class != MPI_SUCCESS)
-			return class;
-	}
+int gompi_attached_end_later(struct gompi_messages *m, struct gompi_attached *a, const char *call, void **addr,
+			     int64_t *size, struct gompi_verdict *v) {
+	int class = MPI_SUCCESS;
+	while (class == MPI_SUCCESS && !gompi_attached_end(a, addr, size))
+		class = await_leaving((struct leaving){m, a, UINT64_MAX}, call, v);
+	return class;
 }
 
 int gompi_attached_flush(struct gompi_messages *m, struct gompi_attached *a, const char *call,
@@ -113,7 +101,7 @@ int gompi_comm_detach(uintptr_t comm, struct gompi_verdict *v) {
 	struct gompi_attached *a = c != NULL ? gompi_load(&c->attached) : NULL;
 	void *addr;
 	int64_t size;
-	return a != NULL && m != NULL ? gompi_attached_end(m, a, gompi_call, &addr, &size, v) : MPI_SUCCESS;
+	return a != NULL && m != NULL ? gompi_attached_end_later(m, a, gompi_call, &addr, &size, v) : MPI_SUCCESS;
 }
 
 void gompi_comm_attached_close(uintptr_t comm) {
