@@ -30,8 +30,8 @@ struct gompi_attached_message {
 struct gompi_attached {
 	gompi_a64 room;          // bytes that are free by count, and one more; 0: nothing is attached
 	gompi_a64 oldest;        // number of the first message that is there, 0: none
-	char *addr;              // of what is attached, else NULL
-	int64_t size;            // of what was attached last
+	char *addr;              // NULL: nothing is attached
+	int64_t size;            // 0 then
 	struct gompi_mutex lock; // of what follows, and of changes of room and oldest while there are messages
 	uint64_t messages;       // so far
 	struct gompi_attached_message *first, *last, *lowest, *highest;
@@ -78,6 +78,7 @@ static inline bool gompi_attached_end(struct gompi_attached *a, void **addr, int
 		*addr = a->addr;
 		*size = __builtin_expect(gompi_is_automatic(a), 0) ? 0 : a->size;
 		a->addr = NULL;
+		a->size = 0;
 		gompi_store(&a->room, 0);
 	}
 	gompi_biased_give(&gompi_attached_lock);
