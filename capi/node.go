@@ -110,17 +110,6 @@ func (progressPath) Publish(what shm.Waiting) (withdraw func()) {
 	return func() { C.gompi_withdraw_wait(record) }
 }
 
-// gompi_progress_messages lets a thread that waits in C make operations of several messages go on; 1 if there was
-// something to do.
-//
-//export gompi_progress_messages
-func gompi_progress_messages() int32 {
-	if p := core.Self(); p != nil && p.Messages.Progress() {
-		return 1
-	}
-	return 0
-}
-
 // gompi_find_dead looks for processes of the node that have died; called by waits in C that take long.
 //
 //export gompi_find_dead

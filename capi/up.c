@@ -8,8 +8,6 @@
 #include "error.h"
 #include "op_user.h"
 
-static bool progress_messages(void) { return gompi_progress_messages() != 0; }
-
 static void *attached_table(uintptr_t win, int rank) { return (void *)gompi_attached_table(win, rank); }
 
 static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
@@ -101,7 +99,6 @@ static __attribute__((constructor)) void fill(void) {
 	gompi_up = (struct gompi_up){
 		.called_text = gompi_called_text,
 		.raise = gompi_raise_error,
-		.progress_messages = progress_messages,
 		.find_dead = gompi_find_dead,
 		.take_signals = gompi_take_signals,
 		.attached_table = attached_table,

@@ -23,8 +23,7 @@ import (
 
 // Messages is the messages of a process: p2p.Carrier, which says what the methods do. Safe for concurrent use.
 type Messages struct {
-	c       *C.struct_gompi_messages
-	stepped *uint32
+	c *C.struct_gompi_messages
 }
 
 // Open makes the messages of a process, *Messages; nil: there is no memory.
@@ -41,7 +40,6 @@ func Open(p *p2p.Place) p2p.Carrier {
 	if m.c = C.gompi_engine_open(&place); m.c == nil {
 		return nil
 	}
-	m.stepped = (*uint32)(unsafe.Pointer(C.gompi_engine_stepped(m.c)))
 	return m
 }
 
@@ -52,14 +50,12 @@ func (m *Messages) Close() {
 }
 
 // Enter and the others implement p2p.Carrier.
-func (m *Messages) Enter()           { C.gompi_engine_enter(m.c) }
-func (m *Messages) Leave()           { C.gompi_engine_leave() }
-func (m *Messages) Progress() bool   { return bool(C.gompi_engine_progress(m.c)) }
-func (m *Messages) Remind()          { C.gompi_engine_remind(m.c) }
-func (m *Messages) Flushed() bool    { return bool(C.gompi_engine_flushed(m.c)) }
-func (m *Messages) Broken() int32    { return int32(C.gompi_engine_broken(m.c)) }
-func (m *Messages) Hooks(n int)      { C.gompi_engine_hooks(m.c, C.uint32_t(n)) }
-func (m *Messages) Stepped() *uint32 { return m.stepped }
+func (m *Messages) Enter()         { C.gompi_engine_enter(m.c) }
+func (m *Messages) Leave()         { C.gompi_engine_leave() }
+func (m *Messages) Progress() bool { return bool(C.gompi_engine_progress(m.c)) }
+func (m *Messages) Remind()        { C.gompi_engine_remind(m.c) }
+func (m *Messages) Flushed() bool  { return bool(C.gompi_engine_flushed(m.c)) }
+func (m *Messages) Broken() int32  { return int32(C.gompi_engine_broken(m.c)) }
 
 // described returns an operation as C has it.
 func described(o *p2p.Operation) C.struct_gompi_engine_operation {
@@ -90,12 +86,6 @@ func (m *Messages) Start(o p2p.Operation) (r p2p.Request, ok bool) {
 	c := described(&o)
 	r = requestOf(C.gompi_engine_start(m.c, &c, &none))
 	return r, !bool(none)
-}
-
-// AtOnce implements p2p.Carrier.
-func (m *Messages) AtOnce(o p2p.Operation) bool {
-	c := described(&o)
-	return bool(C.gompi_engine_at_once(m.c, &c))
 }
 
 // Restart and the others implement p2p.Request.

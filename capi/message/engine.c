@@ -28,13 +28,6 @@ bool gompi_engine_progress(struct gompi_messages *m) {
 }
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
-void gompi_engine_hooks(struct gompi_messages *m, uint32_t n) {
-	uint32_t was = gompi_load(&m->hooks);
-	while (!gompi_change_total(&m->hooks, &was, n * HOOK | (was & (HOOK - 1))))
-		;
-}
-uint32_t *gompi_engine_stepped(struct gompi_messages *m) { return (uint32_t *)&m->stepped; }
-
 int gompi_engine_broken(struct gompi_messages *m) {
 	for (int i = 0; i < GOMPI_LANES; i++)
 		if (gompi_load(&m->lane[i].broken) != 0)
@@ -69,18 +62,12 @@ static bool at_once(struct gompi_messages *m, const struct gompi_request *s) {
 					: gompi_eager_anywhere(gompi_link_to(s->lane, s->world), s);
 }
 
-bool gompi_engine_at_once(struct gompi_messages *m, const struct gompi_engine_operation *o) {
-	struct gompi_request s = {0};
-	describe(m, o, &s);
-	return at_once(m, &s);
-}
-
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory) {
 	struct gompi_request s = {0};
 	describe(m, o, &s);
 	*no_memory = false;
-	if (!s.receive && !s.persistent && s.mode != MODE_BUFFERED && at_once(m, &s))
+	if (!s.receive && !s.persistent && at_once(m, &s))
 		return NULL;
 	struct gompi_lane *l = s.lane;
 	gompi_lane_take(l);
@@ -102,6 +89,7 @@ struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct 
 		else
 			gompi_lane_end_started(l);
 	}
+	gompi_call_step(m);
 	return r;
 }
 
@@ -116,6 +104,7 @@ struct gompi_request *gompi_engine_receive(struct gompi_message *msg, const stru
 		gompi_receive_message(l, r, msg);
 	}
 	gompi_lane_end_started(l);
+	gompi_call_step(l->home);
 	return r;
 }
 
@@ -133,6 +122,7 @@ void gompi_engine_cancel(struct gompi_request *r) {
 	gompi_lane_take(r->lane);
 	gompi_cancel_locked(r->lane, r);
 	gompi_lane_end(r->lane);
+	gompi_call_step(r->lane->home);
 }
 
 void gompi_engine_free(struct gompi_request *r) {

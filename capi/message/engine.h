@@ -30,9 +30,6 @@ void gompi_engine_leave(void);
 bool gompi_engine_progress(struct gompi_messages *m);
 void gompi_engine_remind(struct gompi_messages *m);
 bool gompi_engine_flushed(struct gompi_messages *m);
-// How many operations of several messages are under way, whose steps m->stepped tells of.
-void gompi_engine_hooks(struct gompi_messages *m, uint32_t n);
-uint32_t *gompi_engine_stepped(struct gompi_messages *m);
 // An error class once a message can no longer come, because the inbox of its lane is damaged.
 int gompi_engine_broken(struct gompi_messages *m);
 
@@ -53,8 +50,6 @@ struct gompi_engine_operation {
 // Starts o. NULL: it is over already, or, with *no_memory, cannot be started.
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory);
-// Starts an eager send if it can be over at once. Returns true if it is.
-bool gompi_engine_at_once(struct gompi_messages *m, const struct gompi_engine_operation *o);
 // Starts the receive of a message that a matched probe has taken out; m is used up. NULL: there is no memory.
 struct gompi_request *gompi_engine_receive(struct gompi_message *m, const struct gompi_engine_operation *o);
 void gompi_engine_restart(struct gompi_request *r);

@@ -136,7 +136,7 @@ struct gompi_messages {
 	uint64_t *probe;   // what others read to find out whether they can: a page
 	gompi_a32 stepped; // something has completed that operations of several messages may go on with
 	gompi_a32 stalled; // a progress thread has left the next step of a plan to threads of the application
-	gompi_a32 hooks;   // HOOK times the number of those that Go has, and the flags below
+	gompi_a32 hooks;   // the flags below
 	struct gompi_lane lane[GOMPI_LANES];
 	struct gompi_attached attached; // of MPI_Buffer_attach
 	struct gompi_mutex plans_lock;  // of what follows, for a moment
@@ -153,7 +153,6 @@ enum {
 	HOOK_NETWORK = 1, // the job spans nodes
 	HOOK_SERVED = 2,  // requests of another room are under way, which its service advances
 	HOOK_PLANS = 4,   // plans are under way
-	HOOK = 8,
 };
 
 #pragma GCC visibility push(hidden)

@@ -87,19 +87,13 @@ void gompi_messages_close(struct gompi_messages *m) {
 }
 
 bool gompi_messages_step(struct gompi_messages *m) {
-	uint32_t hooks = gompi_load(&m->hooks);
-	if (hooks < HOOK_PLANS) { // what could go on is over; who has begun meanwhile goes on
+	if (gompi_load(&m->hooks) < HOOK_PLANS) { // what could go on is over; who has begun meanwhile goes on
 		gompi_store_total(&m->stepped, 0);
 		if (gompi_load_total(&m->hooks) >= HOOK_PLANS)
 			gompi_store_total(&m->stepped, 1);
 		return false;
 	}
-	bool plans = (hooks & HOOK_PLANS) != 0, worked = plans && gompi_plans_step(m);
-	if (hooks >= HOOK) {
-		worked = gompi_up.progress_messages() || worked;
-		worked = (plans && gompi_plans_step(m)) || worked; // Go has taken back that something has completed
-	}
-	return worked;
+	return gompi_plans_step(m);
 }
 
 static __attribute__((noinline)) bool progress_of(struct gompi_messages *m) {
@@ -134,8 +128,7 @@ static bool arrived(void) {
 	for (int i = 0; i < GOMPI_LANES; i++)
 		if (gompi_lane_ready(&m->lane[i]))
 			return true;
-	uint32_t hooks = gompi_load(&m->hooks);
-	return hooks >= HOOK || ((hooks & HOOK_PLANS) != 0 && gompi_plans_ready(m));
+	return gompi_load(&m->hooks) >= HOOK_PLANS && gompi_plans_ready(m);
 }
 
 static bool move(void) {

@@ -66,7 +66,6 @@ type Comm struct {
 	Errhandler uintptr // of capi: the error handler that it begins with; 0: MPI_ERRORS_ARE_FATAL
 	Topology   any     // *topo of this package or nil
 	Coll       any     // core/coll
-	Buffers    any     // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
 
 	idups atomic.Int32
 

@@ -3,7 +3,6 @@ package p2p
 import (
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 )
 
@@ -63,38 +62,4 @@ func (b *Buffer) describe(o *Operation) {
 	if b.typ != nil {
 		o.Datatype, o.Program = b.typ.Handle(), addressOfProgram(b.typ.Program())
 	}
-}
-
-// slice returns the buffer of n bytes of data from byte skip on.
-func (b *Buffer) slice(skip, n int64) Buffer {
-	s := *b
-	s.size = n
-	if b.typ != nil {
-		s.skip += skip
-	} else {
-		s.addr += uintptr(skip)
-	}
-	return s
-}
-
-// copyTo copies the data to n bytes at an address.
-func (b *Buffer) copyTo(to []byte) {
-	if len(to) == 0 {
-		return
-	}
-	if b.typ == nil {
-		copy(to, view(b.addr, b.size))
-		return
-	}
-	datatype.Pack(to, b.addr, b.count, b.typ.Program(), b.skip)
-}
-
-// Copy returns a buffer of the library's own with the same data. MPI_ERR_NO_MEM.
-func (b *Buffer) Copy() (Buffer, error) {
-	own, err := limit.Bytes(b.size)
-	if err != nil {
-		return Buffer{}, mpierr.New(abi.MPI_ERR_NO_MEM, "%v", err)
-	}
-	b.copyTo(own)
-	return Bytes(own), nil
 }

@@ -21,15 +21,8 @@ type Carrier interface {
 	// Broken returns an error class once messages can no longer come, else 0.
 	Broken() int32
 
-	// Hooks says how many operations of several messages are under way. While there are any, the word of Stepped is
-	// set to 1 when one of their messages has completed.
-	Hooks(n int)
-	Stepped() *uint32
-
 	// Start starts an operation. ok is false if there is no memory; nil: it is over already.
 	Start(o Operation) (r Request, ok bool)
-	// AtOnce sends a small message if nothing is in its way; it returns whether it has.
-	AtOnce(o Operation) bool
 	// Probe looks for the message that a receive of that pattern would take, nil if there is none; with take it is
 	// taken out and will be received by Matched.Receive only.
 	Probe(context uint64, source, tag int32, take bool, comm uintptr) (Matched, Result)
@@ -65,7 +58,7 @@ type Operation struct {
 	Source     int32   // of a send: rank of this process in the communicator
 	World      int32   // of a send: number of the destination (core/proc)
 	Peer, Tag  int32   // rank in the communicator of the destination, or of the source; these may be wildcards
-	Mode       uint8   // of a send: standard, synchronous, buffered, ready
+	Mode       uint8   // of a send: standard, synchronous, ready
 	Receive    bool
 	Blocking   bool // the thread that starts it waits for it at once
 	Urgent     bool // the receiver's process is to look at it even if it computes

@@ -2,7 +2,6 @@ package p2p
 
 import (
 	"os"
-	"sync"
 	"sync/atomic"
 
 	"gompirma/core/abi"
@@ -30,15 +29,7 @@ type Engine struct {
 	World *comm.Comm
 	Self  *comm.Comm
 
-	hooks   atomic.Pointer[[]*Hook]
-	hooking atomic.Bool // a thread runs the hooks, and again if a message completes then that they may go on with
-	hooksMu sync.Mutex
-
-	ids      atomic.Uint64
-	mu       sync.Mutex // guards what follows
-	process  attached   // buffer of MPI_Buffer_attach
-	reaping  *Hook      // looks after buffered sends under way
-	buffered []*chunk   // which are these
+	ids atomic.Uint64
 }
 
 // Config says where the processes of the job are.
@@ -88,16 +79,10 @@ func (e *Engine) NodeIndex(w int32) int {
 	return int(e.processes.At(w).Index)
 }
 
-// Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and runs the
-// hooks. It returns whether there was anything to do. It does not block: if another thread is at it, that one does this
-// thread's part as well.
-func (e *Engine) Progress() bool {
-	worked := e.m.Progress()
-	if e.hooks.Load() != nil {
-		worked = e.runHooks() || worked
-	}
-	return worked
-}
+// Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and goes on
+// with plans. It returns whether there was anything to do. It does not block: if another thread is at it, that one does
+// this thread's part as well.
+func (e *Engine) Progress() bool { return e.m.Progress() }
 
 // Lasts tells the receivers of all sends under way that this process waits for them.
 func (e *Engine) Lasts() { e.m.Remind() }

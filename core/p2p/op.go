@@ -10,13 +10,13 @@ import (
 // Mode says how a message is sent.
 type Mode uint8
 
-// The modes: standard, synchronous (complete when the receive has begun), buffered, ready. Urgent may be added: the
+// The modes: standard, synchronous (complete when the receive has begun), ready; buffered sends are C's. Urgent may be added: the
 // receiver is to look at the message even if it computes; for steps of operations that the receiver's process takes on
 // its own.
 const (
 	Standard Mode = iota
 	Synchronous
-	Buffered
+	_
 	Ready
 	Urgent Mode = 1 << 4
 
@@ -66,7 +66,6 @@ func (o *op) Query(st *request.Status) error {
 // Cancel implements request.Operation.
 func (o *op) Cancel() error {
 	o.r.Cancel()
-	o.e.step()
 	return nil
 }
 
@@ -80,7 +79,6 @@ func (o *op) Start() error {
 			"the persistent request is active: it must be completed before it is started again")
 	}
 	o.r.Restart()
-	o.e.step()
 	return nil
 }
 
@@ -104,7 +102,6 @@ func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag in
 // begin starts an operation: nil if it is over already. MPI_ERR_NO_MEM.
 func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	r, ok := e.m.Start(o)
-	e.step()
 	if !ok {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request")
 	}
@@ -114,7 +111,7 @@ func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	return e.known(r, b), nil
 }
 
-// send starts a message in a mode other than buffered.
+// send starts a message.
 func (e *Engine) send(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode, blocking bool) (*op, error) {
 	m := e.operation(c, x, b, dest, tag)
 	m.Mode, m.Urgent, m.Blocking = uint8(mode&modeMask), mode&Urgent != 0, blocking

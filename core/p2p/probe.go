@@ -73,7 +73,6 @@ func (e *Engine) Imrecv(b Buffer, m *Message) (*request.Request, error) {
 	}
 	o := e.known(r, &b)
 	o.Owner = m.c
-	e.step()
 	return &o.Request, nil
 }
 

@@ -13,9 +13,6 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
-	if mode&modeMask == Buffered {
-		return e.bsend(c, x, &b, int32(dest), tag, mode)
-	}
 	o, err := e.send(c, x, &b, int32(dest), tag, mode, true)
 	if o == nil {
 		return err
@@ -24,15 +21,11 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 }
 
 // Isend starts a message. The request is request.Completed if the buffer may be used again already. Besides the
-// arguments' errors, which the caller has checked, only MPI_ERR_BUFFER for a buffered send and MPI_ERR_NO_MEM are
-// possible.
+// arguments' errors, which the caller has checked, only MPI_ERR_NO_MEM is possible.
 func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int32,
 	mode Mode) (*request.Request, error) {
 	if dest == abi.MPI_PROC_NULL {
 		return request.Completed, nil
-	}
-	if mode&modeMask == Buffered {
-		return request.Completed, e.bsend(c, x, &b, int32(dest), tag, mode)
 	}
 	o, err := e.send(c, x, &b, int32(dest), tag, mode, false)
 	if o == nil {

@@ -69,16 +69,10 @@ func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	return nil
 }
 
-// Persist turns a new, never started operation into an inactive persistent request: MPI_Bsend_init, and for tests
-// MPI_Send_init, MPI_Recv_init and their relatives.
+// Persist turns a new, never started operation into an inactive persistent request: for tests, MPI_Send_init,
+// MPI_Recv_init and their relatives.
 func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer, peer int, tag int32,
 	mode Mode) (*request.Request, error) {
-	if mode&modeMask == Buffered {
-		s := &persistentBsend{e: e, c: c, x: x, buf: b, dest: peer, tag: tag, mode: mode}
-		s.Op, s.Owner, s.Persistent = s, c, true
-		s.SetInactive()
-		return &s.Request, nil
-	}
 	m := e.operation(c, x, &b, int32(peer), tag)
 	m.Receive, m.Mode, m.Persistent = k == request.Receive, uint8(mode&modeMask), true
 	o, err := e.begin(m, &b)

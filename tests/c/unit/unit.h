@@ -79,7 +79,6 @@ static int unit_raise(int class, const char *call, const char *text, int kind, u
 	gompi_add(&unit_errors, 1);
 	return class;
 }
-static bool unit_no_messages(void) { return false; }
 static void unit_nothing(void) {}
 
 /* --- Memory */
@@ -116,10 +115,7 @@ static void unit_node(int n) {
 					     .operation_stride = ring});
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
-	gompi_up = (struct gompi_up){.raise = unit_raise,
-				     .progress_messages = unit_no_messages,
-				     .find_dead = unit_nothing,
-				     .take_signals = unit_nothing};
+	gompi_up = (struct gompi_up){.raise = unit_raise, .find_dead = unit_nothing, .take_signals = unit_nothing};
 }
 
 /* The size of a node's control memory with so many lines, and members. */

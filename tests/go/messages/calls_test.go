@@ -3,7 +3,6 @@ package messages
 import (
 	"fmt"
 	"math/rand"
-	"runtime"
 	"testing"
 	"time"
 
@@ -220,54 +219,6 @@ func TestPersistent(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-func TestBufferAccounting(t *testing.T) {
-	es := job(t, 2)
-	a, b := es[0], es[1]
-	const over = abi.MPI_BSEND_OVERHEAD
-	send := func(n int) error { return a.Send(a.World, 0, p2p.Bytes(make([]byte, n)), 1, 0, p2p.Buffered) }
-	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(0)), "nothing attached")
-	mem := make([]byte, 3*(100_000+over))
-	require.NoError(t, a.Attach(p2p.BufferOf{}, addressOf(mem), int64(len(mem))))
-	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(a.Attach(p2p.BufferOf{}, addressOf(mem), 5)),
-		"attached already")
-	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(len(mem)-over+1)))
-	for i := 0; i < 3; i++ {
-		require.NoError(t, send(100_000), "%d", i)
-	}
-	require.ErrorContains(t, send(0), "512 bytes, and 301536 of the 301536 bytes")
-	f := a.Iflush(p2p.BufferOf{})
-	require.False(t, f.IsComplete())
-	recv := func(n int) { require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(make([]byte, n)), 0, 0, nil)) }
-	recv(100_000)
-	require.Eventually(t, func() bool { return a.under() == 2 }, 10*time.Second, time.Millisecond)
-	// Gaps do not decide: two messages that fill what is left are accepted though the second does not fit behind
-	// the first.
-	require.NoError(t, send(60_000))
-	require.NoError(t, send(40_000-over))
-	require.False(t, f.IsComplete())
-	recv(100_000)
-	recv(100_000)
-	require.Eventually(t, f.IsComplete, 10*time.Second, time.Millisecond, "the messages it waits for have left")
-	recv(60_000)
-	recv(40_000 - over)
-	addr, size, err := a.Detach(p2p.BufferOf{})
-	require.NoError(t, err)
-	require.Equal(t, addressOf(mem), addr)
-	require.Equal(t, int64(len(mem)), size)
-	// A communicator's own buffer comes first.
-	require.NoError(t, a.Attach(p2p.BufferOf{Comm: a.World}, addressOf(mem), 100))
-	require.NoError(t, a.Attach(p2p.BufferOf{}, addressOf(mem), 10_000))
-	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(0)))
-	_, size, err = a.Detach(p2p.BufferOf{Comm: a.World})
-	require.NoError(t, err)
-	require.Equal(t, int64(100), size)
-	require.NoError(t, send(0))
-	recv(0)
-	require.NoError(t, a.Flush(p2p.BufferOf{}))
-	require.Same(t, request.Completed, a.Iflush(p2p.BufferOf{}))
-	runtime.KeepAlive(mem)
 }
 
 // TestRecordsOfNobody hands records with random fields to the engine: none may do harm.

@@ -51,7 +51,7 @@ func newPlan(rnd *rand.Rand, n, each int) *plan {
 			}
 			m.size = m.size / 8 * 8
 			m.mode = []p2p.Mode{p2p.Standard, p2p.Standard, p2p.Standard, p2p.Synchronous,
-				p2p.Ready, p2p.Buffered, p2p.Standard | p2p.Urgent}[rnd.Intn(7)]
+				p2p.Ready, p2p.Standard | p2p.Urgent}[rnd.Intn(6)]
 			k := [2]int{m.dest, int(m.tag)}
 			m.seq = seq[k]
 			seq[k]++
@@ -86,9 +86,6 @@ func TestRandomTraffic(t *testing.T) {
 
 func play(e *Engine, p *plan, rnd *rand.Rand) error {
 	me := e.world
-	if err := e.Attach(p2p.BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0); err != nil {
-		return err
-	}
 	// expected[src][tag] holds what is still to be received.
 	expected := make([][planTags][]planned, p.n)
 	left := 0
@@ -122,7 +119,7 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 			if err != nil {
 				return err
 			}
-			if m.mode == p2p.Buffered || r == request.Completed {
+			if r == request.Completed {
 				mem.scribble()
 			}
 			sends = append(sends, r)
@@ -193,10 +190,7 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 			}
 		}
 	}
-	if err := waitAll(e, sends...); err != nil {
-		return err
-	}
-	_, _, err := e.Detach(p2p.BufferOf{})
+	err := waitAll(e, sends...)
 	runtime.KeepAlive(keep)
 	return err
 }
@@ -377,60 +371,5 @@ func TestProgressWhileTheTargetComputes(t *testing.T) {
 			})
 			require.Equal(t, want, got)
 		}
-	}
-}
-
-// TestBufferedSendLeavesByItself: the sender makes no call after MPI_Bsend, and its target does not receive before that
-// is certain.
-func TestBufferedSendLeavesByItself(t *testing.T) {
-	for _, noCMA := range []bool{false, true} {
-		setCMA(t, noCMA)
-		es := job(t, 2)
-		received := make(chan struct{})
-		all(t, es, func(e *Engine) error {
-			sizes := []int{100, 4000, 1 << 20, 50_000, 8}
-			if e.world == 0 {
-				buf := make([]byte, 4<<20)
-				if err := e.Attach(p2p.BufferOf{}, addressOf(buf), int64(len(buf))); err != nil {
-					return err
-				}
-				for k := 0; k < 30; k++ { // more than a ring holds
-					for i, n := range sizes {
-						if n > 100_000 && k > 0 {
-							continue
-						}
-						b := pattern(n, i+k)
-						if err := e.Send(e.World, 0, p2p.Bytes(b), 1, int32(i),
-							p2p.Buffered); err != nil {
-							return err
-						}
-						clear(b)
-					}
-				}
-				<-received
-				addr, size, err := e.Detach(p2p.BufferOf{})
-				if addr != addressOf(buf) || size != int64(len(buf)) {
-					return fmt.Errorf("detached %#x %d", addr, size)
-				}
-				return err
-			}
-			time.Sleep(20 * time.Millisecond)
-			for k := 0; k < 30; k++ {
-				for i, n := range sizes {
-					if n > 100_000 && k > 0 {
-						continue
-					}
-					got := make([]byte, n)
-					if err := e.Recv(e.World, 0, p2p.Bytes(got), 0, int32(i), nil); err != nil {
-						return err
-					}
-					if !bytes.Equal(got, pattern(n, i+k)) {
-						return fmt.Errorf("message %d %d", k, i)
-					}
-				}
-			}
-			close(received)
-			return nil
-		})
 	}
 }
