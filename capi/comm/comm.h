@@ -27,7 +27,7 @@ struct gompi_comm {
 	struct gompi_kept *kept;           // plans of its last calls (coll/kept.h)
 	int32_t started;                   // calls that have gone by plans with requests so far, their tag
 	struct gompi_topology topology;
-	struct gompi_attached *_Atomic attached;     // its buffer (message/attached.h), NULL: it never had one
+	struct gompi_bsend_buffer *_Atomic attached; // its buffer (message/attached.h), NULL: it never had one
 	struct gompi_attributes *_Atomic attributes; // NULL: there were none
 	struct gompi_raises raises;
 	struct gompi_ranks members;               // the (local) group

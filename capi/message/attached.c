@@ -7,8 +7,8 @@
 struct gompi_biased gompi_attached_lock;
 
 // Puts k behind below, NULL: first, in the order of places.
-static void place_above(struct gompi_attached *a, struct gompi_attached_message *k, char *data,
-			struct gompi_attached_message *below) {
+static void place_above(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k, char *data,
+			struct gompi_bsend_message *below) {
 	k->placed = true;
 	k->data = data;
 	k->below = below;
@@ -18,8 +18,8 @@ static void place_above(struct gompi_attached *a, struct gompi_attached_message 
 }
 
 // Finds a gap in the application's memory: behind all that is there, or the first. Returns true if there is one.
-static bool place_message(struct gompi_attached *a, struct gompi_attached_message *k) {
-	struct gompi_attached_message *below = a->highest;
+static bool place_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k) {
+	struct gompi_bsend_message *below = a->highest;
 	char *at = below != NULL ? below->data + below->size : a->addr;
 	if (gompi_is_automatic(a) || k->size == 0)
 		return false;
@@ -29,7 +29,7 @@ static bool place_message(struct gompi_attached *a, struct gompi_attached_messag
 	}
 	below = NULL;
 	at = a->addr;
-	for (struct gompi_attached_message *n = a->lowest; n != NULL; below = n, n = n->above) {
+	for (struct gompi_bsend_message *n = a->lowest; n != NULL; below = n, n = n->above) {
 		if (n->data - at >= k->size) {
 			place_above(a, k, at, below);
 			return true;
@@ -40,7 +40,7 @@ static bool place_message(struct gompi_attached *a, struct gompi_attached_messag
 }
 
 // Puts k, for which there is room, among the messages. Returns false if there is no memory.
-static bool add_message(struct gompi_attached *a, struct gompi_attached_message *k) {
+static bool add_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k) {
 	gompi_mutex_take(&a->lock);
 	bool fine = place_message(a, k) || k->size == 0 || (k->data = malloc((size_t)k->size)) != NULL;
 	if (fine) {
@@ -55,8 +55,8 @@ static bool add_message(struct gompi_attached *a, struct gompi_attached_message 
 	return fine;
 }
 
-struct gompi_attached_message *gompi_attached_put(struct gompi_attached *a, int64_t size, struct gompi_verdict *v) {
-	struct gompi_attached_message *k = calloc(1, sizeof *k);
+struct gompi_bsend_message *gompi_attached_put(struct gompi_bsend_buffer *a, int64_t size, struct gompi_verdict *v) {
+	struct gompi_bsend_message *k = calloc(1, sizeof *k);
 	if (k == NULL) {
 		gompi_error(v, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)size);
 		return NULL;
@@ -84,8 +84,8 @@ struct gompi_attached_message *gompi_attached_put(struct gompi_attached *a, int6
 	return NULL;
 }
 
-void gompi_attached_left(struct gompi_attached_message *k) {
-	struct gompi_attached *a = k->in;
+void gompi_attached_left(struct gompi_bsend_message *k) {
+	struct gompi_bsend_buffer *a = k->in;
 	gompi_mutex_take(&a->lock);
 	*(k->before != NULL ? &k->before->after : &a->first) = k->after;
 	*(k->after != NULL ? &k->after->before : &a->last) = k->before;

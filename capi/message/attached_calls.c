@@ -10,15 +10,15 @@ struct owner {
 	MPI_Comm comm;
 	struct gompi_messages *m; // NULL: MPI is not running
 	struct gompi_comm *c;
-	struct gompi_attached *a; // NULL: there is none, and never was
+	struct gompi_bsend_buffer *a; // NULL: there is none, and never was
 };
 
-static inline struct gompi_attached *process_attached(void) {
+static inline struct gompi_bsend_buffer *process_attached(void) {
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	return m != NULL ? &m->attached : NULL;
 }
 
-static inline struct gompi_attached *comm_attached(struct gompi_comm *c) {
+static inline struct gompi_bsend_buffer *comm_attached(struct gompi_comm *c) {
 	// acquire: pairs with the change in first_attached
 	return c != NULL ? gompi_load_acquire(&c->attached) : NULL;
 }
@@ -47,8 +47,8 @@ static bool is_no_owner(const struct owner *o, int *rc) {
 static const int64_t automatic_size = 1LL << 62;
 
 // What a communicator has for a buffer, from its first one on. NULL: there is no memory.
-static struct gompi_attached *first_attached(struct gompi_comm *c) {
-	struct gompi_attached *a = calloc(1, sizeof *a), *other = NULL;
+static struct gompi_bsend_buffer *first_attached(struct gompi_comm *c) {
+	struct gompi_bsend_buffer *a = calloc(1, sizeof *a), *other = NULL;
 	if (a == NULL || gompi_change_once(&c->attached, &other, a))
 		return a;
 	free(a);
@@ -77,7 +77,7 @@ static __attribute__((noinline)) int attach_closer(struct owner o, void *addr, i
 }
 
 // Attaches what most buffers are. Returns true if it has.
-static inline bool attach_quick(struct gompi_attached *a, void *addr, int64_t size) {
+static inline bool attach_quick(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
 	return __builtin_expect(a != NULL && (uintptr_t)addr > (uintptr_t)MPI_BUFFER_AUTOMATIC && size >= 0, 1) &&
 	       gompi_attached_begin(a, addr, size);
 }
@@ -110,8 +110,8 @@ static __attribute__((noinline)) int detach_closer(struct owner o, void *buffer_
 }
 
 // Detaches a buffer without messages. Returns true if it has.
-static inline __attribute__((always_inline)) bool detach_quick(struct gompi_attached *a, void *buffer_addr, int *size,
-							       MPI_Count *large) {
+static inline __attribute__((always_inline)) bool detach_quick(struct gompi_bsend_buffer *a, void *buffer_addr,
+							       int *size, MPI_Count *large) {
 	void *addr;
 	int64_t n;
 	if (__builtin_expect(a == NULL || buffer_addr == NULL || (size == NULL && large == NULL), 0) ||

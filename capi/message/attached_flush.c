@@ -7,7 +7,7 @@
 // Waits for the messages up to a number.
 struct leaving {
 	struct gompi_messages *m;
-	struct gompi_attached *a;
+	struct gompi_bsend_buffer *a;
 	uint64_t number;
 };
 
@@ -40,7 +40,7 @@ static int await_leaving(struct leaving w, const char *call, struct gompi_verdic
 	return gompi_request_lost(class != MPI_SUCCESS ? class : broken_lane(w.m), v);
 }
 
-int gompi_attached_end_later(struct gompi_messages *m, struct gompi_attached *a, const char *call, void **addr,
+int gompi_attached_end_later(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call, void **addr,
 			     int64_t *size, struct gompi_verdict *v) {
 	int class = MPI_SUCCESS;
 	while (class == MPI_SUCCESS && !gompi_attached_end(a, addr, size))
@@ -48,7 +48,7 @@ int gompi_attached_end_later(struct gompi_messages *m, struct gompi_attached *a,
 	return class;
 }
 
-int gompi_attached_flush(struct gompi_messages *m, struct gompi_attached *a, const char *call,
+int gompi_attached_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call,
 			 struct gompi_verdict *v) {
 	if (__builtin_expect(gompi_load_acquire(&a->oldest) == 0, 1))
 		return MPI_SUCCESS;
@@ -62,7 +62,7 @@ int gompi_attached_flush(struct gompi_messages *m, struct gompi_attached *a, con
 static void forget_flush(struct gompi_request *r) {
 	if (gompi_load_acquire(&r->state) == REQUEST_COMPLETE)
 		return;
-	struct gompi_attached *a = (struct gompi_attached *)r->object;
+	struct gompi_bsend_buffer *a = (struct gompi_bsend_buffer *)r->object;
 	gompi_mutex_take(&a->lock);
 	for (struct gompi_request **at = &a->flushes; *at != NULL; at = &(*at)->flush.next)
 		if (*at == r) {
@@ -74,7 +74,7 @@ static void forget_flush(struct gompi_request *r) {
 
 static const struct gompi_request_kind flush_kind = {.release = forget_flush, .lets_go = true};
 
-MPI_Request gompi_attached_iflush(struct gompi_messages *m, struct gompi_attached *a, uint64_t context) {
+MPI_Request gompi_attached_iflush(struct gompi_messages *m, struct gompi_bsend_buffer *a, uint64_t context) {
 	if (__builtin_expect(gompi_load_acquire(&a->oldest) == 0, 1))
 		return GOMPI_REQUEST_DONE;
 	struct gompi_request *r = gompi_request_new(m, context, &flush_kind, (uintptr_t)a);
@@ -98,7 +98,7 @@ MPI_Request gompi_attached_iflush(struct gompi_messages *m, struct gompi_attache
 int gompi_comm_detach(uintptr_t comm, struct gompi_verdict *v) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	struct gompi_attached *a = c != NULL ? gompi_load(&c->attached) : NULL;
+	struct gompi_bsend_buffer *a = c != NULL ? gompi_load(&c->attached) : NULL;
 	void *addr;
 	int64_t size;
 	return a != NULL && m != NULL ? gompi_attached_end_later(m, a, gompi_call, &addr, &size, v) : MPI_SUCCESS;
@@ -106,7 +106,7 @@ int gompi_comm_detach(uintptr_t comm, struct gompi_verdict *v) {
 
 void gompi_comm_attached_close(uintptr_t comm) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
-	struct gompi_attached *a = c != NULL ? gompi_load(&c->attached) : NULL;
+	struct gompi_bsend_buffer *a = c != NULL ? gompi_load(&c->attached) : NULL;
 	if (a == NULL)
 		return;
 	gompi_mutex_take(&a->lock); // the thread that has ended the last message may still have it

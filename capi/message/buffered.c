@@ -5,7 +5,7 @@
 
 // The message of r has left, or never will; nobody can be told of that.
 static void buffered_is_over(struct gompi_lane *l, struct gompi_request *r) {
-	struct gompi_attached_message *k = (struct gompi_attached_message *)r->object;
+	struct gompi_bsend_message *k = (struct gompi_bsend_message *)r->object;
 	r->kind = NULL;
 	gompi_request_give(r);
 	gompi_attached_left(k);
@@ -18,11 +18,11 @@ static const struct gompi_request_kind buffered_kind = {.over = buffered_is_over
 static int buffered_send(const struct gompi_request *s, struct gompi_verdict *v) {
 	struct gompi_lane *l = s->lane;
 	struct gompi_messages *m = l->home;
-	struct gompi_attached *a = gompi_attached_for(m, gompi_comm_get((MPI_Comm)s->comm));
+	struct gompi_bsend_buffer *a = gompi_attached_for(m, gompi_comm_get((MPI_Comm)s->comm));
 	if (gompi_attached_fits(a, s->buf.size) &&
 	    (s->world == m->node.self ? gompi_give_self(l, s) : gompi_eager_anywhere(gompi_link_to(l, s->world), s)))
 		return MPI_SUCCESS;
-	struct gompi_attached_message *k = gompi_attached_put(a, s->buf.size, v);
+	struct gompi_bsend_message *k = gompi_attached_put(a, s->buf.size, v);
 	if (k == NULL)
 		return v->class;
 	gompi_buffer_pack(&s->buf, k->data, 0, k->size);

@@ -94,9 +94,9 @@ static inline struct gompi_request *gompi_request_quick(const struct gompi_reque
 
 // The buffer that a buffered send on a communicator uses, which may be attached or not: the communicator's, else the
 // process'. NULL: the communicator has been freed.
-static inline struct gompi_attached *gompi_attached_for(struct gompi_messages *m, struct gompi_comm *c) {
+static inline struct gompi_bsend_buffer *gompi_attached_for(struct gompi_messages *m, struct gompi_comm *c) {
 	// acquire: pairs with the change in first_attached
-	struct gompi_attached *a = c != NULL ? gompi_load_acquire(&c->attached) : NULL;
+	struct gompi_bsend_buffer *a = c != NULL ? gompi_load_acquire(&c->attached) : NULL;
 	return __builtin_expect(a != NULL, 0) && gompi_load(&a->room) != 0 ? a : &m->attached;
 }
 
@@ -139,8 +139,8 @@ int gompi_send_class(const struct gompi_request *r, const char *call, struct gom
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
 // The same for one that has been matched or posted already.
 int gompi_receive_posted(struct gompi_request *r, const char *call);
-// Sends what r describes, which has been checked, as a nonblocking send does if that is over at once. Returns true if it
-// is; else r says whether its data stays here.
+// Sends what r describes, which has been checked, as a nonblocking send does if that is over at once. Returns true if
+// it is; else r says whether its data stays here.
 bool gompi_isend_over(struct gompi_request *r);
 // Makes a request like s, which has been checked, under the lane's lock, and stores its handle. NULL: it cannot be,
 // which gompi_call_no_request raises.

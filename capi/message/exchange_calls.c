@@ -80,16 +80,16 @@ GOMPI_ENTRY(MPI_Sendrecv_replace_c, gompi_sendrecv_replace_c)
 // The two messages of a nonblocking exchange whose send is not over at once, and the copy that it sends, if it needs
 // one. The request of the application stands for both: complete when they are; its status is the receive's. Like them
 // it is in the communicator's lane.
-struct pair {
+struct exchange {
 	struct gompi_request *half[2]; // the receive and the send; NULL: it is over
 	char copy[];
 };
 
-static struct pair *pair_of(const struct gompi_request *r) { return (struct pair *)r->object; }
+static struct exchange *exchange_of(const struct gompi_request *r) { return (struct exchange *)r->object; }
 
 static void half_is_over(struct gompi_lane *l, struct gompi_request *h) {
 	struct gompi_request *r = (struct gompi_request *)h->object;
-	struct pair *p = pair_of(r);
+	struct exchange *p = exchange_of(r);
 	int class = r->result.class;
 	bool cancelled = r->result.cancelled || h->result.cancelled;
 	h->kind = NULL;
@@ -117,24 +117,24 @@ static void half_is_over(struct gompi_lane *l, struct gompi_request *h) {
 
 static const struct gompi_request_kind half_kind = {.over = half_is_over};
 
-// What can be cancelled of the two is, so that both end; the pair counts as cancelled if one of them was.
-static int cancel_pair(struct gompi_request *r, struct gompi_verdict *v) {
+// What can be cancelled of the two is, so that both end; the exchange counts as cancelled if one of them was.
+static int cancel_exchange(struct gompi_request *r, struct gompi_verdict *v) {
 	(void)v;
 	gompi_lane_take(r->lane);
 	for (int i = 0; i < 2; i++)
-		if (pair_of(r)->half[i] != NULL)
-			gompi_cancel_locked(r->lane, pair_of(r)->half[i]);
+		if (exchange_of(r)->half[i] != NULL)
+			gompi_cancel_locked(r->lane, exchange_of(r)->half[i]);
 	gompi_lane_end(r->lane);
 	return MPI_SUCCESS;
 }
 
-static void drop_pair(struct gompi_request *r) {
+static void drop_exchange(struct gompi_request *r) {
 	gompi_request_drop_text(r);
-	free(pair_of(r));
+	free(exchange_of(r));
 }
 
-static const struct gompi_request_kind pair_kind = {
-	.cancel = cancel_pair, .why = gompi_request_say_text, .drop = drop_pair};
+static const struct gompi_request_kind exchange_kind = {
+	.cancel = cancel_exchange, .why = gompi_request_say_text, .drop = drop_exchange};
 
 // A message that is a half of r.
 static struct gompi_request *half_of(struct gompi_request *r, const struct gompi_request *described) {
@@ -150,8 +150,8 @@ static struct gompi_request *half_of(struct gompi_request *r, const struct gompi
 }
 
 // Makes r, which has been described as in, the request of both and starts them. Returns false if there is no memory.
-static bool start_pair(struct gompi_request *r, struct pair *p, const struct gompi_request *out,
-		       const struct gompi_request *in) {
+static bool start_exchange(struct gompi_request *r, struct exchange *p, const struct gompi_request *out,
+			   const struct gompi_request *in) {
 	bool both = !gompi_is_nobody(in);
 	p->half[1] = half_of(r, out);
 	p->half[0] = both && p->half[1] != NULL ? half_of(r, in) : NULL;
@@ -162,7 +162,7 @@ static bool start_pair(struct gompi_request *r, struct pair *p, const struct gom
 		}
 		return false;
 	}
-	r->kind = &pair_kind;
+	r->kind = &exchange_kind;
 	r->object = (uintptr_t)p;
 	r->receive = false;
 	r->world = -1;
@@ -177,7 +177,7 @@ static __attribute__((noinline)) int iexchange_closer(const struct gompi_envelop
 						      bool replace, MPI_Request *request) {
 	struct gompi_request s = {0}, r = {0}, *whole;
 	struct gompi_verdict v;
-	struct pair *p = NULL;
+	struct exchange *p = NULL;
 	MPI_Request handle;
 	if (gompi_call_check(&s, out, false, &v) != MPI_SUCCESS || gompi_call_check(&r, in, true, &v) != MPI_SUCCESS ||
 	    (request == NULL && gompi_error(&v, MPI_ERR_ARG, "request is NULL")))
@@ -200,7 +200,7 @@ static __attribute__((noinline)) int iexchange_closer(const struct gompi_envelop
 		}
 	}
 	gompi_lane_take(l);
-	bool started = sent || (p != NULL && start_pair(whole, p, &s, &r));
+	bool started = sent || (p != NULL && start_exchange(whole, p, &s, &r));
 	if (!started) {
 		gompi_request_remove(whole);
 		gompi_request_give(whole);

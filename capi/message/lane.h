@@ -138,10 +138,10 @@ struct gompi_messages {
 	gompi_a32 stalled; // a progress thread has left the next step of a plan to threads of the application
 	gompi_a32 hooks;   // the flags below
 	struct gompi_lane lane[GOMPI_LANES];
-	struct gompi_attached attached; // of MPI_Buffer_attach
-	struct gompi_mutex plans_lock;  // of what follows, for a moment
-	struct gompi_plan *plans;       // those under way (plan.h)
-	struct gompi_mutex peers_lock;  // to add to peers
+	struct gompi_bsend_buffer attached; // of MPI_Buffer_attach
+	struct gompi_mutex plans_lock;      // of what follows, for a moment
+	struct gompi_plan *plans;           // those under way (plan.h)
+	struct gompi_mutex peers_lock;      // to add to peers
 	uint32_t peers_number;
 	struct gompi_remote_peers *_Atomic peers; // links to processes on other nodes
 	// gompi_progress_locked: what gives a lane's lock back makes progress, but stands below all that progress does.

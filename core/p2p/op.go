@@ -10,9 +10,9 @@ import (
 // Mode says how a message is sent.
 type Mode uint8
 
-// The modes: standard, synchronous (complete when the receive has begun), ready; buffered sends are C's. Urgent may be added: the
-// receiver is to look at the message even if it computes; for steps of operations that the receiver's process takes on
-// its own.
+// The modes: standard, synchronous (complete when the receive has begun), ready; what is buffered is C's. Urgent may be
+// added: the receiver is to look at the message even if it computes; for steps of operations that the receiver's
+// process takes on its own.
 const (
 	Standard Mode = iota
 	Synchronous
