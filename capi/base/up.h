@@ -56,6 +56,9 @@ struct gompi_up {
 	// Raises an error on an object and returns what the call shall return; gompi_refuse in verdict.h is the way
 	// there.
 	int (*raise)(int class, const char *call, const char *text, int kind, uintptr_t object);
+	// Stores what an error of a class was about that the application has raised on an object itself, which may have
+	// gone, as text of less than MPI_MAX_ERROR_STRING bytes. Returns its length.
+	int (*called_text)(int class, int kind, uintptr_t object, char *text);
 	// Looks for processes of the node that have died; gompi_header()->broken counts them afterwards.
 	void (*find_dead)(void);
 	// Stores the name of the host of a process of the job, as text of less than size bytes.
