@@ -22,6 +22,7 @@ enum {
 	GOMPI_KIND_MESSAGE = 7,
 	GOMPI_KIND_INFO = 8,
 	GOMPI_KIND_ERRHANDLER = 9,
+	GOMPI_KIND_PERSISTENT = 10, // requests; what core/handle has of that kind no application sees
 	GOMPI_KIND_DATATYPE = 11,
 	GOMPI_KIND_REQUEST = 12, // of messages; core/handle does not know it, nor keyvals
 	GOMPI_KIND_KEYVAL = 13,  // and one more for each kind of these

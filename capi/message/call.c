@@ -234,28 +234,6 @@ void gompi_request_restart(struct gompi_request *r) {
 	gompi_call_step(l->home);
 }
 
-bool gompi_init_quick(const struct gompi_envelope *e, bool receive, enum gompi_mode mode, MPI_Request *request) {
-	struct gompi_request s;
-	if (request == NULL || (!receive && (e->peer < 0 || e->tag < 0)) ||
-	    !gompi_call_quick_receive(&s, (void *)(uintptr_t)e->at, e->count, e->type, e->peer, e->tag, e->comm))
-		return false;
-	struct gompi_lane *l = s.lane;
-	gompi_lane_take(l);
-	struct gompi_request *r = gompi_request_quick(&s);
-	if (r != NULL) {
-		const struct gompi_comm *c = gompi_comm_get(e->comm);
-		r->source = c->rank;
-		r->world = e->peer < 0 ? -1 : gompi_ranks_at(&c->peers, e->peer);
-		r->receive = receive;
-		r->mode = (uint8_t)mode;
-		r->persistent = true;
-		gompi_store(&r->state, REQUEST_INACTIVE);
-		*request = (MPI_Request)gompi_request_handle(r);
-	}
-	gompi_lane_give(l);
-	return r != NULL;
-}
-
 struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request) {
 	struct gompi_request *r = gompi_request_take(l);
 	if (r == NULL)
@@ -277,8 +255,23 @@ int gompi_call_no_request(const struct gompi_request *s, const char *call) {
 	return gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
 }
 
+static int make_persistent(const struct gompi_request *s, const char *call, MPI_Request *request) {
+	struct gompi_request *r = gompi_persistent_make(s->lane);
+	if (r == NULL)
+		return gompi_call_no_request(s, call);
+	uint32_t handle = r->handle;
+	*r = *s;
+	r->handle = handle;
+	r->handled = r->apart = true;
+	gompi_buffer_hold(&r->buf);
+	*request = (MPI_Request)gompi_request_handle(r);
+	return MPI_SUCCESS;
+}
+
 int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
 	struct gompi_lane *l = s->lane;
+	if (s->persistent)
+		return make_persistent(s, call, request);
 	gompi_lane_take(l);
 	struct gompi_request *r = gompi_start_taken(l, s, request);
 	if (r == NULL) {

@@ -72,12 +72,8 @@ static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, i
 	return true;
 }
 
-// A request with a handle of what a quick check has described, in its lane, whose lock is held: it is to be made a
-// receive or a send. NULL: there is no memory, or too many are live.
-static inline struct gompi_request *gompi_request_quick(const struct gompi_request *s) {
-	struct gompi_request *r = gompi_request_take(s->lane);
-	if (__builtin_expect(r == NULL, 0))
-		return NULL;
+// Makes r about what a quick check has described.
+static inline void gompi_request_describe(struct gompi_request *r, const struct gompi_request *s) {
 	r->buf.at = s->buf.at;
 	r->buf.size = s->buf.size;
 	r->buf.type = NULL;
@@ -86,6 +82,15 @@ static inline struct gompi_request *gompi_request_quick(const struct gompi_reque
 	r->comm = s->comm;
 	r->peer = s->peer;
 	r->tag = s->tag;
+}
+
+// A request with a handle of what a quick check has described, in its lane, whose lock is held: it is to be made a
+// receive or a send. NULL: there is no memory, or too many are live.
+static inline struct gompi_request *gompi_request_quick(const struct gompi_request *s) {
+	struct gompi_request *r = gompi_request_take(s->lane);
+	if (__builtin_expect(r == NULL, 0))
+		return NULL;
+	gompi_request_describe(r, s);
 	if (__builtin_expect(gompi_request_add(r), 1))
 		return r;
 	gompi_request_give(r);
@@ -146,10 +151,28 @@ bool gompi_isend_over(struct gompi_request *r);
 // which gompi_call_no_request raises.
 struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request);
 __attribute__((cold)) int gompi_call_no_request(const struct gompi_request *s, const char *call);
-// Stores a handle of r, which has been checked, and starts it unless it is inactive or complete. What the call returns.
+// Stores a handle of r, which has been checked, and starts it unless it is persistent or complete. What the call
+// returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
 // Makes a persistent request, if the arguments are what most are. Returns true if it has; else look closer.
-bool gompi_init_quick(const struct gompi_envelope *e, bool receive, enum gompi_mode mode, MPI_Request *request);
+static inline bool gompi_init_quick(const void *at, int64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+				    bool receive, enum gompi_mode mode, MPI_Request *request) {
+	struct gompi_request s;
+	if (__builtin_expect(request == NULL || (!receive && (peer < 0 || tag < 0)), 0) ||
+	    !gompi_call_quick_receive(&s, (void *)(uintptr_t)at, count, type, peer, tag, comm))
+		return false;
+	struct gompi_request *r = gompi_persistent_make(s.lane);
+	if (__builtin_expect(r == NULL, 0))
+		return false;
+	const struct gompi_comm *c = gompi_comm_get(comm);
+	gompi_request_describe(r, &s);
+	r->source = c->rank;
+	r->world = peer < 0 ? -1 : gompi_ranks_at(&c->peers, peer);
+	r->receive = receive;
+	r->mode = (uint8_t)mode;
+	*request = (MPI_Request)gompi_request_handle(r);
+	return true;
+}
 // Starts a persistent request.
 void gompi_request_restart(struct gompi_request *r);
 // The same of a buffered send, which is complete at once, or not started: 0, or the verdict's class, MPI_ERR_BUFFER or
@@ -160,8 +183,11 @@ int gompi_buffered_start(struct gompi_request *r, struct gompi_verdict *v);
 static inline struct gompi_request *gompi_request_of(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	if (__builtin_expect(h >> GOMPI_KIND_BITS != GOMPI_KIND_REQUEST || m == NULL, 0))
-		return NULL;
+	if (__builtin_expect(h >> GOMPI_KIND_BITS != GOMPI_KIND_REQUEST || m == NULL, 0)) {
+		if (h >> GOMPI_KIND_BITS != GOMPI_KIND_PERSISTENT || m == NULL)
+			return NULL;
+		return gompi_table_get(&gompi_persistent.handles.table, h);
+	}
 	struct gompi_lane *l = &m->lane[h >> GOMPI_REQUEST_NUMBER_BITS & (GOMPI_LANES - 1)];
 	return gompi_table_get(&l->requests.handles.table, h);
 }

@@ -278,12 +278,13 @@ static inline struct gompi_request *gompi_request_take(struct gompi_lane *l) {
 }
 
 // Gives a request back that nothing refers to any longer.
-void gompi_request_drop(struct gompi_request *r); // what it has of a kind, or of a datatype
+// What it has of a kind, or of a datatype. Returns true if that was all: the memory is not the lane's.
+bool gompi_request_drop(struct gompi_request *r);
 void gompi_request_unmake(struct gompi_request *r);
 static inline void gompi_request_give(struct gompi_request *r) {
 	struct gompi_lane *l = r->lane;
-	if (__builtin_expect(r->kind != NULL || r->buf.type != NULL, 0))
-		gompi_request_drop(r);
+	if (__builtin_expect(r->kind != NULL || r->buf.type != NULL || r->apart, 0) && gompi_request_drop(r))
+		return;
 	if (__builtin_expect(l->requests.spares == GOMPI_REQUEST_SPARES, 0)) {
 		gompi_request_unmake(r);
 		return;
@@ -300,9 +301,21 @@ static inline bool gompi_request_add(struct gompi_request *r) {
 	return r->handled;
 }
 
+// Persistent requests of messages: only the application makes them, so they need no lane's lock (persistent.c).
+extern struct gompi_objects gompi_persistent;
+// Returns one with a handle, cleared; NULL: there is no memory, or as many are live as can be.
+struct gompi_request *gompi_persistent_make(struct gompi_lane *l);
+void gompi_persistent_remove(struct gompi_request *r); // the handle
+void gompi_persistent_give(struct gompi_request *r);
+// Frees one that is complete or inactive. Returns false if that needs the lane's lock.
+bool gompi_persistent_free(struct gompi_request *r);
+
 // Takes the handle away.
 static inline void gompi_request_remove(struct gompi_request *r) {
-	gompi_handles_remove(&r->lane->requests.handles, r->handle);
+	if (__builtin_expect(r->apart, 0))
+		gompi_persistent_remove(r);
+	else
+		gompi_handles_remove(&r->lane->requests.handles, r->handle);
 	r->handled = false;
 }
 

@@ -72,7 +72,9 @@ GOMPI_ENTRY(MPI_Irecv_c, gompi_irecv_c)
 
 int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
 		      MPI_Request *request) {
-	struct gompi_envelope e = {"MPI_Recv_init", buf, count, datatype, source, tag, comm};
-	return gompi_init_quick(&e, true, MODE_STANDARD, request) ? MPI_SUCCESS : irecv_closer(&e, true, request);
+	if (gompi_init_quick(buf, count, datatype, source, tag, comm, true, MODE_STANDARD, request))
+		return MPI_SUCCESS;
+	return irecv_closer(&(struct gompi_envelope){"MPI_Recv_init", buf, count, datatype, source, tag, comm}, true,
+			    request);
 }
 GOMPI_ENTRY(MPI_Recv_init_c, gompi_recv_init_c)

@@ -13,12 +13,16 @@ struct gompi_request *gompi_request_made(struct gompi_lane *l) {
 	return r;
 }
 
-void gompi_request_drop(struct gompi_request *r) {
+bool gompi_request_drop(struct gompi_request *r) {
 	gompi_buffer_drop(&r->buf);
 	if (r->kind != NULL && r->kind->drop != NULL)
 		r->kind->drop(r);
 	r->buf.type = NULL;
 	r->kind = NULL;
+	bool apart = r->apart;
+	if (apart)
+		gompi_persistent_give(r);
+	return apart;
 }
 
 void gompi_request_unmake(struct gompi_request *r) {

@@ -91,6 +91,7 @@ struct gompi_request {
 	gompi_a32 state;
 	bool receive;              // else a send
 	bool persistent;           // MPI_Start starts it again
+	bool apart;                // its handle and memory are not the lane's (persistent.c)
 	bool handled;              // the application has a handle
 	bool freed;                // MPI_Request_free while it was active: goes when it is complete
 	bool posted;               // entry counts
@@ -114,7 +115,7 @@ struct gompi_request {
 	struct gompi_result result; // valid once it is complete
 };
 
-// Handles of requests: GOMPI_KIND_REQUEST, lane and number (struct gompi_handles).
+// Handles of requests: GOMPI_KIND_REQUEST, lane and number (struct gompi_handles); or GOMPI_KIND_PERSISTENT.
 enum { GOMPI_REQUEST_NUMBER_BITS = 25 };
 
 enum { GOMPI_REQUEST_SPARES = 256 }; // that a lane keeps

@@ -144,6 +144,10 @@ int gompi_request_free(MPI_Request *request) {
 		*request = MPI_REQUEST_NULL;
 		return MPI_SUCCESS;
 	}
+	if (r->apart && gompi_persistent_free(r)) {
+		*request = MPI_REQUEST_NULL;
+		return MPI_SUCCESS;
+	}
 	struct gompi_lane *l = r->lane;
 	gompi_lane_take(l);
 	bool active = gompi_load(&r->state) == REQUEST_ACTIVE && (r->kind == NULL || !r->kind->lets_go);

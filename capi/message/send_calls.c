@@ -139,8 +139,9 @@ static inline int isend_as(const char *call, enum gompi_mode mode, const void *b
 
 static int send_init(const char *call, enum gompi_mode mode, const void *buf, int64_t count, MPI_Datatype datatype,
 		     int dest, int tag, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_envelope e = {call, buf, count, datatype, dest, tag, comm};
-	return gompi_init_quick(&e, false, mode, request) ? MPI_SUCCESS : isend_closer(&e, mode, true, request);
+	if (gompi_init_quick(buf, count, datatype, dest, tag, comm, false, mode, request))
+		return MPI_SUCCESS;
+	return isend_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode, true, request);
 }
 
 int gompi_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
