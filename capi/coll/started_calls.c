@@ -68,13 +68,13 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 		   MPI_Request *request) {
 	struct gompi_collective call = *a;
 	call.tag = (int32_t)((uint32_t)c->started % INT32_MAX + 1);
-	struct gompi_plan *p = persistent ? NULL : gompi_kept_take(c, a);
+	struct gompi_plan *p = gompi_kept_take(c, a);
 	struct gompi_request *r;
 	MPI_Request h = MPI_REQUEST_NULL;
 	int rc = MPI_SUCCESS;
 	if (p != NULL) {
 		p->head.tag = call.tag;
-		r = gompi_plan_request(p, PLAN_ONCE);
+		r = gompi_plan_request(p, persistent ? PLAN_AGAIN : PLAN_ONCE);
 		if (r == NULL) {
 			gompi_plan_leave_it(p);
 			return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",

@@ -116,15 +116,16 @@ void gompi_plan_enter(struct gompi_plan *p);
 void gompi_plan_leave(struct gompi_plan *p);
 // Does a plan of the application's messages to its end. MPI_SUCCESS or p->why's class.
 int gompi_plan_do(struct gompi_plan *p);
-// What a request is made of a plan for: one run; one, and then the plan may be kept for others; MPI_Start, any number.
+// What a request is made of a plan for: one run; one, or any number by MPI_Start, and then the plan may be kept for
+// others.
 enum gompi_plan_use { PLAN_ONCE, PLAN_KEEP, PLAN_AGAIN };
 // Makes a request of a plan, inactive if it is for MPI_Start; else the plan begins. The plan goes with it, or when it
 // is over. NULL: there is no memory, or too many are live; the plan is the caller's still.
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use);
 
-// Plans that are kept by somebody for requests to come. The last one that this thread has made a request of as
-// PLAN_KEEP, which the caller keeps from now on; NULL: it is not worth that, or depends on what the application may
-// change.
+// Plans that are kept by somebody for requests to come. The last new one that this thread has made a request of as
+// PLAN_KEEP or PLAN_AGAIN, which the caller keeps from now on; NULL: it is not worth that, or depends on what the
+// application may change.
 struct gompi_plan *gompi_plan_for_later(void);
 // Returns true if it is not under way, but kept: then it is the caller's, to be run again.
 bool gompi_plan_reuse(struct gompi_plan *p);

@@ -230,8 +230,8 @@ struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_u
 	r->comm = p->head.comm;
 	r->persistent = use == PLAN_AGAIN;
 	p->request = r;
-	gompi_or_total(&p->held, PLAN_USED);
-	if (use == PLAN_KEEP && is_for_later(p)) {
+	bool is_new = gompi_or_total(&p->held, PLAN_USED) == 0;
+	if (is_new && use != PLAN_ONCE && is_for_later(p)) {
 		gompi_or_total(&p->held, PLAN_KEPT);
 		for_later = p;
 	}

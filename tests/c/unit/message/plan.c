@@ -305,6 +305,7 @@ static void as_requests(bool persistent) {
 			continue;
 		r[i] = gompi_plan_request(plan[i], PLAN_AGAIN);
 		CHECK(r[i] != NULL && gompi_load(&r[i]->state) == REQUEST_INACTIVE, "member %d: not inactive", i);
+		CHECK(gompi_plan_for_later() == plan[i] && !gompi_plan_reuse(plan[i]), "member %d's plan is free", i);
 	}
 	struct gompi_verdict v;
 	for (int time = 0; time < TIMES; time++) {
@@ -342,10 +343,12 @@ static void as_requests(bool persistent) {
 		CHECK(gone == 0, "time %d: %d plans are gone", time, gone);
 	}
 	for (int i = 0; i < MEMBERS; i++) {
-		if (persistent)
+		if (persistent) {
 			gompi_request_forget(r[i], &v);
-		else
-			gompi_plan_unkeep(plan[i]);
+			CHECK(gone == i && gompi_plan_reuse(plan[i]), "member %d's plan is not kept", i);
+			gompi_plan_leave_it(plan[i]);
+		}
+		gompi_plan_unkeep(plan[i]);
 		free(d[i].own);
 	}
 	CHECK(gone == MEMBERS, "%d of %d plans are gone", gone, MEMBERS);
