@@ -88,6 +88,20 @@ func (m *Messages) Start(o p2p.Operation) (r p2p.Request, ok bool) {
 	return r, !bool(none)
 }
 
+// Do implements p2p.Carrier.
+func (m *Messages) Do(o p2p.Operation) (x p2p.Result, ok bool) {
+	var out C.struct_gompi_engine_result
+	c := described(&o)
+	ok = bool(C.gompi_engine_do(m.c, &c, &out))
+	return result(&out), ok
+}
+
+// AtOnce implements p2p.Carrier.
+func (m *Messages) AtOnce(o p2p.Operation) bool {
+	c := described(&o)
+	return bool(C.gompi_engine_at_once(m.c, &c))
+}
+
 // Restart and the others implement p2p.Request.
 func (r Request) Restart()           { C.gompi_engine_restart(r.c) }
 func (r Request) Cancel()            { C.gompi_engine_cancel(r.c) }
@@ -100,18 +114,18 @@ func (r Request) IsPersistent() bool { return bool(C.gompi_engine_is_persistent(
 // Result implements p2p.Request.
 func (r Request) Result() p2p.Result {
 	var c C.struct_gompi_engine_result
-	var text [400]C.char
-	C.gompi_engine_result(r.c, &c, &text[0])
-	x := result(&c)
-	if x.Class != 0 {
-		x.Text = C.GoString(&text[0])
-	}
-	return x
+	C.gompi_engine_result(r.c, &c)
+	return result(&c)
 }
 
 func result(c *C.struct_gompi_engine_result) p2p.Result {
-	return p2p.Result{Source: int32(c.source), Tag: int32(c.tag), Class: int32(c.class),
+	x := p2p.Result{Source: int32(c.source), Tag: int32(c.tag), Class: int32(c.class),
 		Cancelled: bool(c.cancelled), Bytes: int64(c.bytes)}
+	if c.text != nil {
+		x.Text = C.GoString(c.text)
+		C.free(unsafe.Pointer(c.text))
+	}
+	return x
 }
 
 // Matched is a message that a probe has found: p2p.Matched.

@@ -1,5 +1,6 @@
 #include "message/engine.h"
 
+#include "base/call.h"
 #include "message/call.h"
 #include "message/plan.h"
 
@@ -93,6 +94,41 @@ struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct 
 	return r;
 }
 
+// Tells what r has ended with; v says why if it has a class.
+static void tell_result(const struct gompi_request *r, struct gompi_verdict *v, struct gompi_engine_result *out) {
+	if (v->class == MPI_SUCCESS && r->result.class != MPI_SUCCESS)
+		gompi_request_why(r, v);
+	*out = (struct gompi_engine_result){.source = r->result.source,
+					    .tag = r->result.tag,
+					    .class = v->class,
+					    .cancelled = r->result.cancelled,
+					    .bytes = r->result.bytes,
+					    .text = v->class != MPI_SUCCESS ? strdup(v->text) : NULL};
+}
+
+void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out) {
+	struct gompi_verdict v = {0};
+	tell_result(r, &v, out);
+}
+
+bool gompi_engine_do(struct gompi_messages *m, const struct gompi_engine_operation *o,
+		     struct gompi_engine_result *out) {
+	if (m != gompi_load(&gompi_messages_here))
+		return false;
+	struct gompi_request r = {0};
+	struct gompi_verdict v = {0};
+	describe(m, o, &r);
+	if (r.receive) {
+		gompi_buffer_hold(&r.buf);
+		gompi_receive_blocking(&r, gompi_current_call());
+		gompi_buffer_drop(&r.buf);
+	} else if (!at_once(m, &r)) {
+		v.class = gompi_send_class(&r, gompi_current_call(), &v);
+	}
+	tell_result(&r, &v, out);
+	return true;
+}
+
 struct gompi_request *gompi_engine_receive(struct gompi_message *msg, const struct gompi_engine_operation *o) {
 	struct gompi_lane *l = msg->lane;
 	gompi_lane_take(l);
@@ -143,18 +179,6 @@ void gompi_engine_free(struct gompi_request *r) {
 }
 
 uint32_t *gompi_engine_state(struct gompi_request *r) { return (uint32_t *)&r->state; }
-
-void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out, char *text) {
-	struct gompi_verdict v = {0};
-	if (r->result.class != MPI_SUCCESS)
-		gompi_request_why(r, &v);
-	memcpy(text, v.text, sizeof v.text);
-	*out = (struct gompi_engine_result){.source = r->result.source,
-					    .tag = r->result.tag,
-					    .class = r->result.class,
-					    .cancelled = r->result.cancelled,
-					    .bytes = r->result.bytes};
-}
 
 uintptr_t gompi_engine_handle(struct gompi_request *r) {
 	gompi_lane_take(r->lane);

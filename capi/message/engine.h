@@ -50,6 +50,18 @@ struct gompi_engine_operation {
 // Starts o. NULL: it is over already, or, with *no_memory, cannot be started.
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory);
+// What a complete request has ended with.
+struct gompi_engine_result {
+	int32_t source, tag, class;
+	bool cancelled;
+	int64_t bytes;
+	char *text; // NULL if class is MPI_SUCCESS, or there is no memory; the caller frees it
+};
+// Does o to its end, as MPI_Send and MPI_Recv do. false: m are not the messages of the application, for which alone
+// waits in C make progress.
+bool gompi_engine_do(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_engine_result *out);
+// Starts an eager send if it can be over at once. Returns true if it is.
+bool gompi_engine_at_once(struct gompi_messages *m, const struct gompi_engine_operation *o);
 // Starts the receive of a message that a matched probe has taken out; m is used up. NULL: there is no memory.
 struct gompi_request *gompi_engine_receive(struct gompi_message *m, const struct gompi_engine_operation *o);
 void gompi_engine_restart(struct gompi_request *r);
@@ -59,13 +71,7 @@ void gompi_engine_free(struct gompi_request *r);
 // What core/request knows of the life of r.
 uint32_t *gompi_engine_state(struct gompi_request *r);
 
-// What a complete request has ended with; text has room for 400 bytes.
-struct gompi_engine_result {
-	int32_t source, tag, class;
-	bool cancelled;
-	int64_t bytes;
-};
-void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out, char *text);
+void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out);
 
 // A handle for the application, 0: there are too many.
 uintptr_t gompi_engine_handle(struct gompi_request *r);

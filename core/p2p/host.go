@@ -11,9 +11,13 @@ import (
 // host is the engine as communicators see it: they exchange bytes of known length.
 type host struct{ *Engine }
 
-// Send implements comm.Host.
+// Send implements comm.Host. Who makes a communicator is in a call, and looks; MPI_Comm_idup has returned.
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
-	return h.Engine.Send(c, x, Bytes(b), dest, tag, Urgent)
+	mode := Standard
+	if x == comm.IdupCreation {
+		mode = Urgent
+	}
+	return h.Engine.Send(c, x, Bytes(b), dest, tag, mode)
 }
 
 // Recv implements comm.Host.

@@ -55,8 +55,14 @@ func HandleOf(r *request.Request) (h uintptr, ok bool) {
 
 // Query implements request.Operation.
 func (o *op) Query(st *request.Status) error {
-	x := o.r.Result()
-	*st = request.Status{Source: x.Source, Tag: x.Tag, Error: x.Class, Cancelled: x.Cancelled, Bytes: x.Bytes}
+	return o.r.Result().tell(st)
+}
+
+// tell fills in what a message has ended with, unless st is nil, and returns its error.
+func (x Result) tell(st *request.Status) error {
+	if st != nil {
+		*st = request.Status{Source: x.Source, Tag: x.Tag, Error: x.Class, Cancelled: x.Cancelled, Bytes: x.Bytes}
+	}
 	if x.Class == abi.MPI_SUCCESS {
 		return nil
 	}
@@ -111,24 +117,9 @@ func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	return e.known(r, b), nil
 }
 
-// send starts a message.
-func (e *Engine) send(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode, blocking bool) (*op, error) {
+// outgoing describes a send in a mode other than buffered.
+func (e *Engine) outgoing(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode) Operation {
 	m := e.operation(c, x, b, dest, tag)
-	m.Mode, m.Urgent, m.Blocking = uint8(mode&modeMask), mode&Urgent != 0, blocking
-	o, err := e.begin(m, b)
-	if o != nil {
-		o.Owner = c
-	}
-	return o, err
-}
-
-// receive starts a receive.
-func (e *Engine) receive(c *comm.Comm, x comm.Context, b *Buffer, source, tag int32, blocking bool) (*op, error) {
-	m := e.operation(c, x, b, source, tag)
-	m.Receive, m.Blocking = true, blocking
-	o, err := e.begin(m, b)
-	if o != nil {
-		o.Owner = c
-	}
-	return o, err
+	m.Mode, m.Urgent = uint8(mode&modeMask), mode&Urgent != 0
+	return m
 }

@@ -13,11 +13,11 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
-	o, err := e.send(c, x, &b, int32(dest), tag, mode, true)
-	if o == nil {
-		return err
+	if mode&modeMask == Buffered {
+		return e.bsend(c, x, &b, int32(dest), tag, mode)
 	}
-	return e.await(o, c, int32(dest), nil)
+	m := e.outgoing(c, x, &b, int32(dest), tag, mode)
+	return e.do(&m, c, &b, nil)
 }
 
 // Isend starts a message. The request is request.Completed if the buffer may be used again already. Besides the
@@ -27,10 +27,14 @@ func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int
 	if dest == abi.MPI_PROC_NULL {
 		return request.Completed, nil
 	}
-	o, err := e.send(c, x, &b, int32(dest), tag, mode, false)
+	if mode&modeMask == Buffered {
+		return request.Completed, e.bsend(c, x, &b, int32(dest), tag, mode)
+	}
+	o, err := e.begin(e.outgoing(c, x, &b, int32(dest), tag, mode), &b)
 	if o == nil {
 		return request.Completed, err
 	}
+	o.Owner = c
 	return &o.Request, nil
 }
 
@@ -44,11 +48,9 @@ func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag in
 		}
 		return nil
 	}
-	o, err := e.receive(c, x, &b, int32(source), tag, true)
-	if err != nil {
-		return err
-	}
-	return e.await(o, c, int32(source), st)
+	m := e.operation(c, x, &b, int32(source), tag)
+	m.Receive = true
+	return e.do(&m, c, &b, st)
 }
 
 // fromNobody is a receive from MPI_PROC_NULL.
@@ -68,9 +70,12 @@ func (e *Engine) Irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag i
 		r.Complete()
 		return &r.Request, nil
 	}
-	o, err := e.receive(c, x, &b, int32(source), tag, false)
+	m := e.operation(c, x, &b, int32(source), tag)
+	m.Receive = true
+	o, err := e.begin(m, &b)
 	if err != nil {
 		return nil, err
 	}
+	o.Owner = c
 	return &o.Request, nil
 }

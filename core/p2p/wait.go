@@ -1,10 +1,27 @@
 package p2p
 
 import (
+	"runtime"
+
 	"gompirma/core/comm"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 )
+
+// do does a send or receive to its end. C waits for it, but for tests that have several processes in one.
+func (e *Engine) do(m *Operation, c *comm.Comm, b *Buffer, st *request.Status) error {
+	m.Blocking = true
+	if x, ok := e.m.Do(*m); ok {
+		runtime.KeepAlive(b.keep)
+		e.step()
+		return x.tell(st)
+	}
+	o, err := e.begin(*m, b)
+	if o == nil {
+		return err
+	}
+	return e.await(o, c, m.Peer, st)
+}
 
 // await waits for an operation that no handle refers to, and lets it go.
 func (e *Engine) await(o *op, c *comm.Comm, peer int32, st *request.Status) error {
