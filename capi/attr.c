@@ -19,12 +19,7 @@ int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, u
 	return rc;
 }
 
-struct gompi_attributes *gompi_attr_of_comm(uintptr_t handle) {
-	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
-	return c == NULL ? NULL : gompi_load_acquire(&c->attributes); // pairs with the release in gompi_attributes_open
-}
-
 struct gompi_attributes *gompi_attr_of_win(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	return w == NULL ? NULL : gompi_load_acquire(&w->attributes); // the same
+	return w == NULL ? NULL : gompi_load_acquire(&w->attributes); // pairs with the release in gompi_attributes_open
 }

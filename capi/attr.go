@@ -51,7 +51,7 @@ func nameOf(f func(name *C.char) C.int) string {
 
 // copyCommAttributes copies the attributes of a communicator for a duplicate that is not known to C yet (openComm).
 func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
-	t := C.gompi_attr_of_comm(C.uintptr_t(from.Handle))
+	t := attributesOf(from)
 	if t == nil {
 		return 0, nil
 	}
@@ -79,7 +79,7 @@ func deleteAttributes(t *C.struct_gompi_attributes, h uintptr) error {
 }
 
 func deleteCommAttributes(c *comm.Comm) error {
-	return deleteAttributes(C.gompi_attr_of_comm(C.uintptr_t(c.Handle)), c.Handle)
+	return deleteAttributes(attributesOf(c), c.Handle)
 }
 
 func deleteWinAttributes(w *rma.Window) error {

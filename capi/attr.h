@@ -12,8 +12,7 @@ int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uint
 // Deletes those of an object. The verdict's class.
 int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object);
 
-// What an object has; NULL: nothing.
-struct gompi_attributes *gompi_attr_of_comm(uintptr_t handle);
+// What a window has; NULL: nothing.
 struct gompi_attributes *gompi_attr_of_win(uintptr_t handle);
 
 #pragma GCC visibility pop

@@ -127,7 +127,7 @@ func openOnNode(h coll.SlotsHost) *slots {
 }
 
 // Leave implements coll.Slots.
-func (t *slots) Leave() bool { return bool(C.gompi_board_leave(t.board)) }
+func (t *slots) Leave() bool { return t.board.held != 0 && bool(C.gompi_board_leave(t.board)) }
 
 // Used implements coll.Slots.
 func (t *slots) Used() bool { return t.c.seq != 0 || t.board.last != 0 }

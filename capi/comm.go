@@ -57,9 +57,6 @@ func dropComm(c *comm.Comm) {
 	c.Free()
 }
 
-// inherited returns the error handler of c for a communicator that is made of it.
-func inherited(c *comm.Comm) uintptr { return uintptr(C.gompi_comm_errhandler(C.uintptr_t(c.Handle))) }
-
 // newComm does what all calls do that make a communicator of one: f makes it. The hints are those of an info object.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
@@ -253,7 +250,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 		if err := detachBuffer(h); err != nil {
 			return err
 		}
-		closeComm(h)
+		closeComm(c)
 		comm.Handles.Remove(h)
 		*p = abi.MPI_COMM_NULL
 		c.Free()

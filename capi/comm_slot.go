@@ -1,6 +1,8 @@
 package main
 
 /*
+#include <stdlib.h>
+
 #include "coll/kept.h"
 #include "comm/comm.h"
 #include "message/attached.h"
@@ -11,6 +13,8 @@ import (
 	"cmp"
 	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"gompirma/core"
@@ -19,11 +23,21 @@ import (
 	"gompirma/core/mpierr"
 )
 
+// draft is what C is told of a new communicator: in its own memory, where it may be looked at without that of Go being
+// allocated, pinned and checked.
+var draft = struct {
+	mu   sync.Mutex
+	slot *C.struct_gompi_comm
+}{slot: (*C.struct_gompi_comm)(C.malloc(C.sizeof_struct_gompi_comm))}
+
 // openComm tells C of a communicator that the application gets a handle of. MPI_ERR_NO_MEM.
 func openComm(c *comm.Comm) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	slot := C.struct_gompi_comm{
+	draft.mu.Lock()
+	defer draft.mu.Unlock()
+	slot := draft.slot
+	*slot = C.struct_gompi_comm{
 		handle: C.uintptr_t(c.Handle),
 		rank:   C.int(c.Rank()), size: C.int(c.Size()), inter: C.bool(c.IsInter()),
 		id: C.uint64_t(c.Context(comm.PointToPoint)),
@@ -54,7 +68,7 @@ func openComm(c *comm.Comm) error {
 	}
 	slot.raises.handle = C.uintptr_t(cmp.Or(c.Errhandler, abi.MPI_ERRORS_ARE_FATAL))
 	slot.attributes = (*C.struct_gompi_attributes)(pointer(c.Attributes))
-	if !C.gompi_comm_open(&slot) {
+	if c.Slot = unsafe.Pointer(C.gompi_comm_open(slot)); c.Slot == nil {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")
 	}
 	return nil
@@ -88,21 +102,31 @@ func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
 	return out, lists
 }
 
-// detachBuffer waits until the messages in a communicator's buffer have left, and detaches it. MPI_ERR_PROC_ABORTED,
-// MPI_ERR_INTERN.
-func detachBuffer(h uintptr) error {
-	var v C.struct_gompi_verdict
-	if class := C.gompi_comm_detach(C.uintptr_t(h), &v); class != abi.MPI_SUCCESS {
-		return mpierr.New(int32(class), "%s", C.GoString(&v.text[0]))
-	}
-	return nil
-}
+// slotOf is what C knows of a communicator.
+func slotOf(c *comm.Comm) *C.struct_gompi_comm { return (*C.struct_gompi_comm)(c.Slot) }
 
 // closeComm makes a handle unknown to C.
-func closeComm(h uintptr) {
-	C.gompi_kept_close(C.uintptr_t(h))
-	C.gompi_comm_attached_close(C.uintptr_t(h))
-	C.gompi_comm_close(C.uintptr_t(h))
+func closeComm(c *comm.Comm) {
+	if c.Slot != nil && slotOf(c).kept != nil {
+		C.gompi_kept_close(C.uintptr_t(c.Handle))
+	}
+	C.gompi_comm_close(C.uintptr_t(c.Handle))
+}
+
+// attributesOf returns the attributes of a communicator, nil if it has had none.
+func attributesOf(c *comm.Comm) *C.struct_gompi_attributes {
+	// acquire: pairs with the release in gompi_attributes_open
+	return (*C.struct_gompi_attributes)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&slotOf(c).attributes))))
+}
+
+// inherited returns the error handler of c for a communicator that is made of it, with a reference more.
+func inherited(c *comm.Comm) uintptr {
+	h := atomic.LoadUintptr((*uintptr)(unsafe.Pointer(&slotOf(c).errhandler)))
+	switch h {
+	case abi.MPI_ERRORS_ARE_FATAL, abi.MPI_ERRORS_RETURN, abi.MPI_ERRORS_ABORT: // which nobody counts
+		return h
+	}
+	return uintptr(C.gompi_comm_errhandler(C.uintptr_t(c.Handle)))
 }
 
 // gompi_barrier_messages is MPI_Barrier among members that share no memory.

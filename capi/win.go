@@ -42,7 +42,7 @@ func (dataPath) Open(nd *shm.Node, all proc.Table) {
 
 func (dataPath) Permitted() boot.Where       { return permitted() }
 func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
-func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
+func (dataPath) CloseComm(c *comm.Comm)      { closeComm(c) }
 func (dataPath) Network() fabric.Network     { return network{} }
 
 func (dataPath) OpenMessages(p *p2p.Place) p2p.Carrier { return engine.Open(p) }

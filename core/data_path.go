@@ -21,7 +21,7 @@ type DataPath interface {
 	Permitted() boot.Where
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
 	OpenComm(c *comm.Comm) error
-	CloseComm(h uintptr)
+	CloseComm(c *comm.Comm)
 	// OpenMessages makes what carries the messages of this process. nil: there is no memory.
 	OpenMessages(p *p2p.Place) p2p.Carrier
 	// Network is the network between nodes, which nothing is done with unless the job spans some.

@@ -179,8 +179,8 @@ func (p *Instance) Close(gone func()) error {
 	if p.spans {
 		p.data.Network().End()
 	}
-	p.data.CloseComm(abi.MPI_COMM_WORLD)
-	p.data.CloseComm(abi.MPI_COMM_SELF)
+	p.data.CloseComm(p.WorldComm)
+	p.data.CloseComm(p.SelfComm)
 	p.Messages.Leave()
 	self.Store(nil)
 	retired = p

@@ -39,7 +39,7 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	return true;
 }
 
-bool gompi_comm_open(const struct gompi_comm *from) {
+struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 	uintptr_t handle = from->handle;
 	bool world = handle == (uintptr_t)MPI_COMM_WORLD, self = handle == (uintptr_t)MPI_COMM_SELF;
 	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : gompi_spares_take(&spare_comms);
@@ -48,9 +48,11 @@ bool gompi_comm_open(const struct gompi_comm *from) {
 		c->handle = handle;
 		opened = world || self || gompi_table_put(&gompi_comms, handle, c) != NULL;
 	}
-	if (!opened && c != NULL && !world && !self)
+	if (opened)
+		return c;
+	if (c != NULL && !world && !self)
 		gompi_spares_give(&spare_comms, c);
-	return opened;
+	return NULL;
 }
 
 void gompi_comm_close(uintptr_t handle) {

@@ -48,8 +48,8 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	return gompi_table_get(&gompi_comms, h);
 }
 
-// Makes the slot of a communicator as c describes it; the lists are copied. false: there is no memory.
-bool gompi_comm_open(const struct gompi_comm *c);
+// Makes the slot of a communicator as c describes it; the lists are copied. NULL: there is no memory.
+struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 
 // Returns the error handler of a communicator for one that is made of it, with one reference more.
