@@ -18,33 +18,49 @@ type link struct {
 	x     Context
 	tag   int32
 	them  int
-	first bool // this side speaks first; the other one listens first
+	first bool // this side speaks first of what does not go along; the other one listens first
 }
+
+// What is told goes with its length in one message, or the rest of it in another.
+const (
+	told    = MostShared - 16 // in a broadcast
+	swapped = 64 - 8          // between leaders
+)
 
 // swap sends mine to the other leader and returns what that one sends.
 func (l *link) swap(mine []byte) ([]byte, error) {
-	var theirs []byte
+	b := make([]byte, 2*(8+swapped))
+	out, in := b[:8+swapped], b[8+swapped:]
+	binary.LittleEndian.PutUint64(out, uint64(len(mine)))
+	begun := copy(out[8:], mine)
+	host := l.c.host
+	if err := host.Send(l.c, l.x, l.them, l.tag, out); err != nil {
+		return nil, err
+	}
+	if err := host.Recv(l.c, l.x, l.them, l.tag, in); err != nil {
+		return nil, err
+	}
+	size := binary.LittleEndian.Uint64(in)
+	if size <= swapped && begun == len(mine) {
+		return in[8 : 8+size], nil
+	}
+	if size > 1<<32 {
+		return nil, mpierr.New(abi.MPI_ERR_OTHER,
+			"the leader of the other group announces %d bytes: it does not make the same call", size)
+	}
+	theirs := make([]byte, size)
+	have := copy(theirs, in[8:])
 	speak := func() error {
-		var n [8]byte
-		binary.LittleEndian.PutUint64(n[:], uint64(len(mine)))
-		if err := l.c.host.Send(l.c, l.x, l.them, l.tag, n[:]); err != nil {
-			return err
+		if begun == len(mine) {
+			return nil
 		}
-		return l.c.host.Send(l.c, l.x, l.them, l.tag, mine)
+		return host.Send(l.c, l.x, l.them, l.tag, mine[begun:])
 	}
 	listen := func() error {
-		var n [8]byte
-		if err := l.c.host.Recv(l.c, l.x, l.them, l.tag, n[:]); err != nil {
-			return err
+		if have == len(theirs) {
+			return nil
 		}
-		size := binary.LittleEndian.Uint64(n[:])
-		if size > 1<<32 {
-			return mpierr.New(abi.MPI_ERR_OTHER,
-				"the leader of the other group announces %d bytes: it does not make the same call",
-				size)
-		}
-		theirs = make([]byte, size)
-		return l.c.host.Recv(l.c, l.x, l.them, l.tag, theirs)
+		return host.Recv(l.c, l.x, l.them, l.tag, theirs[have:])
 	}
 	steps := []func() error{listen, speak}
 	if l.first {
@@ -60,10 +76,11 @@ func (l *link) swap(mine []byte) ([]byte, error) {
 
 // tell has member 0 of the team, which has b or an error, tell the others b or the error's class.
 func (t *team) tell(b []byte, failed error) ([]byte, error) {
-	var head [16]byte
+	head := make([]byte, 16+told)
 	binary.LittleEndian.PutUint64(head[0:], uint64(len(b)))
 	binary.LittleEndian.PutUint64(head[8:], uint64(mpierr.ClassOf(failed)))
-	if err := t.down(head[:]); err != nil {
+	copy(head[16:], b)
+	if err := t.down(head); err != nil {
 		return nil, err
 	}
 	if class := int32(binary.LittleEndian.Uint64(head[8:])); class != 0 {
@@ -72,19 +89,15 @@ func (t *team) tell(b []byte, failed error) ([]byte, error) {
 		}
 		return nil, mpierr.New(class, "the leaders of the two groups could not agree")
 	}
+	size := binary.LittleEndian.Uint64(head)
 	if t.me != 0 {
-		b = make([]byte, binary.LittleEndian.Uint64(head[0:]))
+		b = make([]byte, size)
+		copy(b, head[16:])
 	}
-	return b, t.down(b)
-}
-
-// rooted returns the team of all members with root as its member 0.
-func (c *Comm) rooted(root int, x Context, tag int32) *team {
-	order := make([]int32, c.size)
-	for i := range order {
-		order[i] = int32((root + i) % c.size)
+	if size <= told {
+		return b, nil
 	}
-	return &team{c: c, x: x, tag: tag, members: group.Of(order), me: (c.rank - root + c.size) % c.size}
+	return b, t.down(b[told:])
 }
 
 func packInts(xs []int32) []byte {
@@ -141,12 +154,11 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 		return nil, err
 	}
 	local.Topology = nil
-	all := c.rooted(localLeader, Creation, 0)
 	var b []byte
 	if c.rank == localLeader {
 		b, err = c.meet(peer, remoteLeader, tag)
 	}
-	if b, err = all.tell(b, err); err != nil {
+	if b, err = c.rooted(localLeader).tell(b, err); err != nil {
 		local.Free()
 		return nil, err
 	}

@@ -13,9 +13,10 @@ type team struct {
 	c       *Comm
 	x       Context
 	tag     int32
-	members *group.Group // as ranks of c; nil: they are all of c, in its order
-	me      int          // my place in members
-	all     bool         // this is a collective call of all: see together
+	members *group.Group // as ranks of c; nil: they are all of c, in its order from root on
+	root    int
+	me      int  // my place in members
+	all     bool // this is a collective call of all: see together
 }
 
 func (c *Comm) everyone(x Context, tag int32) *team {
@@ -30,6 +31,13 @@ func (c *Comm) together() *team {
 	return t
 }
 
+// rooted is together with root as member 0.
+func (c *Comm) rooted(root int) *team {
+	t := c.together()
+	t.root, t.me = root, (c.rank-root+c.size)%c.size
+	return t
+}
+
 func (t *team) size() int {
 	if t.members == nil {
 		return t.c.size
@@ -40,7 +48,7 @@ func (t *team) size() int {
 // member returns the rank in c of the member at a place.
 func (t *team) member(place int) int {
 	if t.members == nil {
-		return place
+		return (place + t.root) % t.c.size
 	}
 	return int(t.members.World(place))
 }
@@ -56,7 +64,7 @@ func (t *team) recv(from int, b []byte) error {
 // down carries b from the leader to all.
 func (t *team) down(b []byte) error {
 	if t.all && len(b) <= MostShared {
-		if done, err := t.c.host.Bcast(t.c, 0, b); done || err != nil {
+		if done, err := t.c.host.Bcast(t.c, t.root, b); done || err != nil {
 			return err
 		}
 	}

@@ -60,8 +60,22 @@ func (c *Comm) prefix(n int) (*Comm, error) {
 
 // collect returns to all members what each of them passes, one after another in the order of the ranks.
 func (c *Comm) collect(mine []byte) ([]byte, error) {
-	t := c.everyone(Creation, 0)
-	all := mine
+	t := c.together()
+	head := make([]byte, MostShared)
+	head[0] = byte(min(len(mine), MostShared))
+	copy(head[1:], mine)
+	heads, err := t.gather(head)
+	if err != nil {
+		return nil, err
+	}
+	all := heads[:0]
+	for ; len(heads) > 0 && heads[0] < MostShared; heads = heads[MostShared:] {
+		all = append(all, heads[1:1+heads[0]]...)
+	}
+	if len(heads) == 0 {
+		return all, nil
+	}
+	all = mine // somebody has more
 	var n [8]byte
 	for mask := 1; mask < t.size(); mask <<= 1 {
 		if t.me&mask != 0 {
