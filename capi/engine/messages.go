@@ -15,6 +15,7 @@ package engine
 import "C"
 
 import (
+	"sync"
 	"unsafe"
 
 	_ "gompirma/capi/message"
@@ -90,11 +91,22 @@ func (m *Messages) Start(o p2p.Operation) (r p2p.Request, ok bool) {
 
 // Do implements p2p.Carrier.
 func (m *Messages) Do(o p2p.Operation) (x p2p.Result, ok bool) {
-	var out C.struct_gompi_engine_result
-	c := described(&o)
-	ok = bool(C.gompi_engine_do(m.c, &c, &out))
-	return result(&out), ok
+	d := doings.Get().(*doing)
+	d.o = described(&o)
+	if ok = bool(C.gompi_engine_do(m.c, &d.o, &d.out)); ok {
+		x = result(&d.out)
+	}
+	doings.Put(d)
+	return x, ok
 }
+
+// doing is what C is told of an operation that it does at once, and what it tells.
+type doing struct {
+	o   C.struct_gompi_engine_operation
+	out C.struct_gompi_engine_result
+}
+
+var doings = sync.Pool{New: func() any { return new(doing) }}
 
 // AtOnce implements p2p.Carrier.
 func (m *Messages) AtOnce(o p2p.Operation) bool {

@@ -19,6 +19,7 @@ type link struct {
 	tag   int32
 	them  int
 	first bool // this side speaks first of what does not go along; the other one listens first
+	mine  []byte
 }
 
 // What is told goes with its length in one message, or the rest of it in another.
@@ -29,53 +30,56 @@ const (
 
 // swap sends mine to the other leader and returns what that one sends.
 func (l *link) swap(mine []byte) ([]byte, error) {
-	b := make([]byte, 2*(8+swapped))
-	out, in := b[:8+swapped], b[8+swapped:]
-	binary.LittleEndian.PutUint64(out, uint64(len(mine)))
-	begun := copy(out[8:], mine)
-	host := l.c.host
-	if err := host.Send(l.c, l.x, l.them, l.tag, out); err != nil {
+	if err := l.begin(mine); err != nil {
 		return nil, err
 	}
-	if err := host.Recv(l.c, l.x, l.them, l.tag, in); err != nil {
+	return l.end()
+}
+
+// begin is the part of swap that does not wait, end the rest.
+func (l *link) begin(mine []byte) error {
+	l.mine = mine
+	out := make([]byte, 8+swapped)
+	binary.LittleEndian.PutUint64(out, uint64(len(mine)))
+	copy(out[8:], mine)
+	return l.c.host.Send(l.c, l.x, l.them, l.tag, out)
+}
+
+func (l *link) end() ([]byte, error) {
+	in := make([]byte, 8+swapped)
+	if err := l.c.host.Recv(l.c, l.x, l.them, l.tag, in); err != nil {
 		return nil, err
 	}
 	size := binary.LittleEndian.Uint64(in)
-	if size <= swapped && begun == len(mine) {
-		return in[8 : 8+size], nil
-	}
 	if size > 1<<32 {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER,
 			"the leader of the other group announces %d bytes: it does not make the same call", size)
 	}
-	theirs := make([]byte, size)
-	have := copy(theirs, in[8:])
-	speak := func() error {
-		if begun == len(mine) {
-			return nil
+	theirs := in[8 : 8+min(size, swapped)]
+	if size > swapped {
+		theirs = append(make([]byte, 0, size), theirs...)[:size]
+	}
+	rest := func(speak bool) error {
+		switch {
+		case speak && len(l.mine) > swapped:
+			return l.c.host.Send(l.c, l.x, l.them, l.tag, l.mine[swapped:])
+		case !speak && size > swapped:
+			return l.c.host.Recv(l.c, l.x, l.them, l.tag, theirs[swapped:])
 		}
-		return host.Send(l.c, l.x, l.them, l.tag, mine[begun:])
+		return nil
 	}
-	listen := func() error {
-		if have == len(theirs) {
-			return nil
-		}
-		return host.Recv(l.c, l.x, l.them, l.tag, theirs[have:])
+	err := rest(l.first)
+	if err == nil {
+		err = rest(!l.first)
 	}
-	steps := []func() error{listen, speak}
-	if l.first {
-		steps = []func() error{speak, listen}
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, err
-		}
-	}
-	return theirs, nil
+	return theirs, err
 }
 
 // tell has member 0 of the team, which has b or an error, tell the others b or the error's class.
 func (t *team) tell(b []byte, failed error) ([]byte, error) {
+	if t.size() == 1 {
+		return b, failed
+	}
 	head := make([]byte, 16+told)
 	binary.LittleEndian.PutUint64(head[0:], uint64(len(b)))
 	binary.LittleEndian.PutUint64(head[8:], uint64(mpierr.ClassOf(failed)))
@@ -149,15 +153,20 @@ func (n *Comm) identify(leader *link) error {
 // peer and remoteLeader matter at localLeader only. Collective over both groups. MPI_ERR_COMM: the groups have a member
 // in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
-	local, err := c.Dup()
-	if err != nil {
-		return nil, err
+	var l *link
+	var b []byte
+	var err error
+	if c.rank == localLeader {
+		l, err = c.meet(peer, remoteLeader, tag)
+	}
+	local, refused := c.Dup() // while the other leader's message is on its way
+	if l != nil && err == nil {
+		b, err = c.met(l)
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	local.Topology = nil
-	var b []byte
-	if c.rank == localLeader {
-		b, err = c.meet(peer, remoteLeader, tag)
-	}
 	if b, err = c.rooted(localLeader).tell(b, err); err != nil {
 		local.Free()
 		return nil, err
@@ -167,19 +176,25 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 	return n, nil
 }
 
-// meet is the part of NewInter that the leaders play: it returns the identity of the new communicator and the world
-// ranks of the other group.
-func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) ([]byte, error) {
+// meet is the part of NewInter that the leaders play: it tells the other one of this group.
+func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) (*link, error) {
 	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
 		return nil, mpierr.New(abi.MPI_ERR_COMM,
 			"the leader of the other group, world rank %d, is a member of this one", them)
 	}
 	l := &link{c: peer, x: Leaders, tag: tag, them: remoteLeader, first: me < them}
-	id := c.host.NewID()
-	mine := binary.LittleEndian.AppendUint64(nil, id)
-	mine = append(mine, packInts(c.local.Members())...)
-	b, err := l.swap(mine)
+	mine := make([]byte, 8, 8+4*c.size)
+	binary.LittleEndian.PutUint64(mine, c.host.NewID())
+	for i := range c.size {
+		mine = binary.LittleEndian.AppendUint32(mine, uint32(c.local.World(i)))
+	}
+	return l, l.begin(mine)
+}
+
+// met returns the identity of the new communicator and the world ranks of the other group.
+func (c *Comm) met(l *link) ([]byte, error) {
+	b, err := l.end()
 	if err != nil {
 		return nil, err
 	}
@@ -187,12 +202,17 @@ func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) ([]byte, error) {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
 	}
 	if l.first {
-		binary.LittleEndian.PutUint64(b, id)
+		copy(b[:8], l.mine)
 	}
-	if both := group.Intersection(c.local, group.Of(unpackInts(b[8:]))); both.Size() > 0 {
+	common, member := 0, int32(0)
+	for at := len(b); at > 8; at -= 4 {
+		if w := int32(binary.LittleEndian.Uint32(b[at-4:])); c.local.Rank(w) != group.Undefined {
+			common, member = common+1, w
+		}
+	}
+	if common > 0 {
 		return nil, mpierr.New(abi.MPI_ERR_COMM,
-			"the two groups have %d processes in common, such as that of world rank %d", both.Size(),
-			both.World(0))
+			"the two groups have %d processes in common, such as that of world rank %d", common, member)
 	}
 	return b, nil
 }

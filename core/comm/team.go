@@ -157,6 +157,10 @@ func (t *team) worst(class int32) (int32, error) {
 // node takes a block, all open it, and all know whether all could. On an error no member has kept anything. c has the
 // new group; the team's order is its order.
 func (t *team) agree(c *Comm) error {
+	if c.size == 1 {
+		c.id = c.host.NewID()
+		return nil
+	}
 	c.Hierarchy = hierarchyOf(t.c.host, c.local, c.rank)
 	switch {
 	case c.Hierarchy == nil:
@@ -188,12 +192,9 @@ func (t *team) agree(c *Comm) error {
 func (t *team) agreeOnNode(c *Comm) error {
 	b := make([]byte, 8+blockWords)
 	var mine error
-	wants := c.size > 1
 	if t.me == 0 {
 		binary.LittleEndian.PutUint64(b, t.c.host.NewID())
-		if wants {
-			mine = c.takeBlock(b[8:])
-		}
+		mine = c.takeBlock(b[8:])
 	}
 	if err := t.down(b); err != nil {
 		return c.keepBlock(mine, 0, err)
@@ -202,9 +203,6 @@ func (t *team) agreeOnNode(c *Comm) error {
 		return err
 	}
 	c.id = binary.LittleEndian.Uint64(b)
-	if !wants {
-		return nil
-	}
 	mine = c.openBlock(b[8:])
 	if blockIsSure(b[8:]) {
 		return mine
