@@ -45,6 +45,7 @@ var (
 	_ = same[C.GOMPI_NEIGHBOR_ALLTOALL-C.int(coll.KindNeighborAlltoall)]
 	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLV-C.int(coll.KindNeighborAlltoallv)]
 	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLW-C.int(coll.KindNeighborAlltoallw)]
+	_ = same[C.GOMPI_IDUP-C.int(coll.KindIdup)]
 )
 
 func init() {

@@ -1,11 +1,15 @@
 package main
 
 /*
+#include "coll/board.h"
+#include "coll/idup.h"
 #include "comm/comm.h"
 */
 import "C"
 
 import (
+	"unsafe"
+
 	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
@@ -134,15 +138,24 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 		func(c *comm.Comm) error { return idupComm(c, info, newcomm, request) })
 }
 
-// idup is the request of a duplication.
+// idup is a duplication under way.
 type idup struct {
 	request.Request
 	request.None
+	draft                           *comm.Draft // on a board
+	newcomm, attributes, errhandler uintptr
+	hints                           any
 }
 
-// idupComm starts a duplication, which a goroutine of its own carries out: it has messages of its own to wait for, and
-// stores the handle when it is done. The attributes are copied in this call, since their functions are the
-// application's; they see MPI_COMM_NULL as no new communicator exists yet.
+// idups has those that C refers to.
+var idups = handle.NewTable[idup](handle.Request)
+
+var _ = same[C.GOMPI_IDUP_TOLD-C.int(comm.DraftSize)]
+
+// idupComm starts a duplication. The attributes are copied in this call, since their functions are the application's;
+// they see MPI_COMM_NULL as no new communicator exists yet. Members that share memory tell each other by the board what
+// there is to tell, and whoever makes progress makes the communicator of it and stores the handle. For others a
+// goroutine does that: it has messages of its own to wait for.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err := null(newcomm, at); err != nil {
 		return err
@@ -156,31 +169,78 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
-	number, errhandler := c.NextIdup(), inherited(c)
-	r := &idup{}
-	r.Kind, r.Op, r.Owner, r.Status = request.Collective, r, c, request.Empty
-	if err := storeRequest(&r.Request, at); err != nil {
-		dropAttributes(attributes)
-		C.gompi_errhandler_release(C.uintptr_t(errhandler))
-		return err
+	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inherited(c), hints: hints}
+	if slotOf(c).board != nil && c.Size() <= C.GOMPI_BOARD_MOST {
+		return d.onBoard(c, at)
+	}
+	d.Kind, d.Op, d.Owner, d.Status = request.Collective, d, c, request.Empty
+	number := c.NextIdup()
+	if err := storeRequest(&d.Request, at); err != nil {
+		return d.end(nil, err)
 	}
 	nd := core.Self().Node
 	c.Ref()
-	go func() {
-		n, err := c.Idup(number)
-		if err == nil {
-			n.Info, n.Attributes, n.Errhandler = hints, attributes, errhandler
-			err = storeComm(n, newcomm)
-		} else {
-			dropAttributes(attributes)
-			C.gompi_errhandler_release(C.uintptr_t(errhandler))
-		}
+	run := func() {
+		d.Err = d.end(c.Idup(number))
 		c.Unref()
-		r.Err = err
-		r.Complete()
+		d.Complete()
 		nd.Wake(nd.Me)
-	}()
+	}
+	if c.Size() == 1 && !c.IsInter() {
+		run()
+	} else {
+		go run()
+	}
 	return nil
+}
+
+// onBoard starts a duplication of a communicator that has one.
+func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
+	d.draft = c.Draft()
+	number, ok := idups.Add(d)
+	if ok && bool(C.gompi_idup_start(C.uintptr_t(c.Handle), unsafe.Pointer(unsafe.SliceData(d.draft.Told())),
+		C.uintptr_t(number), C.uintptr_t(at))) {
+		return nil
+	}
+	if ok {
+		idups.Remove(number)
+	}
+	return d.end(d.draft.End(nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")))
+}
+
+// end gives the application the new communicator, unless there is an error.
+func (d *idup) end(n *comm.Comm, err error) error {
+	if err != nil {
+		dropAttributes(d.attributes)
+		C.gompi_errhandler_release(C.uintptr_t(d.errhandler))
+		return err
+	}
+	n.Info, n.Attributes, n.Errhandler = d.hints, d.attributes, d.errhandler
+	return storeComm(n, d.newcomm)
+}
+
+// gompi_take_idup is gompi_up.idup_told.
+//
+//export gompi_take_idup
+func gompi_take_idup(number, told uintptr) (class int32) {
+	defer guard("MPI_Comm_idup", 0, 0, &class)
+	return idups.Get(number).draft.Open(slice[byte](told, comm.DraftSize))
+}
+
+// gompi_end_idup is gompi_up.idup_over.
+//
+//export gompi_end_idup
+func gompi_end_idup(number, told uintptr, failed, worst int32, text uintptr) (class int32) {
+	defer guard("MPI_Comm_idup", 0, 0, &class)
+	var err error
+	if failed != abi.MPI_SUCCESS {
+		err = mpierr.New(failed, "%s", C.GoString((*C.char)(pointer(text))))
+	}
+	d := idups.Remove(number)
+	if err = d.end(d.draft.End(slice[byte](told, comm.DraftSize), worst, err)); err != nil {
+		storeText(text, err)
+	}
+	return mpierr.ClassOf(err)
 }
 
 //export gompi_comm_split

@@ -79,6 +79,16 @@ static int explain_differ(const struct gompi_slots_differ *differ, char *text) {
 	return gompi_tell_differ((uintptr_t)differ, (uintptr_t)text);
 }
 
+static int idup_told(uintptr_t number, const char *told) {
+	int rc = gompi_take_idup(number, (uintptr_t)told);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static int idup_over(uintptr_t number, const char *told, int failed, int worst, char *text) {
+	int rc = gompi_end_idup(number, (uintptr_t)told, failed, worst, (uintptr_t)text);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
 static void board_left(uintptr_t owner) { gompi_let_comm_go(owner); }
 
 static void *more_slots(uintptr_t owner, uint64_t bytes) { return (void *)gompi_more_slots(owner, bytes); }
@@ -115,6 +125,8 @@ static __attribute__((constructor)) void fill(void) {
 		.slots_differ = slots_differ,
 		.start_collective = start_collective,
 		.explain_differ = explain_differ,
+		.idup_told = idup_told,
+		.idup_over = idup_over,
 		.board_left = board_left,
 		.more_slots = more_slots,
 		.call_operation = gompi_op_call_user,

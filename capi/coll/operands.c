@@ -548,6 +548,7 @@ void gompi_started_drop(struct gompi_started *s) {
 	if (s->reduction.laid_out != NULL)
 		gompi_type_drop(s->reduction.laid_out);
 	free(s->spare);
+	free(s->idup);
 	free(s);
 }
 

@@ -46,6 +46,7 @@ enum {
 	GOMPI_NEIGHBOR_ALLTOALL = 19,
 	GOMPI_NEIGHBOR_ALLTOALLV = 20,
 	GOMPI_NEIGHBOR_ALLTOALLW = 21,
+	GOMPI_IDUP = 22, // MPI_Comm_idup, on boards
 };
 
 enum {

@@ -94,6 +94,8 @@ bool gompi_started_advance(struct gompi_started *s) {
 		} while (s->piece != before && !read);
 		if (!read || !wrote)
 			return false;
+		if (s->idup != NULL && s->now == 0 && s->differ.rank < 0)
+			gompi_idup_told(s);
 		if (s->now + 1 == s->parts || s->differ.rank >= 0)
 			break;
 		s->now++;
@@ -114,6 +116,8 @@ void gompi_started_over(struct gompi_started *s) {
 		gompi_error(&s->why, s->failed, "the reduction failed");
 	else if (s->why.class == MPI_SUCCESS && s->wrong.class != MPI_SUCCESS)
 		s->why = s->wrong;
+	if (s->idup != NULL)
+		gompi_idup_over(s);
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = s->why.class};
 	gompi_request_complete(r);
 }

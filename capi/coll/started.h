@@ -50,6 +50,7 @@ struct gompi_started {
 	struct gompi_board_copy *before, *after;
 	int befores, afters;
 	char *spare; // memory for a result that is only passed on
+	struct gompi_idup *idup; // MPI_Comm_idup (idup.c), else NULL
 
 	// How far it is.
 	enum { STARTED_QUEUED, STARTED_RUNNING, STARTED_OVER } state;
@@ -79,6 +80,11 @@ struct gompi_started {
 struct gompi_started *gompi_started_make(const struct gompi_comm *c, const struct gompi_collective *a, bool *other);
 void gompi_started_drop(struct gompi_started *s);
 
+// Makes a request of it, stores that, and begins it unless it is persistent. false: there is no memory, or too many are
+// live.
+bool gompi_started_issue(struct gompi_started *s, const struct gompi_collective *a, bool persistent,
+			 MPI_Request *request);
+
 // Copies what is needed at the start, and at the end.
 void gompi_started_load(struct gompi_started *s);
 void gompi_started_store(struct gompi_started *s);
@@ -87,6 +93,10 @@ void gompi_started_store(struct gompi_started *s);
 bool gompi_started_advance(struct gompi_started *s);
 // It is over and on no list: completes the request. Without any lock; it may be no more afterwards.
 void gompi_started_over(struct gompi_started *s);
+
+// What MPI_Comm_idup does in between, when this member knows what member 0 tells, and when it is over.
+void gompi_idup_told(struct gompi_started *s);
+void gompi_idup_over(struct gompi_started *s);
 
 // Pieces of the part at hand (pieces.c).
 

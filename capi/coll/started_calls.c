@@ -56,6 +56,25 @@ static const struct gompi_request_kind started_kind = {.progress = progress_star
 						       .why = say_started,
 						       .drop = drop_started};
 
+bool gompi_started_issue(struct gompi_started *s, const struct gompi_collective *a, bool persistent,
+			 MPI_Request *request) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	struct gompi_request *r =
+		gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind, (uintptr_t)s);
+	if (r == NULL)
+		return false;
+	gompi_board_hold(s->board);
+	s->request = r;
+	r->comm = a->comm;
+	r->persistent = persistent;
+	*request = (MPI_Request)gompi_request_handle(r);
+	if (persistent)
+		gompi_store(&r->state, REQUEST_INACTIVE);
+	else
+		start_now(s);
+	return true;
+}
+
 // Hands a call to Go, which finds what is wrong with it.
 static int to_go(const struct gompi_collective *a, bool here, bool persistent, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective call = *a;
@@ -105,23 +124,11 @@ static int make_request(const struct gompi_collective *a, bool persistent, MPI_I
 		return by_plan(c, a, persistent, info, request);
 	if (s == NULL)
 		return to_go(a, true, persistent, info, request);
-	struct gompi_request *r =
-		gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind, (uintptr_t)s);
-	if (r == NULL) {
-		gompi_started_drop(s);
-		return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",
-				    GOMPI_ON_COMM, a->comm);
-	}
-	gompi_board_hold(s->board);
-	s->request = r;
-	r->comm = a->comm;
-	r->persistent = persistent;
-	*request = (MPI_Request)gompi_request_handle(r);
-	if (persistent)
-		gompi_store(&r->state, REQUEST_INACTIVE);
-	else
-		start_now(s);
-	return MPI_SUCCESS;
+	if (gompi_started_issue(s, a, persistent, request))
+		return MPI_SUCCESS;
+	gompi_started_drop(s);
+	return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live", GOMPI_ON_COMM,
+			    a->comm);
 }
 
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request) {

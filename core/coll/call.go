@@ -69,7 +69,7 @@ func (k Kind) Reduces() bool {
 }
 
 // neighborhood returns whether the call is one along the edges of a topology (MPI-5.0 8.6).
-func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k < numKinds }
+func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k <= KindNeighborAlltoallw }
 
 // place returns where the root of a rooted call is: for an intracommunicator, rootIsHere at the root and else
 // rootIsRemote.

@@ -27,6 +27,7 @@ const (
 	KindNeighborAlltoall
 	KindNeighborAlltoallv
 	KindNeighborAlltoallw
+	KindIdup // on boards only
 	numKinds
 )
 
@@ -36,7 +37,7 @@ var kindNames = [numKinds]string{
 	"MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Scan", "MPI_Exscan",
 	"MPI_Reduce_scatter", "MPI_Reduce_scatter_block",
 	"MPI_Neighbor_allgather", "MPI_Neighbor_allgatherv", "MPI_Neighbor_alltoall", "MPI_Neighbor_alltoallv",
-	"MPI_Neighbor_alltoallw",
+	"MPI_Neighbor_alltoallw", "MPI_Comm_idup",
 }
 
 // String returns the name of the blocking function.

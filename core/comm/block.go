@@ -43,6 +43,28 @@ func BlockSize(n int) int64 {
 // none, whether no member can fail to open it.
 const blockWords = 16
 
+// offerSize is what the leader of those who all share memory tells the others of their new communicator: its identity,
+// and of its block.
+const offerSize = 8 + blockWords
+
+// offer makes that at the leader.
+func (c *Comm) offer(b []byte) (err error) {
+	if c.rank == 0 {
+		binary.LittleEndian.PutUint64(b, c.host.NewID())
+		err = c.takeBlock(b[8:])
+	}
+	return err
+}
+
+// accept takes an offer; mine is the leader's own error. sure: it has come out alike at all members.
+func (c *Comm) accept(b []byte, mine error) (sure bool, err error) {
+	if err := c.blockRefused(b[8:], mine); err != nil {
+		return true, err
+	}
+	c.id = binary.LittleEndian.Uint64(b)
+	return blockIsSure(b[8:]), c.openBlock(b[8:])
+}
+
 func (c *Comm) blockSize() int64 {
 	n, _ := c.Sharers()
 	return BlockSize(n)

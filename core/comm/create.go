@@ -28,16 +28,6 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 // MPI_ERR_NO_MEM: a member had no memory for the control block; no member has got a communicator.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(c.together()) }
 
-// Idup is Dup on a context of its own, so that it may run in a goroutine beside other calls on c. number is the one
-// that NextIdup returned for this call: the members count alike, since all make their collective calls in the same
-// order.
-func (c *Comm) Idup(number int32) (*Comm, error) {
-	return c.dup(c.everyone(IdupCreation, number))
-}
-
-// NextIdup returns the number of the next Idup on c.
-func (c *Comm) NextIdup() int32 { return c.idups.Add(1) }
-
 // dup is Dup by everyone, as the team that they are.
 func (c *Comm) dup(all *team) (*Comm, error) {
 	if c.remote != nil {

@@ -190,21 +190,13 @@ func (t *team) agree(c *Comm) error {
 // agreeOnNode is agree where all members share memory: what the leader has for them goes in one message, and that is
 // all if none of them has to map anything.
 func (t *team) agreeOnNode(c *Comm) error {
-	b := make([]byte, 8+blockWords)
-	var mine error
-	if t.me == 0 {
-		binary.LittleEndian.PutUint64(b, t.c.host.NewID())
-		mine = c.takeBlock(b[8:])
-	}
+	b := make([]byte, offerSize)
+	mine := c.offer(b)
 	if err := t.down(b); err != nil {
 		return c.keepBlock(mine, 0, err)
 	}
-	if err := c.blockRefused(b[8:], mine); err != nil {
-		return err
-	}
-	c.id = binary.LittleEndian.Uint64(b)
-	mine = c.openBlock(b[8:])
-	if blockIsSure(b[8:]) {
+	sure, mine := c.accept(b, mine)
+	if sure {
 		return mine
 	}
 	class, err := t.worst(mpierr.ClassOf(mine))
