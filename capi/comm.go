@@ -205,7 +205,8 @@ func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
 	if ok {
 		idups.Remove(number)
 	}
-	return d.end(d.draft.End(nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")))
+	err := mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")
+	return d.end(d.draft.End(nil, 0, err))
 }
 
 // end gives the application the new communicator, unless there is an error.

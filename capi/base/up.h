@@ -93,9 +93,9 @@ struct gompi_up {
 	// Starts a collective, or makes a persistent request of one, and stores the request. What the call returns.
 	int (*start_collective)(const struct gompi_collective *call, bool persistent, uintptr_t info,
 				uintptr_t request);
-	// MPI_Comm_idup, which Go knows by a number: this member is to take what member 0 tells, 0 or an error class; and
-	// it is over, with an error class and its text or 0, or the worst that a member has told. Returns the class that
-	// it ends with, and stores its text.
+	// MPI_Comm_idup, which Go knows by a number. This member is to take what member 0 tells: 0 or an error class.
+	// It is over, with an error class and its text or 0, or the worst class of a member: returns the class that it
+	// ends with, and stores its text.
 	int (*idup_told)(uintptr_t number, const char *told);
 	int (*idup_over)(uintptr_t number, const char *told, int failed, int worst, char *text);
 	// A communicator that has been freed is not needed any longer by what was started on it.

@@ -5,13 +5,6 @@
 
 #include "coll/started.h"
 
-struct gompi_idup {
-	uintptr_t number;
-	char told[GOMPI_IDUP_TOLD];
-	int32_t class;   // of error, at this member
-	int32_t worst[]; // at the others
-};
-
 bool gompi_idup_start(uintptr_t comm, const void *told, uintptr_t number, uintptr_t request) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)comm);
 	size_t n = (size_t)c->size;
@@ -40,20 +33,4 @@ bool gompi_idup_start(uintptr_t comm, const void *told, uintptr_t number, uintpt
 		return true;
 	gompi_started_drop(s);
 	return false;
-}
-
-void gompi_idup_told(struct gompi_started *s) {
-	struct gompi_idup *d = s->idup;
-	if (d->told[0] != 0)
-		s->parts = 1;
-	else
-		d->class = gompi_up.idup_told(d->number, d->told);
-}
-
-void gompi_idup_over(struct gompi_started *s) {
-	struct gompi_idup *d = s->idup;
-	int32_t worst = d->class;
-	for (int i = 0; i < s->board->n; i++)
-		worst = d->worst[i] > worst ? d->worst[i] : worst;
-	s->why.class = gompi_up.idup_over(d->number, d->told, s->why.class, worst, s->why.text);
 }

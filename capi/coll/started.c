@@ -79,6 +79,23 @@ static bool is_for_application(const struct gompi_started *s) {
 	       s->part[s->now].kind != GOMPI_GATHER;
 }
 
+// This member of an MPI_Comm_idup knows what member 0 tells.
+static void take_told(struct gompi_started *s) {
+	struct gompi_idup *d = s->idup;
+	if (d->told[0] != 0)
+		s->parts = 1;
+	else
+		d->class = gompi_up.idup_told(d->number, d->told);
+}
+
+static void end_idup(struct gompi_started *s) {
+	struct gompi_idup *d = s->idup;
+	int32_t worst = d->class;
+	for (int i = 0; i < s->board->n; i++)
+		worst = d->worst[i] > worst ? d->worst[i] : worst;
+	s->why.class = gompi_up.idup_over(d->number, d->told, s->why.class, worst, s->why.text);
+}
+
 bool gompi_started_advance(struct gompi_started *s) {
 	if (s->state == STARTED_OVER)
 		return false;
@@ -95,7 +112,7 @@ bool gompi_started_advance(struct gompi_started *s) {
 		if (!read || !wrote)
 			return false;
 		if (s->idup != NULL && s->now == 0 && s->differ.rank < 0)
-			gompi_idup_told(s);
+			take_told(s);
 		if (s->now + 1 == s->parts || s->differ.rank >= 0)
 			break;
 		s->now++;
@@ -117,7 +134,7 @@ void gompi_started_over(struct gompi_started *s) {
 	else if (s->why.class == MPI_SUCCESS && s->wrong.class != MPI_SUCCESS)
 		s->why = s->wrong;
 	if (s->idup != NULL)
-		gompi_idup_over(s);
+		end_idup(s);
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = s->why.class};
 	gompi_request_complete(r);
 }

@@ -7,6 +7,7 @@
 #include "base/verdict.h"
 #include "coll/board.h"
 #include "coll/entry.h"
+#include "coll/idup.h"
 #include "datatype/buffer.h"
 
 struct gompi_request;
@@ -34,6 +35,14 @@ struct gompi_part_of_call {
 	struct gompi_piece *outs; // [n], from each
 };
 
+// What an MPI_Comm_idup has of its own.
+struct gompi_idup {
+	uintptr_t number; // that Go knows it by
+	char told[GOMPI_IDUP_TOLD];
+	int32_t class;   // of error, at this member
+	int32_t worst[]; // at the others
+};
+
 struct gompi_started {
 	struct gompi_board *board;
 	struct gompi_started *next;
@@ -49,8 +58,8 @@ struct gompi_started {
 	// Copies between the application's memory and this one's own, at the start and at the end.
 	struct gompi_board_copy *before, *after;
 	int befores, afters;
-	char *spare; // memory for a result that is only passed on
-	struct gompi_idup *idup; // MPI_Comm_idup (idup.c), else NULL
+	char *spare;             // memory for a result that is only passed on
+	struct gompi_idup *idup; // NULL: it is of another kind
 
 	// How far it is.
 	enum { STARTED_QUEUED, STARTED_RUNNING, STARTED_OVER } state;
@@ -93,10 +102,6 @@ void gompi_started_store(struct gompi_started *s);
 bool gompi_started_advance(struct gompi_started *s);
 // It is over and on no list: completes the request. Without any lock; it may be no more afterwards.
 void gompi_started_over(struct gompi_started *s);
-
-// What MPI_Comm_idup does in between, when this member knows what member 0 tells, and when it is over.
-void gompi_idup_told(struct gompi_started *s);
-void gompi_idup_over(struct gompi_started *s);
 
 // Pieces of the part at hand (pieces.c).
 

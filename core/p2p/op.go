@@ -61,7 +61,8 @@ func (o *op) Query(st *request.Status) error {
 // tell fills in what a message has ended with, unless st is nil, and returns its error.
 func (x Result) tell(st *request.Status) error {
 	if st != nil {
-		*st = request.Status{Source: x.Source, Tag: x.Tag, Error: x.Class, Cancelled: x.Cancelled, Bytes: x.Bytes}
+		*st = request.Status{Source: x.Source, Tag: x.Tag, Error: x.Class, Cancelled: x.Cancelled,
+			Bytes: x.Bytes}
 	}
 	if x.Class == abi.MPI_SUCCESS {
 		return nil

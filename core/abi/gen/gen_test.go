@@ -161,7 +161,7 @@ func TestCollectives(t *testing.T) {
 func TestEveryCollective(t *testing.T) {
 	have := implementations{}.withCollectives()
 	kind := coll.Kind(0)
-	for ; kind.String() != "no collective"; kind++ {
+	for ; kind != coll.KindIdup; kind++ { // which comes last, and has one form
 		name := strings.TrimPrefix(kind.String(), "MPI_")
 		for _, form := range []string{"I" + strings.ToLower(name[:1]) + name[1:], name + "_init"} {
 			for _, form := range []string{form, form + "_c"} {
