@@ -19,6 +19,7 @@ import (
 
 	"gompirma/core"
 	"gompirma/core/abi"
+	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 )
@@ -34,6 +35,10 @@ var draft = struct {
 func openComm(c *comm.Comm) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
+	var shared coll.Slots
+	if c.Block != nil || c.Hierarchy != nil {
+		shared = core.Self().Coll.Slots(c)
+	}
 	draft.mu.Lock()
 	defer draft.mu.Unlock()
 	slot := draft.slot
@@ -53,7 +58,7 @@ func openComm(c *comm.Comm) error {
 			slot.topology.ranks = (*C.int32_t)(&lists[0])
 		}
 	}
-	switch t := core.Self().Coll.Slots(c).(type) {
+	switch t := shared.(type) {
 	case *slots:
 		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
 		t.c.object = C.uint64_t(c.Handle)
@@ -115,8 +120,8 @@ func closeComm(c *comm.Comm) {
 
 // attributesOf returns the attributes of a communicator, nil if it has had none.
 func attributesOf(c *comm.Comm) *C.struct_gompi_attributes {
-	// acquire: pairs with the release in gompi_attributes_open
-	return (*C.struct_gompi_attributes)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&slotOf(c).attributes))))
+	at := (*unsafe.Pointer)(unsafe.Pointer(&slotOf(c).attributes))
+	return (*C.struct_gompi_attributes)(atomic.LoadPointer(at)) // pairs with the release in gompi_attributes_open
 }
 
 // inherited returns the error handler of c for a communicator that is made of it, with a reference more.

@@ -162,7 +162,9 @@ func (c *Comm) Free() {
 }
 
 func (c *Comm) release() {
-	c.host.Forget(c)
+	if c.size > 1 || c.Handle != 0 { // else there were no messages
+		c.host.Forget(c)
+	}
 	c.leaveExtents()
 	c.leaveBlock()
 	if r, ok := c.Coll.(interface{ Release() }); ok {

@@ -20,6 +20,7 @@ type link struct {
 	them  int
 	first bool // this side speaks first of what does not go along; the other one listens first
 	mine  []byte
+	head  [2][8 + swapped]byte // what begins mine, and theirs
 }
 
 // What is told goes with its length in one message, or the rest of it in another.
@@ -39,14 +40,14 @@ func (l *link) swap(mine []byte) ([]byte, error) {
 // begin is the part of swap that does not wait, end the rest.
 func (l *link) begin(mine []byte) error {
 	l.mine = mine
-	out := make([]byte, 8+swapped)
+	out := l.head[0][:]
 	binary.LittleEndian.PutUint64(out, uint64(len(mine)))
 	copy(out[8:], mine)
 	return l.c.host.Send(l.c, l.x, l.them, l.tag, out)
 }
 
 func (l *link) end() ([]byte, error) {
-	in := make([]byte, 8+swapped)
+	in := l.head[1][:]
 	if err := l.c.host.Recv(l.c, l.x, l.them, l.tag, in); err != nil {
 		return nil, err
 	}
