@@ -1,6 +1,7 @@
 /* Proves: nonblocking collectives that are called again and again with the same arguments do what these say each time:
  *   with other data, with other numbers in the same arrays, with a new datatype where an old one was, with two under
- *   way at once, with more kinds of calls in turn than anybody would keep, and on one communicator after the other
+ *   way at once, with more kinds of calls in turn than anybody would keep, and on one communicator after the other; so
+ *   do persistent ones that are made again and again
  * np: 3 5
  * timeout: 120
  */
@@ -174,6 +175,30 @@ static void beside_persistent(void) {
 	MPI_Request_free(&p);
 }
 
+/* Persistent ones with the same arguments, made anew each time: two at once, one of which is not always started, and a
+ * call between. */
+static void persistent_again(void) {
+	for (int turn = 0; turn < TURNS; turn++) {
+		MPI_Request p[2], r;
+		for (int k = 0; k < 2; k++)
+			MPI_Neighbor_allgather_init(in[0], 5, MPI_INT, out[0], 5, MPI_INT, ring, MPI_INFO_NULL, &p[k]);
+		for (int step = 0; step < 5; step++) {
+			bool plain = step == 2 || (step % 2 == 1 && turn % 3 == 0);
+			fill(in[0], turn + step);
+			if (plain)
+				MPI_Ineighbor_allgather(in[0], 5, MPI_INT, out[0], 5, MPI_INT, ring, &r);
+			else
+				MPI_Start(&p[step % 2]);
+			MPI_Wait(plain ? &r : &p[step % 2], MPI_STATUS_IGNORE);
+			expect("persistent again", out[0], 5, left, turn + step, 0);
+			expect("persistent again", out[0] + 5, 5, right, turn + step, 0);
+			memset(out[0], -1, sizeof out[0]);
+		}
+		MPI_Request_free(&p[turn % 2]);
+		MPI_Request_free(&p[1 - turn % 2]);
+	}
+}
+
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	int size = check_size, yes = 1;
@@ -194,6 +219,7 @@ int main(int argc, char **argv) {
 		between_groups();
 #if MPI_VERSION >= 4
 		beside_persistent();
+		persistent_again();
 #endif
 		if (inter != MPI_COMM_NULL)
 			MPI_Comm_free(&inter);
