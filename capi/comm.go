@@ -308,7 +308,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 		if err := deleteCommAttributes(c); err != nil {
 			return err
 		}
-		if err := detachBuffer(h); err != nil {
+		if err := detachBuffer(c); err != nil {
 			return err
 		}
 		closeComm(c)

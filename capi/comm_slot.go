@@ -110,10 +110,34 @@ func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
 // slotOf is what C knows of a communicator.
 func slotOf(c *comm.Comm) *C.struct_gompi_comm { return (*C.struct_gompi_comm)(c.Slot) }
 
+// hasBuffer says whether a communicator has ever had a buffer attached.
+func hasBuffer(c *comm.Comm) bool {
+	if c.Slot == nil {
+		return false
+	}
+	return atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&slotOf(c).attached))) != nil
+}
+
+// detachBuffer waits until the messages in a communicator's buffer have left, and detaches it. MPI_ERR_PROC_ABORTED,
+// MPI_ERR_INTERN.
+func detachBuffer(c *comm.Comm) error {
+	if !hasBuffer(c) {
+		return nil
+	}
+	var v C.struct_gompi_verdict
+	if class := C.gompi_comm_detach(C.uintptr_t(c.Handle), &v); class != abi.MPI_SUCCESS {
+		return mpierr.New(int32(class), "%s", C.GoString(&v.text[0]))
+	}
+	return nil
+}
+
 // closeComm makes a handle unknown to C.
 func closeComm(c *comm.Comm) {
 	if c.Slot != nil && slotOf(c).kept != nil {
 		C.gompi_kept_close(C.uintptr_t(c.Handle))
+	}
+	if hasBuffer(c) {
+		C.gompi_comm_attached_close(C.uintptr_t(c.Handle))
 	}
 	C.gompi_comm_close(C.uintptr_t(c.Handle))
 }
@@ -126,7 +150,7 @@ func attributesOf(c *comm.Comm) *C.struct_gompi_attributes {
 
 // inherited returns the error handler of c for a communicator that is made of it, with a reference more.
 func inherited(c *comm.Comm) uintptr {
-	h := atomic.LoadUintptr((*uintptr)(unsafe.Pointer(&slotOf(c).errhandler)))
+	h := atomic.LoadUintptr((*uintptr)(unsafe.Pointer(&slotOf(c).raises.handle)))
 	switch h {
 	case abi.MPI_ERRORS_ARE_FATAL, abi.MPI_ERRORS_RETURN, abi.MPI_ERRORS_ABORT: // which nobody counts
 		return h

@@ -108,12 +108,6 @@ type doing struct {
 
 var doings = sync.Pool{New: func() any { return new(doing) }}
 
-// AtOnce implements p2p.Carrier.
-func (m *Messages) AtOnce(o p2p.Operation) bool {
-	c := described(&o)
-	return bool(C.gompi_engine_at_once(m.c, &c))
-}
-
 // Restart and the others implement p2p.Request.
 func (r Request) Restart()           { C.gompi_engine_restart(r.c) }
 func (r Request) Cancel()            { C.gompi_engine_cancel(r.c) }

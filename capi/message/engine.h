@@ -60,8 +60,6 @@ struct gompi_engine_result {
 // Does o to its end, as MPI_Send and MPI_Recv do. false: m are not the messages of the application, for which alone
 // waits in C make progress.
 bool gompi_engine_do(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_engine_result *out);
-// Starts an eager send if it can be over at once. Returns true if it is.
-bool gompi_engine_at_once(struct gompi_messages *m, const struct gompi_engine_operation *o);
 // Starts the receive of a message that a matched probe has taken out; m is used up. NULL: there is no memory.
 struct gompi_request *gompi_engine_receive(struct gompi_message *m, const struct gompi_engine_operation *o);
 void gompi_engine_restart(struct gompi_request *r);

@@ -26,8 +26,6 @@ type Carrier interface {
 	// Do does an operation to its end as a call of C does; ok is false, and nothing done, if these are not the
 	// messages that those are about.
 	Do(o Operation) (x Result, ok bool)
-	// AtOnce sends a small message if nothing is in its way; it returns whether it has.
-	AtOnce(o Operation) bool
 	// Probe looks for the message that a receive of that pattern would take, nil if there is none; with take it is
 	// taken out and will be received by Matched.Receive only.
 	Probe(context uint64, source, tag int32, take bool, comm uintptr) (Matched, Result)

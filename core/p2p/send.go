@@ -13,9 +13,6 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
-	if mode&modeMask == Buffered {
-		return e.bsend(c, x, &b, int32(dest), tag, mode)
-	}
 	m := e.outgoing(c, x, &b, int32(dest), tag, mode)
 	return e.do(&m, c, &b, nil)
 }
@@ -26,9 +23,6 @@ func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int
 	mode Mode) (*request.Request, error) {
 	if dest == abi.MPI_PROC_NULL {
 		return request.Completed, nil
-	}
-	if mode&modeMask == Buffered {
-		return request.Completed, e.bsend(c, x, &b, int32(dest), tag, mode)
 	}
 	o, err := e.begin(e.outgoing(c, x, &b, int32(dest), tag, mode), &b)
 	if o == nil {

@@ -13,7 +13,6 @@ func (e *Engine) do(m *Operation, c *comm.Comm, b *Buffer, st *request.Status) e
 	m.Blocking = true
 	if x, ok := e.m.Do(*m); ok {
 		runtime.KeepAlive(b.keep)
-		e.step()
 		return x.tell(st)
 	}
 	o, err := e.begin(*m, b)
