@@ -60,8 +60,8 @@ func gompi_abi_get_fortran_info(at uintptr) (rc int32) {
 //export gompi_abi_set_fortran_info
 func gompi_abi_set_fortran_info(h uintptr) int32 {
 	return alone("MPI_Abi_set_fortran_info", func() error {
-		lookup, err := infoLookup(h)
-		if err == nil && lookup == nil {
+		err := checkInfo(h)
+		if err == nil && h == abi.MPI_INFO_NULL {
 			err = mpierr.New(abi.MPI_ERR_INFO, "MPI_INFO_NULL is not an info object")
 		}
 		if err != nil {

@@ -53,7 +53,7 @@ func (a *collective) start(persistent bool, info, request uintptr) (rc int32) {
 }
 
 func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
-	if _, err := infoLookup(info); persistent && err != nil {
+	if err := checkInfo(info); persistent && err != nil {
 		return err
 	}
 	if to == 0 {

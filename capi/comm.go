@@ -58,6 +58,7 @@ func storeComm(c *comm.Comm, at uintptr) error {
 func dropComm(c *comm.Comm) {
 	dropAttributes(c.Attributes)
 	C.gompi_errhandler_release(C.uintptr_t(c.Errhandler))
+	dropHints(c.Info)
 	c.Free()
 }
 
@@ -72,11 +73,13 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 			return err
 		}
 		n, err := f(c)
+		if n == nil { // without an error: MPI_UNDEFINED
+			dropHints(hints)
+		} else {
+			n.Info, n.Errhandler = hints, inherited(c)
+		}
 		if err != nil {
 			return err
-		}
-		if n != nil { // nil: MPI_UNDEFINED
-			n.Info, n.Errhandler = hints, inherited(c)
 		}
 		return storeComm(n, newcomm)
 	})
@@ -166,22 +169,31 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	}
 	attributes, err := copyCommAttributes(c)
 	if err != nil {
+		dropHints(hints)
 		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
-	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inherited(c), hints: hints}
-	if slotOf(c).board != nil && c.Size() <= C.GOMPI_BOARD_MOST {
-		return d.onBoard(c, at)
-	}
-	d.Kind, d.Op, d.Owner, d.Status = request.Collective, d, c, request.Empty
-	number := c.NextIdup()
-	if err := storeRequest(&d.Request, at); err != nil {
-		return d.end(nil, err)
+	number, errhandler := c.NextIdup(), inherited(c)
+	r := &idup{}
+	r.Kind, r.Op, r.Owner, r.Status = request.Collective, r, c, request.Empty
+	if err := storeRequest(&r.Request, at); err != nil {
+		dropHints(hints)
+		dropAttributes(attributes)
+		C.gompi_errhandler_release(C.uintptr_t(errhandler))
+		return err
 	}
 	nd := core.Self().Node
 	c.Ref()
-	run := func() {
-		d.Err = d.end(c.Idup(number))
+	go func() {
+		n, err := c.Idup(number)
+		if err == nil {
+			n.Info, n.Attributes, n.Errhandler = hints, attributes, errhandler
+			err = storeComm(n, newcomm)
+		} else {
+			dropHints(hints)
+			dropAttributes(attributes)
+			C.gompi_errhandler_release(C.uintptr_t(errhandler))
+		}
 		c.Unref()
 		d.Complete()
 		nd.Wake(nd.Me)

@@ -122,11 +122,7 @@ func gompi_alloc_mem_anew(size int64, info, baseptr uintptr) int32 {
 		return finish("MPI_Alloc_mem", 0, 0, err)
 	}
 	return making("MPI_Alloc_mem", baseptr, func() (uintptr, error) {
-		lookup, err := infoLookup(info)
-		if err != nil {
-			return 0, err
-		}
-		hints, err := rma.NewHints(lookup)
+		hints, err := winHints(info)
 		if err != nil {
 			return 0, err
 		}

@@ -14,6 +14,10 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return (void *)gompi_map_attached(win, offset, size);
 }
 
+static int tell_members(uintptr_t win, const void *mine, size_t bytes, void *all, char *text) {
+	return gompi_tell_members(win, (uintptr_t)mine, (int64_t)bytes, (uintptr_t)all, (uintptr_t)text);
+}
+
 static void host_of(int peer, char *name, int size) { gompi_host_of(peer, (uintptr_t)name, size); }
 
 static int barrier_by_messages(uintptr_t comm) {
@@ -113,6 +117,7 @@ static __attribute__((constructor)) void fill(void) {
 		.take_signals = gompi_take_signals,
 		.attached_table = attached_table,
 		.map_attached = map_attached,
+		.tell_members = tell_members,
 		.host_of = host_of,
 		.barrier_by_messages = barrier_by_messages,
 		.make_type = make_type,

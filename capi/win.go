@@ -59,13 +59,18 @@ func (dataPath) Install(p *rma.Plan) error {
 	}
 	remote := (*C.struct_gompi_remote_plan)(unsafe.Pointer(unsafe.SliceData(p.All))) // see layout.go
 	plan := C.struct_gompi_win_plan{
-		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), granularity: C.int64_t(p.Granularity),
+		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), told: C.uintptr_t(p.Told),
 		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
 		local_n: C.int32_t(len(members)),
 	}
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	plan.group = ranksOf(p.Group, &pin)
+	plan.group, plan.may = ranksOf(p.Group, &pin), C.uint64_t(p.May)
+	h := &p.Hints
+	plan.hints = C.struct_gompi_hints{alignment: C.int64_t(h.Alignment), huge_pages: C.bool(h.HugePages),
+		in_place: C.uint8_t(h.InPlace),
+		common:   C.struct_gompi_common_hints{C.uint64_t(h.Common.Promises), C.uint64_t(h.Common.Granularity)},
+		kinds:    textCopy(h.AllocKinds), shared: textCopy(h.Shared)}
 	if !C.gompi_win_open(&plan, &members[0], remote) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
 	}
@@ -104,20 +109,17 @@ func (dataPath) SetRegions(h uintptr, of func(rank int) rma.Region, n int) {
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
 
 func (dataPath) MayFree(h uintptr) error {
-	var v C.struct_gompi_verdict
-	if class := C.gompi_win_may_free(C.uintptr_t(h), &v); class != abi.MPI_SUCCESS {
-		return mpierr.New(int32(class), "%s", C.GoString(&v.text[0]))
+	return verdictOf(func(v *C.struct_gompi_verdict) C.int { return C.gompi_win_may_free(C.uintptr_t(h), v) })
+}
+
+func (dataPath) Barrier(h uintptr) error { return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h))) }
+
+// textCopy returns a copy of a text in memory of malloc, nil for "".
+func textCopy(s string) *C.char {
+	if s == "" {
+		return nil
 	}
-	return nil
-}
-
-// Barrier is the same for both reasons.
-func (dataPath) Barrier(h uintptr, _ rma.BarrierReason) error {
-	return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h)))
-}
-
-func (dataPath) SetGranularity(h uintptr, bytes int64) {
-	C.gompi_win_set_granularity(C.uintptr_t(h), C.int64_t(bytes))
+	return C.CString(s)
 }
 
 // winError makes an error of the class that a C function of win_table.h returned for a window.
@@ -163,6 +165,16 @@ func system(errno C.int) error {
 	return unix.Errno(errno)
 }
 
+// onWin does what all calls on a window do around their own work f.
+func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
+	defer guard(function, handle.Win, h, &rc)
+	w, err := window(h)
+	if err != nil {
+		return finish(function, 0, 0, err)
+	}
+	return finish(function, handle.Win, h, f(w))
+}
+
 // createWin makes a window over comm and stores its handle.
 func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr, win uintptr) (*rma.Window, int32) {
 	c, err := commOf(commHandle)
@@ -172,8 +184,8 @@ func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr,
 	// From here on wrong arguments are told to the other members too, so that none of them waits.
 	if win == 0 {
 		spec.Err = mpierr.New(abi.MPI_ERR_ARG, "win is NULL")
-	} else if spec.Info, err = infoLookup(info); err != nil {
-		spec.Err = err
+	} else if spec.Hints, spec.HintsErr = winHints(info); mpierr.ClassOf(spec.HintsErr) == abi.MPI_ERR_INFO {
+		spec.Err = spec.HintsErr
 	}
 	w, err := rma.Create(core.Self().Windows, c, spec)
 	if err != nil {
@@ -272,6 +284,23 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 		return w.MapAttached(off, size)
 	}
 	return 0
+}
+
+// gompi_tell_members is MPI_Win_set_info's exchange of size bytes among the members of a window on several nodes.
+//
+//export gompi_tell_members
+func gompi_tell_members(win, mine uintptr, size int64, all, text uintptr) (rc int32) {
+	defer guard("MPI_Win_set_info", handle.Win, win, &rc)
+	w, err := window(win)
+	if err == nil {
+		var theirs []byte
+		if theirs, err = w.Tell(slice[byte](mine, int(size))); err == nil {
+			copy(slice[byte](all, len(theirs)), theirs)
+			return abi.MPI_SUCCESS
+		}
+	}
+	storeText(text, err)
+	return mpierr.ClassOf(err)
 }
 
 // window returns the window behind a handle.

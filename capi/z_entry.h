@@ -121,10 +121,8 @@ extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 
 extern GoInt32 gompi_comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
 extern GoInt32 gompi_comm_free(GoUintptr comm);
-extern GoInt32 gompi_comm_get_info(GoUintptr comm, GoUintptr info_used);
 extern GoInt32 gompi_comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm, GoUintptr request);
-extern GoInt32 gompi_comm_set_info(GoUintptr comm, GoUintptr info);
 extern GoInt32 gompi_comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
 extern GoInt32 gompi_comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 key, GoUintptr info,
     GoUintptr newcomm);
@@ -156,8 +154,6 @@ extern GoInt32 gompi_win_create_c(GoUintptr base, GoInt64 size, GoInt64 disp_uni
 extern GoInt32 gompi_win_create_dynamic(GoUintptr info, GoUintptr comm, GoUintptr win);
 extern GoInt32 gompi_win_detach(GoUintptr win, GoUintptr base);
 extern GoInt32 gompi_win_free(GoUintptr win);
-extern GoInt32 gompi_win_get_info(GoUintptr win, GoUintptr info_used);
-extern GoInt32 gompi_win_set_info(GoUintptr win, GoUintptr info);
 extern GoInt32 gompi_abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false,
     GoUintptr is_set);
 extern GoInt32 gompi_abi_get_fortran_info(GoUintptr info);

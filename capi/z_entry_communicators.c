@@ -61,15 +61,6 @@ int PMPI_Comm_free(MPI_Comm *comm)
 }
 GOMPI_ALIAS(MPI_Comm_free)
 
-int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
-{
-    const char *outer = gompi_enter("MPI_Comm_get_info");
-    int rc = gompi_comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Comm_get_info)
-
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     const char *outer = gompi_enter("MPI_Comm_idup");
@@ -87,15 +78,6 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_idup_with_info)
-
-int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
-{
-    const char *outer = gompi_enter("MPI_Comm_set_info");
-    int rc = gompi_comm_set_info((uintptr_t)comm, (uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Comm_set_info)
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {

@@ -142,21 +142,3 @@ int PMPI_Win_free(MPI_Win *win)
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_free)
-
-int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
-{
-    const char *outer = gompi_enter("MPI_Win_get_info");
-    int rc = gompi_win_get_info((uintptr_t)win, (uintptr_t)info_used);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Win_get_info)
-
-int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
-{
-    const char *outer = gompi_enter("MPI_Win_set_info");
-    int rc = gompi_win_set_info((uintptr_t)win, (uintptr_t)info);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Win_set_info)

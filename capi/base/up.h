@@ -69,6 +69,9 @@ struct gompi_up {
 	// are; NULL if they cannot be.
 	void *(*attached_table)(uintptr_t win, int rank);
 	void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
+	// Exchanges blocks of so many bytes among the members of a window that spans nodes, by rank. 0 or an error
+	// class, which text, of sizeof ((struct gompi_verdict *)0)->text bytes, tells.
+	int (*tell_members)(uintptr_t win, const void *mine, size_t bytes, void *all, char *text);
 	// What is to be done with a request of an operation that Go carries out: 0 or an error class, which text, of
 	// sizeof ((struct gompi_verdict *)0)->text bytes, tells.
 	int (*request)(uintptr_t object, enum gompi_request_what what, char *text);

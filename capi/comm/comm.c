@@ -5,6 +5,7 @@
 
 #include "base/verdict.h"
 #include "comm/z_calls.h"
+#include "info/info.h"
 
 struct gompi_table gompi_comms = {&gompi_table_nothing};
 static struct gompi_spares spare_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
@@ -62,7 +63,13 @@ void gompi_comm_close(uintptr_t handle) {
 	c->handle = 0;
 	gompi_attributes_close(gompi_load(&c->attributes));
 	gompi_store(&c->attributes, NULL);
-	gompi_errhandler_leave(&c->raises);
+	gompi_errhandler_leave(&c->errhandler);
+	if (c->hints.kinds != NULL) {
+		gompi_info_take();
+		free(c->hints.kinds);
+		c->hints.kinds = NULL;
+		gompi_info_give();
+	}
 	gompi_group_disown(&c->group);
 	gompi_group_disown(&c->remote_group);
 	if (c != &gompi_comm_world && c != &gompi_comm_self)

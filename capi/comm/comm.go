@@ -14,6 +14,7 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/errors"
 	_ "gompirma/capi/group"
+	_ "gompirma/capi/info"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.

@@ -12,6 +12,12 @@
 #include "errors/handler.h"
 #include "group/group.h"
 
+// What info objects have said of a communicator (hints.c).
+struct gompi_comm_hints {
+	uint32_t asserted; // bits
+	char *kinds;       // mpi_assert_memory_alloc_kinds, by malloc; NULL: not given
+};
+
 struct gompi_comm {
 	uintptr_t handle;         // 0: none has the slot
 	int rank, size;           // of this process in the (local) group, and of that
@@ -29,8 +35,9 @@ struct gompi_comm {
 	struct gompi_topology topology;
 	struct gompi_bsend_buffer *_Atomic attached; // its buffer (message/attached.h), NULL: it never had one
 	struct gompi_attributes *_Atomic attributes; // NULL: there were none
-	struct gompi_raises raises;
-	struct gompi_ranks members;               // the (local) group
+	_Atomic uintptr_t errhandler;
+	struct gompi_ranks members; // the (local) group
+	struct gompi_comm_hints hints;
 	struct gompi_group *group, *remote_group; // once the application has asked for them
 	struct gompi_comm *next;                  // of slots without a communicator
 };
@@ -48,9 +55,13 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	return gompi_table_get(&gompi_comms, h);
 }
 
-// Makes the slot of a communicator as c describes it; the lists are copied. NULL: there is no memory.
-struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
+// Makes the slot of a communicator as c describes it; the lists are copied, the hints are its own then. false: there is
+// no memory.
+bool gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
+
+// Takes what an info object says. The verdict's class, MPI_ERR_INFO: there is no such object.
+int gompi_comm_hints_take(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_verdict *v);
 
 // Returns the error handler of a communicator for one that is made of it, with one reference more.
 uintptr_t gompi_comm_errhandler(uintptr_t handle);

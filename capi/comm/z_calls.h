@@ -12,12 +12,14 @@
 GOMPI_CALL int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
 GOMPI_CALL int gompi_comm_delete_attr(MPI_Comm comm, int comm_keyval);
 GOMPI_CALL int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+GOMPI_CALL int gompi_comm_get_info(MPI_Comm comm, MPI_Info *info_used);
 GOMPI_CALL int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
 GOMPI_CALL int gompi_comm_group(MPI_Comm comm, MPI_Group *group);
 GOMPI_CALL int gompi_comm_rank(MPI_Comm comm, int *rank);
 GOMPI_CALL int gompi_comm_remote_group(MPI_Comm comm, MPI_Group *group);
 GOMPI_CALL int gompi_comm_remote_size(MPI_Comm comm, int *size);
 GOMPI_CALL int gompi_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
+GOMPI_CALL int gompi_comm_set_info(MPI_Comm comm, MPI_Info info);
 GOMPI_CALL int gompi_comm_set_name(MPI_Comm comm, const char *comm_name);
 GOMPI_CALL int gompi_comm_size(MPI_Comm comm, int *size);
 GOMPI_CALL int gompi_comm_test_inter(MPI_Comm comm, int *flag);

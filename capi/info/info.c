@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/objects.h"
+#include "info/env.h"
 #include "info/z_calls.h"
 
 // A pair in an object's text: its lengths, the key, a 0, the value, a 0.
@@ -19,6 +20,7 @@ _Static_assert(_Alignof(struct pair) == 2, "pairs begin at even places");
 struct gompi_info {
 	struct gompi_info *next; // of those to be used again
 	int n;
+	bool failed;         // there was no memory for a pair of an object that is made
 	uint32_t used, room; // bytes of the text
 	char *text;          // the pairs, in the order in which the keys were set first
 };
@@ -90,15 +92,41 @@ static bool set_pair(struct gompi_info *x, const char *key, int key_length, cons
 	return true;
 }
 
-// Sets n pairs, of which so many bytes have the key, a 0, the value and a 0 of each.
-static bool set_pairs(struct gompi_info *x, int n, const char *pairs) {
-	bool set = true;
-	for (int i = 0; i < n && set; i++) {
-		const char *value = pairs + strlen(pairs) + 1;
-		set = set_pair(x, pairs, (int)(value - 1 - pairs), value, (int)strlen(value));
-		pairs = value + strlen(value) + 1;
+// Makes room for a pair behind the others. NULL: there is no memory, or x is NULL.
+static struct pair *append_pair(struct gompi_info *x, size_t key_length, size_t value_length) {
+	uint32_t bytes = pair_bytes((int)key_length, (int)value_length);
+	if (x == NULL || x->failed || !make_room(x, bytes)) {
+		if (x != NULL)
+			x->failed = true;
+		return NULL;
 	}
-	return set;
+	struct pair *p = (struct pair *)(x->text + x->used);
+	*p = (struct pair){.key_length = (uint16_t)key_length, .value_length = (uint16_t)value_length};
+	x->used += bytes;
+	x->n++;
+	return p;
+}
+
+void gompi_info_append(struct gompi_info *x, const char *key, size_t key_length, const char *value, size_t length) {
+	struct pair *p = append_pair(x, key_length, length);
+	if (p == NULL)
+		return;
+	memcpy(p->key, key, key_length);
+	p->key[key_length] = 0;
+	memcpy(value_of(p), value, length);
+	value_of(p)[length] = 0;
+}
+
+static void append_all(struct gompi_info *x, const struct gompi_info *from) {
+	if (x == NULL || from == NULL || x->failed || !make_room(x, from->used)) {
+		if (x != NULL)
+			x->failed = true;
+		return;
+	}
+	if (from->used > 0)
+		memcpy(x->text + x->used, from->text, from->used);
+	x->used += from->used;
+	x->n += from->n;
 }
 
 static void end_info(struct gompi_info *x) {
@@ -113,20 +141,55 @@ static void end_info(struct gompi_info *x) {
 static struct gompi_info *new_info(void) {
 	struct gompi_info *x = gompi_objects_take(&infos);
 	if (x != NULL)
-		x->n = 0, x->used = 0;
+		x->n = 0, x->used = 0, x->failed = false;
 	return x;
 }
 
-// Fills MPI_INFO_ENV in.
+static void add_arguments(struct gompi_info *x, int argc, char *const argv[]) {
+	char joined[MPI_MAX_INFO_VAL];
+	for (int i = 0; i < 2 && argc > 0; i++) { // the first, and all others
+		size_t length = gompi_env_join(joined, i == 0 ? 1 : argc - 1, argv + i);
+		if (length > 0)
+			gompi_info_add(x, i == 0 ? "command" : "argv", joined);
+	}
+}
+
+static __attribute__((cold)) struct gompi_info *find_place(void) {
+	struct gompi_env_place at;
+	struct gompi_info *x = new_info();
+	char wdir[MPI_MAX_INFO_VAL];
+	gompi_env_look(&at);
+	const char *of[][2] = {{"maxprocs", at.maxprocs}, {"host", at.host}, {"arch", at.arch}, {"wdir", wdir}};
+	gompi_env_join(wdir, at.wdir != NULL, &at.wdir);
+	free(at.wdir);
+	for (int i = 0; i < 4; i++)
+		if (of[i][1][0] != 0)
+			gompi_info_add(x, of[i][0], of[i][1]);
+	return x;
+}
+
+// Adds what MPI_INFO_ENV says of where this process runs, which is looked at once.
+static void add_place(struct gompi_info *x) {
+	static struct gompi_info *place; // under the lock
+	if (__builtin_expect(place == NULL, 0))
+		place = find_place();
+	append_all(x, place);
+}
+
 static __attribute__((cold)) void fill_env(void) {
-	size_t bytes;
-	int n;
-	char *pairs = gompi_info_of_this_process(&n, &bytes);
 	gompi_biased_take(&infos.lock);
-	if (env == NULL && (env = new_info()) != NULL && pairs != NULL)
-		set_pairs(env, n, pairs);
+	if (env == NULL) {
+		struct gompi_info *x = new_info();
+		int argc;
+		char **argv = gompi_env_arguments(&argc);
+		add_arguments(x, argc, argv);
+		add_place(x);
+		if (argv != NULL)
+			free(argv[0]);
+		free(argv);
+		gompi_store_release((struct gompi_info * _Atomic *)&env, x); // whoever finds it takes the lock
+	}
 	gompi_biased_give(&infos.lock);
-	free(pairs);
 }
 
 // The object with a handle, or NULL; both are called under the lock.
@@ -177,69 +240,102 @@ static int no_place(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_ARG
 
 static int only_read(struct gompi_verdict *v) { return gompi_error(v, MPI_ERR_INFO, "MPI_INFO_ENV can only be read"); }
 
-// Makes an object with n pairs. The verdict's class.
-static int make_info(int n, const char *pairs, MPI_Info *info, struct gompi_verdict *v) {
+struct gompi_info *gompi_info_begin(void) {
 	gompi_biased_take(&infos.lock);
-	struct gompi_info *x = new_info();
-	uintptr_t handle = 0;
-	if (x != NULL && (!set_pairs(x, n, pairs) || (handle = gompi_handles_add(&infos.handles, x)) == 0))
-		end_info(x);
-	gompi_biased_give(&infos.lock);
-	if (handle == 0)
+	return new_info();
+}
+
+// Stores a handle of an object. The verdict's class.
+static inline int add_info(struct gompi_info *x, MPI_Info *info, struct gompi_verdict *v) {
+	uintptr_t handle = x == NULL || x->failed ? 0 : gompi_handles_add(&infos.handles, x);
+	if (__builtin_expect(handle == 0, 0)) {
+		if (x != NULL)
+			end_info(x);
 		return no_more_infos(v);
+	}
 	*info = (MPI_Info)handle;
 	return MPI_SUCCESS;
 }
+
+int gompi_info_finish(struct gompi_info *x, MPI_Info *info, struct gompi_verdict *v) {
+	int class = add_info(x, info, v);
+	gompi_biased_give(&infos.lock);
+	return class;
+}
+
+void gompi_info_take(void) { gompi_biased_take(&infos.lock); }
+void gompi_info_give(void) { gompi_biased_give(&infos.lock); }
 
 bool gompi_info_is(MPI_Info info) {
 	return info == MPI_INFO_ENV || gompi_table_get(&infos.handles.table, (uintptr_t)info) != NULL;
 }
 
-bool gompi_info_make(int n, const char *pairs, size_t bytes, MPI_Info *info) {
-	struct gompi_verdict v;
-	return make_info(n, pairs, info, &v) == MPI_SUCCESS;
+int gompi_info_make(int n, const char *pairs, MPI_Info *info, struct gompi_verdict *v) {
+	struct gompi_info *x = gompi_info_begin();
+	for (int i = 0; i < n; i++) {
+		const char *value = pairs + strlen(pairs) + 1;
+		gompi_info_add(x, pairs, value);
+		pairs = value + strlen(value) + 1;
+	}
+	return gompi_info_finish(x, info, v);
 }
 
-char *gompi_info_pairs(MPI_Info info, int *n, size_t *bytes, struct gompi_verdict *v) {
-	char *pairs = NULL;
+int gompi_info_each(MPI_Info info, struct gompi_verdict *v,
+		    int (*one)(void *to, const char *key, size_t key_length, const char *value, size_t length,
+			       struct gompi_verdict *v),
+		    void *to) {
+	int class = MPI_SUCCESS;
+	if (info == MPI_INFO_NULL)
+		return class;
 	lock_info(info);
 	const struct gompi_info *x = info_of(info);
-	if (x == NULL) {
-		no_info(v, info);
-	} else if ((pairs = malloc(x->used + 1)) == NULL) {
-		gompi_error(v, MPI_ERR_NO_MEM, "no memory for the pairs of an info object");
-	} else {
-		char *to = pairs;
-		struct pair *p = first_pair(x);
-		for (int i = 0; i < x->n; i++, p = next_pair(p)) {
-			size_t length = (size_t)p->key_length + 1 + p->value_length + 1;
-			to = (char *)memcpy(to, p->key, length) + length;
-		}
-		*n = x->n;
-		*bytes = (size_t)(to - pairs);
-	}
+	if (x == NULL)
+		class = no_info(v, info);
+	struct pair *p = x != NULL ? first_pair(x) : NULL;
+	for (int i = 0; class == MPI_SUCCESS && i < x->n; i++, p = next_pair(p))
+		class = one(to, p->key, p->key_length, value_of(p), p->value_length, v);
 	unlock_info();
-	return pairs;
+	return class;
+}
+
+// What gompi_info_value looks for.
+struct wanted {
+	const char *key;
+	char *value;
+};
+
+static int take_wanted(void *to, const char *key, size_t key_length, const char *value, size_t length,
+		       struct gompi_verdict *v) {
+	struct wanted *w = to;
+	if (strcmp(key, w->key) == 0)
+		memcpy(w->value, value, length + 1);
+	return MPI_SUCCESS;
+}
+
+int gompi_info_value(MPI_Info info, const char *key, char *value, struct gompi_verdict *v) {
+	value[0] = 0;
+	return gompi_info_each(info, v, take_wanted, &(struct wanted){key, value});
 }
 
 int gompi_info_create(MPI_Info *info) {
 	struct gompi_verdict v;
-	return end_info_call("MPI_Info_create", info == NULL ? no_place(&v) : make_info(0, NULL, info, &v), &v);
+	return end_info_call("MPI_Info_create",
+			     info == NULL ? no_place(&v) : gompi_info_finish(gompi_info_begin(), info, &v), &v);
 }
 GOMPI_ENTRY(MPI_Info_create, gompi_info_create)
 
 int gompi_info_create_env(int argc, char *argv[], MPI_Info *info) {
 	struct gompi_verdict v;
-	int class = MPI_SUCCESS, n = 0;
+	int class;
 	if (argc < 0 || (argc > 0 && argv == NULL)) {
 		class = gompi_error(&v, MPI_ERR_ARG, "%d arguments at address %p", argc, (void *)argv);
 	} else if (info == NULL) {
 		class = no_place(&v);
 	} else {
-		size_t bytes;
-		char *pairs = gompi_info_of_process(argc, argv, &n, &bytes);
-		class = pairs == NULL ? no_more_infos(&v) : make_info(n, pairs, info, &v);
-		free(pairs);
+		struct gompi_info *x = gompi_info_begin();
+		add_arguments(x, argc, argv);
+		add_place(x);
+		class = gompi_info_finish(x, info, &v);
 	}
 	return end_info_call("MPI_Info_create_env", class, &v);
 }
@@ -256,20 +352,8 @@ int gompi_info_dup(MPI_Info info, MPI_Info *newinfo) {
 		class = no_place(&v);
 	} else {
 		struct gompi_info *copy = new_info();
-		uintptr_t handle = 0;
-		if (copy != NULL && make_room(copy, x->used)) {
-			if (x->used > 0)
-				memcpy(copy->text, x->text, x->used);
-			copy->n = x->n;
-			copy->used = x->used;
-			handle = gompi_handles_add(&infos.handles, copy);
-		}
-		if (handle != 0)
-			*newinfo = (MPI_Info)handle;
-		else if (copy != NULL)
-			end_info(copy);
-		if (handle == 0)
-			class = no_more_infos(&v);
+		append_all(copy, x);
+		class = add_info(copy, newinfo, &v);
 	}
 	unlock_info();
 	return end_info_call("MPI_Info_dup", class, &v);

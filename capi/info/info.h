@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/abi.h"
 #include "base/verdict.h"
@@ -13,18 +14,35 @@
 // Returns true if there is an object with this handle.
 bool gompi_info_is(MPI_Info info);
 
-// For Go. Makes an object with n pairs: so many bytes have the key, a 0, the value and a 0 of each. false: there is no
-// memory, or as many objects as can be.
-bool gompi_info_make(int n, const char *pairs, size_t bytes, MPI_Info *info);
-// Returns the pairs of an object in the same form, to be freed; NULL: there is no such object, which v tells, or no
-// memory.
-char *gompi_info_pairs(MPI_Info info, int *n, size_t *bytes, struct gompi_verdict *v);
+// Makes an object: gompi_info_begin, then gompi_info_append for each pair, with keys that are all different, then
+// gompi_info_finish, which stores the handle and returns the verdict's class: MPI_ERR_NO_MEM. Between the first and the
+// last the thread has the lock of info objects, and so of all hints that communicators and windows have.
+struct gompi_info;
+struct gompi_info *gompi_info_begin(void);
+void gompi_info_append(struct gompi_info *x, const char *key, size_t key_length, const char *value, size_t length);
+int gompi_info_finish(struct gompi_info *x, MPI_Info *info, struct gompi_verdict *v);
 
-// Stores what MPI_INFO_ENV says (MPI-5.0 11.2.1) of a process that was started with these arguments, in the same form,
-// in memory to be freed, and returns that; NULL: there is none.
-char *gompi_info_of_process(int argc, char *const argv[], int *n, size_t *bytes);
-// The same for this process.
-char *gompi_info_of_this_process(int *n, size_t *bytes);
+// Inline, so that the lengths of constants are constants.
+static inline void gompi_info_add(struct gompi_info *x, const char *key, const char *value) {
+	gompi_info_append(x, key, strlen(key), value, strlen(value));
+}
+
+// Calls one for each pair of an object, under the lock, until it returns an error class. MPI_SUCCESS, also for
+// MPI_INFO_NULL; that class; MPI_ERR_INFO: there is no such object, which v tells.
+int gompi_info_each(MPI_Info info, struct gompi_verdict *v,
+		    int (*one)(void *to, const char *key, size_t key_length, const char *value, size_t length,
+			       struct gompi_verdict *v),
+		    void *to);
+
+// The lock of info objects, for who changes hints that others read with gompi_info_begin.
+void gompi_info_take(void);
+void gompi_info_give(void);
+
+// For Go. Makes an object with n pairs: the key, a 0, the value and a 0 of each. The verdict's class.
+int gompi_info_make(int n, const char *pairs, MPI_Info *info, struct gompi_verdict *v);
+// Copies the value of a key to MPI_MAX_INFO_VAL bytes; "": it is not there, or the handle is MPI_INFO_NULL.
+// MPI_ERR_INFO: there is no such object, which v tells.
+int gompi_info_value(MPI_Info info, const char *key, char *value, struct gompi_verdict *v);
 
 #pragma GCC visibility pop
 #endif

@@ -18,6 +18,7 @@ import (
 	_ "gompirma/capi/errors"
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/group"
+	_ "gompirma/capi/info"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.

@@ -11,6 +11,7 @@
 #include "errors/handler.h"
 #include "fabric/fabric.h"
 #include "group/group.h"
+#include "win/hints.h"
 #include "win/z_epoch.h"
 
 // What the members of a window on one node share about one of them. Lines are drawn by who writes them. There is none
@@ -159,8 +160,11 @@ struct gompi_win {
 	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
 	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
-	struct gompi_attributes *_Atomic attributes;    // NULL: there were none
-	struct gompi_raises raises;
+	struct gompi_hints hints;
+	uint64_t may;                                // promises that may be among them
+	struct gompi_told_hints *told;               // of the members on this node, in control memory
+	struct gompi_attributes *_Atomic attributes; // NULL: there were none
+	_Atomic uintptr_t errhandler;
 	struct gompi_ranks members;
 	struct gompi_group *group; // once the application has asked for it
 	struct gompi_win *next;    // of slots without a window

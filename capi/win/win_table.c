@@ -41,6 +41,8 @@ static void empty_slot(struct gompi_win *w) {
 	free(w->remote);
 	free(w->ranks);
 	free(w->attached);
+	free(w->hints.kinds);
+	free(w->hints.shared);
 	free(w->parts);
 	free(gompi_load_total(&w->sent));
 	free(w->start_group.ranks);
@@ -127,8 +129,12 @@ static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
 		    const struct gompi_remote_plan *remote) {
 	struct gompi_win *w = take_slot();
-	if (w == NULL)
+	if (w == NULL) {
+		free(plan->hints.kinds);
+		free(plan->hints.shared);
 		return false;
+	}
+	w->hints = plan->hints;
 	if (!make_tables(w, plan, members)) {
 		give_slot(w);
 		return false;
@@ -157,7 +163,9 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->size = (MPI_Aint)own->size;
 	w->disp_unit = own->disp_unit;
 	w->flavor = plan->flavor;
-	gompi_store_total(&w->granularity, (uint64_t)plan->granularity);
+	w->may = plan->may;
+	w->told = (struct gompi_told_hints *)plan->told;
+	gompi_store_total(&w->granularity, plan->hints.common.granularity);
 	w->handle = plan->handle;
 	size_t index = plan->handle % GOMPI_WIN_INDICES;
 	gompi_win_table.slot[index] = w;
@@ -223,12 +231,6 @@ int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
 	if (rc == MPI_SUCCESS && w->leaders != NULL)
 		rc = gompi_leaders_barrier(w->leaders, what);
 	return rc == MPI_SUCCESS ? gompi_barrier_release(w->barrier, w->local_n, w->local_me, w->barriers, what) : rc;
-}
-
-void gompi_win_set_granularity(uintptr_t handle, int64_t bytes) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	if (w != NULL)
-		gompi_store_total(&w->granularity, (uint64_t)bytes);
 }
 
 int gompi_win_lost_here(const struct gompi_win *w) {

@@ -26,8 +26,10 @@ struct gompi_remote_plan {
 // A window as Go has planned it (core/rma.Plan).
 struct gompi_win_plan {
 	uintptr_t handle;
-	uintptr_t shared;    // where the control memory of this node is mapped here
-	int64_t granularity; // mpi_accumulate_granularity
+	uintptr_t shared;         // where the control memory of this node is mapped here
+	uintptr_t told;           // and where in it its members tell each other hints
+	struct gompi_hints hints; // taken over
+	uint64_t may;             // promises that may be in force
 	int32_t flavor;
 	int32_t me, n, local_n;   // this process' rank, and the number of members, of those on this node
 	struct gompi_ranks group; // copied
@@ -50,9 +52,7 @@ int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
 // What transport/ does when the slot is no window's any more, and before what it had is freed. NULL: nothing.
 extern void (*gompi_win_closing)(struct gompi_win *w);
 extern void (*gompi_win_emptying)(struct gompi_win *w);
-// The barrier of MPI_Win_free and MPI_Win_set_info. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
+// The barrier of MPI_Win_free. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
 int gompi_win_barrier_of(uintptr_t handle);
-// The window's mpi_accumulate_granularity from now on.
-void gompi_win_set_granularity(uintptr_t handle, int64_t bytes);
 
 #endif

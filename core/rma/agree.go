@@ -21,7 +21,7 @@ func (w *Window) agree(own error, members records) error {
 		}
 	}
 	first := members.at(0)
-	w.sameSize, w.sameUnit = true, true
+	w.may = ^uint64(0)
 	for i := range members.n() {
 		m := members.at(i)
 		if m.flavor != first.flavor {
@@ -29,16 +29,20 @@ func (w *Window) agree(own error, members records) error {
 				"rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor,
 				first.flavor)
 		}
-		w.sameSize = w.sameSize && m.size == first.size
-		w.sameUnit = w.sameUnit && m.unit == first.unit
+		if m.size != first.size {
+			w.may &^= SameSize
+		}
+		if m.unit != first.unit {
+			w.may &^= SameDispUnit
+		}
 	}
 	if w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.spans() {
 		return mpierr.New(abi.MPI_ERR_RMA_SHARED, "%d of the %d members are on this node: those of several "+
 			"nodes share no memory (MPI_Comm_split_type makes a communicator of each node)",
 			len(w.near.ranks), members.n())
 	}
-	w.hints.combine(members.hints)
-	w.hints.keepTrue(w.sameSize, w.sameUnit)
+	w.hints.Common = together(members.hints)
+	w.hints.Common.Promises &= w.may
 	return nil
 }
 

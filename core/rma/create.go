@@ -14,7 +14,8 @@ type Spec struct {
 	Base     uintptr // MPI_Win_create only
 	Size     int64   // bytes
 	DispUnit int32
-	Info     func(key string) (string, bool) // look-up of info keys; nil: no info
+	Hints    Hints
+	HintsErr error // what is wrong with them
 	// what is wrong with the member's arguments already; the others learn that creation fails
 	Err error
 }
@@ -46,7 +47,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1,
 		address: uint64(spec.Base), proposal: place,
-		alignment: hints.alignment(spec.Size), hints: hints}
+		alignment: hints.alignment(spec.Size), hints: hints.Common}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
 			mine.heap = r.off + int64(spec.Base-r.addr)
@@ -122,7 +123,7 @@ func check(spec *Spec) (Hints, error) {
 		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size,
 			int64(shm.HeapStride))
 	}
-	return NewHints(spec.Info)
+	return spec.Hints, spec.HintsErr
 }
 
 func tooMany() error {

@@ -16,12 +16,10 @@ type DataPath interface {
 	// MayFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC: an epoch is open, and
 	// the text says which; MPI_ERR_WIN: no such window.
 	MayFree(h uintptr) error
-	// Barrier is a barrier among the window's members, who all give the same reason. It blocks until all have come
-	// and costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no such window.
-	Barrier(h uintptr, reason BarrierReason) error
-	// SetGranularity sets the window's mpi_accumulate_granularity (MPI-5.0 12.2.7): how many bytes of a large
-	// accumulate hold the target's lock at a time, 0: any number.
-	SetGranularity(h uintptr, bytes int64)
+	// Barrier is a barrier among the window's members, of MPI_Win_free: nobody uses the window from here on. It
+	// blocks until all have come and costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no
+	// such window.
+	Barrier(h uintptr) error
 	// Register lets other nodes read and write size bytes of memory of this process from addr on; the zero Region:
 	// they cannot, and send messages instead. The memory stays where it is until Unregister.
 	Register(addr uintptr, size int64) Region
@@ -34,14 +32,6 @@ type DataPath interface {
 	// Unshare makes what is still mapped of such memory private again. An error is the system's.
 	Unshare(addr uintptr, size int64) error
 }
-
-// BarrierReason is why the members of a window meet.
-type BarrierReason int
-
-const (
-	BarrierToFree     BarrierReason = iota // MPI_Win_free: nobody uses the window from here on
-	BarrierToSetHints                      // MPI_Win_set_info: all hints are in their place, or all have been read
-)
 
 // Plan is a window as its members have agreed on it: all that the data path is told when it makes the slot.
 type Plan struct {
@@ -57,8 +47,9 @@ type Plan struct {
 	Leaders []int32
 	Node    int
 	Shared  uintptr // where the control memory of this node is mapped here
-	// Granularity is the window's mpi_accumulate_granularity in bytes, see SetGranularity.
-	Granularity int64
+	Told    uintptr // where in it the members of this node tell each other hints (MPI_Win_set_info)
+	Hints   Hints   // in force; HugePages is whether this member's memory has any
+	May     uint64  // promises among them that may be in force
 }
 
 // Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).

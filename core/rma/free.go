@@ -90,7 +90,7 @@ func (w *Window) Free(before func() error) error {
 		return err
 	}
 	w.ending.Store(true)
-	if err := w.host.Data.Barrier(w.Handle, BarrierToFree); err != nil {
+	if err := w.host.Data.Barrier(w.Handle); err != nil {
 		return err
 	}
 	w.close(freed)

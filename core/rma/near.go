@@ -64,9 +64,11 @@ func (v near) left() int64 {
 	return (used + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
 }
 
-// hints returns where the i-th member of the node leaves its hints for MPI_Win_set_info: the class of what is wrong
-// with them, then Hints.common.
-func (v near) hints(i int) int64 { return v.left() + shm.CacheLine + int64(i)*(4+commonSize) }
+// ToldSize is sizeof(struct gompi_told_hints) in capi/win/hints.h, compared at compile time there.
+const ToldSize = 24
+
+// hints returns where the i-th member of the node tells its hints for MPI_Win_set_info.
+func (v near) hints(i int) int64 { return v.left() + shm.CacheLine + int64(i)*ToldSize }
 
 // size returns the size of the control memory.
 func (v near) size() int64 { return v.hints(len(v.ranks)) }

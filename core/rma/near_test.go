@@ -97,7 +97,8 @@ func TestWindowOnTwoNodes(t *testing.T) {
 		w := &Window{host: h, Group: g, Rank: r, Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: int64(r) * 5000,
 			DispUnit: int32(r + 1), hints: DefaultHints(), near: h.nearOf(n, r, g.World)}
 		windows[r] = w
-		m := record{flavor: w.Flavor, size: w.Size, unit: w.DispUnit, heap: -1, alignment: 64, hints: w.hints}
+		m := record{flavor: w.Flavor, size: w.Size, unit: w.DispUnit, heap: -1, alignment: 64,
+			hints: w.hints.Common}
 		all = append(all, m.encode()...)
 	}
 	t.Cleanup(func() {

@@ -59,7 +59,7 @@ func (w *Window) take(size, alignment int64) (x extent, err error) {
 func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
 	offsets = make([]int64, len(w.near.ranks))
 	alignment = shm.PageSize
-	contiguous := w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && !w.hints.NonContiguous
+	contiguous := w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.hints.Common.Promises&NonContiguous == 0
 	for i, r := range w.near.ranks {
 		m := members.at(int(r))
 		alignment = max(alignment, m.alignment)
@@ -143,7 +143,9 @@ func (w *Window) open(members records) (err error) {
 		w.targets[i] = t
 	}
 	p := Plan{Handle: w.Handle, Group: w.Group, Flavor: w.Flavor, Rank: w.Rank, Members: members.n(),
-		Near: w.targets, Shared: address(w.control), Granularity: w.hints.Granularity}
+		Near: w.targets, Shared: address(w.control), Told: address(w.control) + uintptr(w.near.hints(0)),
+		Hints: w.hints, May: w.may}
+	p.Hints.HugePages = w.hugePages
 	if w.spans() {
 		p.All = make([]Member, members.n())
 		for i := range p.All {

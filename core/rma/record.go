@@ -21,7 +21,7 @@ type record struct {
 	// what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would
 	// begin
 	inPlace uint8
-	hints   Hints // Hints.common, as this member asks for them
+	hints   Common // as this member asks for them
 }
 
 const (
@@ -43,7 +43,7 @@ func (r *record) encode() []byte {
 	le.PutUint32(b[48:], uint32(r.proposal>>32))
 	b[52] = r.inPlace
 	le.PutUint64(b[56:], uint64(r.control))
-	r.hints.putCommon(b[recordHints:])
+	r.hints.put(b[recordHints:])
 	return b
 }
 
@@ -65,7 +65,7 @@ func (r records) n() int          { return len(r) / recordSize }
 func (r records) at(i int) record { return decode(r[i*recordSize:]) }
 
 // hints returns what the members ask for.
-func (r records) hints(yield func(Hints) bool) {
+func (r records) hints(yield func(Common) bool) {
 	for i := 0; i < r.n() && yield(r.at(i).hints); i++ {
 	}
 }

@@ -50,8 +50,7 @@ type Window struct {
 	targets   []Target   // the members on this node, as near has them
 	between   *comm.Comm // of a window that spans nodes: its members' own messages; else nil
 	region    Region     // this member's memory for other nodes; the zero Region: it is not registered
-	sameSize  bool       // all members' memory has
-	sameUnit  bool       // all members have the same displacement unit
+	may       uint64     // promises that may be in force: not of sizes or units that are not the same
 	own       *attached  // of a dynamic window
 	tables    []int64    // of a dynamic window: where the tables of the members on this node are in the memfd
 	control   []byte     // control memory
@@ -65,9 +64,10 @@ type Window struct {
 
 	controlOff, segmentOff int64 // where those are in the memfd
 
-	mu    sync.Mutex
-	maps  map[extent]uintptr // of a dynamic window: attached memory of others that is mapped here
-	hints Hints
+	hints Hints // as it is created
+
+	mu   sync.Mutex
+	maps map[extent]uintptr // of a dynamic window: attached memory of others that is mapped here
 }
 
 type extent struct{ off, size int64 }
@@ -80,11 +80,5 @@ func (w *Window) allocates() bool {
 	return w.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE || w.Flavor == abi.MPI_WIN_FLAVOR_SHARED
 }
 
-// Hints returns the hints in force.
-func (w *Window) Hints() Hints {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	h := w.hints
-	h.HugePages = w.hugePages
-	return h
-}
+// Tell exchanges blocks of equal size among the members of a window that spans nodes, in the order of their ranks.
+func (w *Window) Tell(mine []byte) ([]byte, error) { return w.host.Allgather(w.between, mine) }

@@ -19,11 +19,13 @@ func TestOneSidedDocument(t *testing.T) {
 	document := string(b)
 	wanted := map[string]string{} // what the document must have, by the file that it is in
 	patterns := []*regexp.Regexp{
-		regexp.MustCompile(`(?m)^\s+[kK]ey[A-Z]\w*\s*=\s*"([a-z_]+)"`), // the keys of core/rma
+		regexp.MustCompile(`gompi_words_are\(name, "([a-z_]+)"\)`), // of windows
+		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),       // that are told
+		regexp.MustCompile(`GOMPI_KEY_\w+ "([a-z_]+)"`),
 		// keys that a call looks up itself
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
-		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),     // of communicators
-		regexp.MustCompile(`put_text\(&t, "([a-z]+)", `), // of MPI_INFO_ENV
+		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),           // of communicators
+		regexp.MustCompile(`\{"([a-z]+)", (?:at\.\w+|wdir)\}`), // of MPI_INFO_ENV
 		// variables, where Go reads them
 		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),
 		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // and C
@@ -35,7 +37,8 @@ func TestOneSidedDocument(t *testing.T) {
 				name := d.Name()
 				if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") ||
 					strings.HasPrefix(name, "z") ||
-					!(strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".c")) {
+					!(strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".c") ||
+						strings.HasSuffix(name, ".h")) {
 					return err
 				}
 				if strings.Contains(path, "core/abi") { // names of the standard

@@ -1,0 +1,80 @@
+// The hints of communicators (MPI-5.0 7.4.4). All of them are allowed to be ignored, and are; they are kept to be told.
+// They are read and changed under the lock of info objects. Nothing blocks or communicates.
+#include <stdlib.h>
+
+#include "comm/comm.h"
+#include "comm/z_calls.h"
+#include "info/values.h"
+
+// The assertions, in the order in which they are told; each is a bit of hints.asserted.
+static const struct {
+	const char *key;
+	size_t length;
+} assertions[] = {
+#define ASSERTION(key) \
+	{ key, sizeof(key) - 1 }
+	ASSERTION("mpi_assert_no_any_tag"),
+	ASSERTION("mpi_assert_no_any_source"),
+	ASSERTION("mpi_assert_exact_length"),
+	ASSERTION("mpi_assert_allow_overtaking"),
+	ASSERTION("mpi_assert_strict_start_ordering"),
+	ASSERTION("mpi_assert_strict_persistent_collective_ordering"),
+#undef ASSERTION
+};
+enum { ASSERTIONS = sizeof assertions / sizeof *assertions };
+
+static const char *const truth[] = {"false", "true"};
+
+// Takes what one pair of an info object says. A value that its key does not allow changes nothing.
+static int take_pair(void *to, const char *key, size_t key_length, const char *value, size_t length,
+		     struct gompi_verdict *v) {
+	struct gompi_comm_hints *hints = to;
+	struct gompi_words words = {value, length};
+	for (int i = 0; i < ASSERTIONS; i++) {
+		if (key_length != assertions[i].length || memcmp(key, assertions[i].key, key_length) != 0)
+			continue;
+		int said = gompi_value_among(words, truth, 2);
+		if (said >= 0)
+			hints->asserted = (hints->asserted & ~(1U << i)) | (uint32_t)said << i;
+		return MPI_SUCCESS;
+	}
+	if (strcmp(key, GOMPI_KEY_ASSERT_KINDS) == 0)
+		gompi_kinds_set(&hints->kinds, words);
+	return MPI_SUCCESS;
+}
+
+int gompi_comm_hints_take(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_verdict *v) {
+	return gompi_info_each(info, v, take_pair, hints);
+}
+
+int gompi_comm_set_info(MPI_Comm comm, MPI_Info info) {
+	static const char call[] = "MPI_Comm_set_info";
+	struct gompi_verdict v;
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, call);
+	int class = gompi_comm_hints_take(&c->hints, info, &v);
+	return class == MPI_SUCCESS ? class : gompi_refuse(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
+}
+GOMPI_ENTRY(MPI_Comm_set_info, gompi_comm_set_info)
+
+int gompi_comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
+	static const char call[] = "MPI_Comm_get_info";
+	struct gompi_verdict v;
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return gompi_not_a_communicator(comm, call);
+	if (info_used == NULL)
+		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
+	struct gompi_info *x = gompi_info_begin();
+	for (int i = 0; i < ASSERTIONS; i++) {
+		bool said = c->hints.asserted >> i & 1;
+		gompi_info_append(x, assertions[i].key, assertions[i].length, truth[said], said ? 4 : 5);
+	}
+	if (c->hints.kinds != NULL)
+		gompi_info_add(x, GOMPI_KEY_ASSERT_KINDS, c->hints.kinds);
+	gompi_kinds_add(x, c->hints.kinds);
+	int class = gompi_info_finish(x, info_used, &v);
+	return class == MPI_SUCCESS ? class : gompi_refuse(class, call, v.text, GOMPI_ON_COMM, (uintptr_t)comm);
+}
+GOMPI_ENTRY(MPI_Comm_get_info, gompi_comm_get_info)
