@@ -6,6 +6,7 @@ package main
 #include "base/verdict.h"
 #include "message/inbox.h"
 #include "message/request.h"
+#include "win/attached.h"
 #include "win/win_table.h"
 */
 import "C"
@@ -63,6 +64,7 @@ var (
 	_ = same[C.GOMPI_KIND_MOST-handle.MaxLive]
 	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
 	_ = same[unsafe.Sizeof(C.struct_gompi_told_hints{})-rma.ToldSize]
+	_ = same[C.GOMPI_MOST_ATTACHED-rma.MostAttached]
 	_ = same[C.PROMISE_SAME_SIZE-rma.SameSize]
 	_ = same[C.PROMISE_SAME_DISP_UNIT-rma.SameDispUnit]
 	_ = same[C.PROMISE_NONCONTIGUOUS-rma.NonContiguous]

@@ -14,6 +14,10 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return (void *)gompi_map_attached(win, offset, size);
 }
 
+static int grow_attached(uintptr_t win, uint64_t *bytes, char *text) {
+	return gompi_grow_attached(win, (uintptr_t)bytes, (uintptr_t)text);
+}
+
 static int tell_members(uintptr_t win, const void *mine, size_t bytes, void *all, char *text) {
 	return gompi_tell_members(win, (uintptr_t)mine, (int64_t)bytes, (uintptr_t)all, (uintptr_t)text);
 }
@@ -117,6 +121,7 @@ static __attribute__((constructor)) void fill(void) {
 		.take_signals = gompi_take_signals,
 		.attached_table = attached_table,
 		.map_attached = map_attached,
+		.grow_attached = grow_attached,
 		.tell_members = tell_members,
 		.host_of = host_of,
 		.barrier_by_messages = barrier_by_messages,

@@ -2,6 +2,7 @@ package main
 
 /*
 #include "in_place.h"
+#include "win/attached.h"
 #include "win/win_table.h"
 */
 import "C"
@@ -65,6 +66,7 @@ func (dataPath) Install(p *rma.Plan) error {
 	}
 	var pin runtime.Pinner
 	defer pin.Unpin()
+	plan.attached, plan.attached_bytes = C.uintptr_t(p.Attached), C.uint64_t(p.AttachedBytes)
 	plan.group, plan.may = ranksOf(p.Group, &pin), C.uint64_t(p.May)
 	h := &p.Hints
 	plan.hints = C.struct_gompi_hints{alignment: C.int64_t(h.Alignment), huge_pages: C.bool(h.HugePages),
@@ -79,6 +81,10 @@ func (dataPath) Install(p *rma.Plan) error {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a group of %d nodes", len(p.Leaders))
 	}
 	return nil
+}
+
+func (dataPath) Attached(h, from, to uintptr) bool {
+	return bool(C.gompi_attached_overlaps(C.uintptr_t(h), C.uint64_t(from), C.uint64_t(to)))
 }
 
 func (dataPath) Register(addr uintptr, size int64) (r rma.Region) {
@@ -113,6 +119,16 @@ func (dataPath) MayFree(h uintptr) error {
 }
 
 func (dataPath) Barrier(h uintptr) error { return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h))) }
+
+func init() {
+	rma.OnRegion(func(addr uintptr, size, off int64) {
+		if off < 0 {
+			C.gompi_regions_remove(C.uintptr_t(addr))
+		} else {
+			C.gompi_regions_add(C.uintptr_t(addr), C.uint64_t(size), C.int64_t(off))
+		}
+	})
+}
 
 // textCopy returns a copy of a text in memory of malloc, nil for "".
 func textCopy(s string) *C.char {
@@ -256,17 +272,22 @@ func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
 	return rc
 }
 
-//export gompi_win_attach
-func gompi_win_attach(win, base uintptr, size int64) int32 {
-	return onWin("MPI_Win_attach", win, func(w *rma.Window) error { return w.Attach(base, size) })
+// gompi_grow_attached takes more memory for the own table of attached memory, and stores how many bytes it has then.
+//
+//export gompi_grow_attached
+func gompi_grow_attached(win, bytes, text uintptr) (rc int32) {
+	defer guard("MPI_Win_attach", handle.Win, win, &rc)
+	w, err := window(win)
+	if err == nil {
+		if *out[int64](bytes), err = w.GrowAttached(); err == nil {
+			return abi.MPI_SUCCESS
+		}
+	}
+	storeText(text, err)
+	return mpierr.ClassOf(err)
 }
 
-//export gompi_win_detach
-func gompi_win_detach(win, base uintptr) int32 {
-	return onWin("MPI_Win_detach", win, func(w *rma.Window) error { return w.Detach(base) })
-}
-
-// gompi_attached_table returns where rank's table of attached memory is mapped here, 0 if it cannot be.
+// gompi_attached_table returns where another rank's table of attached memory is mapped here, 0 if it cannot be.
 //
 //export gompi_attached_table
 func gompi_attached_table(win uintptr, rank int32) uintptr {

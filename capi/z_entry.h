@@ -148,11 +148,9 @@ extern GoInt32 gompi_win_allocate_c(GoInt64 size, GoInt64 disp_unit, GoUintptr i
     GoUintptr baseptr, GoUintptr win);
 extern GoInt32 gompi_win_allocate_shared_c(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,
     GoUintptr baseptr, GoUintptr win);
-extern GoInt32 gompi_win_attach(GoUintptr win, GoUintptr base, GoInt64 size);
 extern GoInt32 gompi_win_create_c(GoUintptr base, GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,
     GoUintptr win);
 extern GoInt32 gompi_win_create_dynamic(GoUintptr info, GoUintptr comm, GoUintptr win);
-extern GoInt32 gompi_win_detach(GoUintptr win, GoUintptr base);
 extern GoInt32 gompi_win_free(GoUintptr win);
 extern GoInt32 gompi_abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false,
     GoUintptr is_set);

@@ -89,15 +89,6 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 }
 GOMPI_ALIAS(MPI_Win_allocate_shared_c)
 
-int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
-{
-    const char *outer = gompi_enter("MPI_Win_attach");
-    int rc = gompi_win_attach((uintptr_t)win, (uintptr_t)base, size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Win_attach)
-
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     const char *outer = gompi_enter("MPI_Win_create");
@@ -124,15 +115,6 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_dynamic)
-
-int PMPI_Win_detach(MPI_Win win, const void *base)
-{
-    const char *outer = gompi_enter("MPI_Win_detach");
-    int rc = gompi_win_detach((uintptr_t)win, (uintptr_t)base);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Win_detach)
 
 int PMPI_Win_free(MPI_Win *win)
 {

@@ -71,6 +71,9 @@ static inline bool gompi_is(_Atomic uintptr_t *p, uintptr_t v) {
 // Orders what this thread loads before and after.
 static inline void gompi_load_fence(void) { atomic_thread_fence(memory_order_acquire); }
 
+// Orders what this thread stores before and after, and what it has loaded before.
+static inline void gompi_store_fence(void) { atomic_thread_fence(memory_order_release); }
+
 // Orders what a thread does with what signal handlers on it see, or a thread for which membarrier(2) does the rest:
 // nothing but the compiler.
 static inline void gompi_compiler_fence(void) { atomic_signal_fence(memory_order_seq_cst); }

@@ -65,10 +65,13 @@ struct gompi_up {
 	void (*host_of)(int peer, char *name, int size);
 	// Lets the application's signal handlers run for what has arrived meanwhile, if this thread is in Go.
 	void (*take_signals)(void);
-	// Where rank's table of attached memory is mapped here, and where size bytes at an offset of the node's memory
-	// are; NULL if they cannot be.
+	// Where another rank's table of attached memory is mapped here, and where size bytes at an offset of the node's
+	// memory are; NULL if they cannot be.
 	void *(*attached_table)(uintptr_t win, int rank);
 	void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
+	// Takes more memory for this process' own table, and stores how many bytes it has. 0 or an error class, which
+	// text, of sizeof ((struct gompi_verdict *)0)->text bytes, tells.
+	int (*grow_attached)(uintptr_t win, uint64_t *bytes, char *text);
 	// Exchanges blocks of so many bytes among the members of a window that spans nodes, by rank. 0 or an error
 	// class, which text, of sizeof ((struct gompi_verdict *)0)->text bytes, tells.
 	int (*tell_members)(uintptr_t win, const void *mine, size_t bytes, void *all, char *text);

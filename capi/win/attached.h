@@ -1,5 +1,5 @@
-// Dynamic windows: which memory a member has attached. The tables are written by Go (core/rma/dynamic.go) and read by
-// origins and by the progress thread here.
+// Dynamic windows: which memory a member has attached. Each writes its own table (attach.c); origins and the progress
+// thread read them (attached.c). core/rma/dynamic.go has their memory, and maps it.
 #ifndef GOMPI_DYNAMIC_H
 #define GOMPI_DYNAMIC_H
 
@@ -18,6 +18,17 @@ struct gompi_attached {
 };
 
 enum { GOMPI_MOST_ATTACHED = 1 << 20 };
+_Static_assert(offsetof(struct gompi_attached, entry) == 64 && sizeof(struct gompi_attached_entry) == 32,
+	       "core/rma/dynamic.go");
+
+// What of this process' memory is shared with the node, for Go to say: size bytes at an address lie at an offset in the
+// node's memfd, until they are removed.
+void gompi_regions_add(uintptr_t address, uint64_t size, int64_t heap);
+void gompi_regions_remove(uintptr_t address);
+
+// Returns true if memory that this process has attached to a window, and that origins do not reach themselves, lies in
+// [from, to).
+bool gompi_attached_overlaps(uintptr_t handle, uint64_t from, uint64_t to);
 
 // Finds the region of rank that holds the addresses [from, to) of its process. 0 and, if this process can address it,
 // where `from` is mapped here (else NULL); MPI_ERR_RMA_RANGE: there is none; MPI_ERR_NO_MEM: the member's table cannot

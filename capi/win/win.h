@@ -157,6 +157,12 @@ struct gompi_win {
 	bool locks_in_order; // the job has a network, so that a lock may have to wait for another (gompi_lock_in_order)
 	// [n], of a dynamic window: the members' tables, mapped at the first use; else NULL
 	struct gompi_attached *_Atomic *attached;
+	uint64_t
+		attached_bytes; // of this process' table that have memory, with what follows under the lock of attach.c
+	struct {
+		uint64_t *at;
+		uint32_t n, room;
+	} empty;                                        // addresses at which no bytes are attached
 	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
 	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards

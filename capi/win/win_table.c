@@ -41,6 +41,7 @@ static void empty_slot(struct gompi_win *w) {
 	free(w->remote);
 	free(w->ranks);
 	free(w->attached);
+	free(w->empty.at);
 	free(w->hints.kinds);
 	free(w->hints.shared);
 	free(w->parts);
@@ -163,6 +164,9 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->size = (MPI_Aint)own->size;
 	w->disp_unit = own->disp_unit;
 	w->flavor = plan->flavor;
+	if (w->attached != NULL)
+		gompi_store(&w->attached[w->me], (struct gompi_attached *)plan->attached);
+	w->attached_bytes = plan->attached_bytes;
 	w->may = plan->may;
 	w->told = (struct gompi_told_hints *)plan->told;
 	gompi_store_total(&w->granularity, plan->hints.common.granularity);

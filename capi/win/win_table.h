@@ -30,6 +30,8 @@ struct gompi_win_plan {
 	uintptr_t told;           // and where in it its members tell each other hints
 	struct gompi_hints hints; // taken over
 	uint64_t may;             // promises that may be in force
+	uintptr_t attached; // of a dynamic window: where this process' table is, and how many bytes of it have memory
+	uint64_t attached_bytes;
 	int32_t flavor;
 	int32_t me, n, local_n;   // this process' rank, and the number of members, of those on this node
 	struct gompi_ranks group; // copied

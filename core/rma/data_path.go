@@ -20,6 +20,9 @@ type DataPath interface {
 	// blocks until all have come and costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no
 	// such window.
 	Barrier(h uintptr) error
+	// Attached returns whether memory that is attached to a window, and that origins do not reach themselves, lies
+	// in [from, to).
+	Attached(h, from, to uintptr) bool
 	// Register lets other nodes read and write size bytes of memory of this process from addr on; the zero Region:
 	// they cannot, and send messages instead. The memory stays where it is until Unregister.
 	Register(addr uintptr, size int64) Region
@@ -48,8 +51,11 @@ type Plan struct {
 	Node    int
 	Shared  uintptr // where the control memory of this node is mapped here
 	Told    uintptr // where in it the members of this node tell each other hints (MPI_Win_set_info)
-	Hints   Hints   // in force; HugePages is whether this member's memory has any
-	May     uint64  // promises among them that may be in force
+	// Attached is where this member's table of a dynamic window is; so many bytes of it have memory.
+	Attached      uintptr
+	AttachedBytes int64
+	Hints         Hints  // in force; HugePages is whether this member's memory has any
+	May           uint64 // promises among them that may be in force
 }
 
 // Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).

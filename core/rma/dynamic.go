@@ -2,17 +2,13 @@ package rma
 
 import (
 	"slices"
-	"sort"
 	"sync"
 
-	"gompirma/core/abi"
-	"gompirma/core/mpierr"
 	"gompirma/core/shm"
 )
 
 // Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of what it has attached in its own part of the node's
-// memory, where the origins look an address up by themselves: sorted by address, with a version that is odd while the
-// table changes, so that a reader who came at a bad time looks again. The layout is struct gompi_attached in
+// memory, where the origins look an address up by themselves. C writes and reads it: struct gompi_attached in
 // capi/win/attached.h.
 //
 //	0   version  uint64
@@ -33,18 +29,10 @@ type attached struct {
 	nd  *shm.Node
 	off int64 // in the memfd
 
-	mu        sync.Mutex
-	bytes     []byte
-	committed int64
-	list      []piece // sorted by address; what the table says
-	// regions of no bytes by address, which the table does not say: they are there to be detached
-	empty map[uintptr]int
-}
+	bytes []byte // mapped here
 
-type piece struct {
-	addr uintptr
-	size int64
-	heap int64
+	mu        sync.Mutex
+	committed int64
 }
 
 // takeAttached returns a table for a new window. To give its address space back takes a look at all limits of memory,
@@ -90,104 +78,22 @@ func (a *attached) close() {
 	a.nd.Release(a.off, attachedSize)
 }
 
-// Attach is MPI_Win_attach. It is local and costs O(n) in the number of attached regions. MPI_ERR_RMA_FLAVOR: not a
-// dynamic window; MPI_ERR_SIZE, MPI_ERR_BASE; MPI_ERR_RMA_ATTACH: it overlaps what is attached already, or too much is.
-func (w *Window) Attach(addr uintptr, size int64) error {
-	if w.own == nil {
-		return mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "memory can be attached to dynamic windows only")
-	}
-	switch {
-	case size < 0:
-		return mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", size)
-	case addr == 0 && size > 0:
-		return mpierr.New(abi.MPI_ERR_BASE, "base is NULL for %d bytes", size)
-	case beyond(addr, size):
-		return mpierr.New(abi.MPI_ERR_SIZE, "%d bytes at %#x reach beyond the address space", size, addr)
-	}
-	return w.own.attach(addr, size)
-}
-
-func (a *attached) attach(addr uintptr, size int64) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if size == 0 {
-		if a.empty == nil {
-			a.empty = map[uintptr]int{}
-		}
-		a.empty[addr]++
-		return nil
-	}
-	i := sort.Search(len(a.list), func(i int) bool { return a.list[i].addr >= addr })
-	for _, j := range []int{i - 1, i} {
-		if j >= 0 && j < len(a.list) && a.list[j].addr < addr+uintptr(size) && addr < a.list[j].addr+
-			uintptr(a.list[j].size) {
-			return mpierr.New(abi.MPI_ERR_RMA_ATTACH,
-				"%d bytes at %#x overlap the %d bytes at %#x that are attached already", size, addr,
-				a.list[j].size,
-				a.list[j].addr)
-		}
-	}
-	n := len(a.list) + 1
-	if n > MostAttached {
-		return mpierr.New(abi.MPI_ERR_RMA_ATTACH, "%d regions are attached already: more are not possible",
-			MostAttached)
-	}
-	if need := int64(attachedHead + n*attachedEntry); need > a.committed {
-		if err := a.nd.Commit(a.off+a.committed, attachedStep); err != nil {
-			return err
-		}
-		a.committed += attachedStep
-	}
-	p := piece{addr, size, -1}
-	if r, ok := shared.find(addr, size); ok {
-		p.heap = r.off + int64(addr-r.addr)
-	}
-	a.insert(i, p)
-	return nil
-}
-
-// overlaps returns whether memory that is attached, and reached by the ring path, lies in r.
-func (a *attached) overlaps(r span) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, p := range a.list {
-		if p.heap < 0 && p.addr < r.hi && r.lo < p.addr+uintptr(p.size) {
-			return true
-		}
-	}
-	return false
-}
-
-// Detach is MPI_Win_detach: base is what was attached. An access that comes later is refused. MPI_ERR_RMA_FLAVOR;
-// MPI_ERR_BASE: nothing was attached there.
-func (w *Window) Detach(addr uintptr) error {
-	if w.own == nil {
-		return mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "memory can be detached from dynamic windows only")
-	}
+// GrowAttached takes memory for another step of the own table, and returns the bytes that have memory then.
+// MPI_ERR_NO_MEM.
+func (w *Window) GrowAttached() (int64, error) {
 	a := w.own
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := sort.Search(len(a.list), func(i int) bool { return a.list[i].addr >= addr })
-	if i == len(a.list) || a.list[i].addr != addr {
-		if n := a.empty[addr]; n > 1 {
-			a.empty[addr] = n - 1
-			return nil
-		} else if n == 1 {
-			delete(a.empty, addr)
-			return nil
-		}
-		return mpierr.New(abi.MPI_ERR_BASE, "no memory is attached at %#x", addr)
+	if err := a.nd.Commit(a.off+a.committed, attachedStep); err != nil {
+		return 0, err
 	}
-	a.remove(i)
-	return nil
+	a.committed += attachedStep
+	return a.committed, nil
 }
 
-// AttachedTable returns where the table of rank's attached memory is mapped here; 0 if it cannot be mapped, or is on
-// another node.
+// AttachedTable returns where the table of another rank's attached memory is mapped here; 0 if it cannot be mapped, or
+// is on another node.
 func (w *Window) AttachedTable(rank int) uintptr {
-	if rank == w.Rank {
-		return address(w.own.bytes)
-	}
 	i, ok := slices.BinarySearch(w.near.ranks, int32(rank))
 	if !ok {
 		return 0

@@ -217,7 +217,7 @@ func private(r span, but *Window) bool {
 		if w != but && w.Flavor == abi.MPI_WIN_FLAVOR_CREATE && w.Base < r.hi && r.lo < w.Base+uintptr(w.Size) {
 			return true
 		}
-		if w.own != nil && w.own.overlaps(r) {
+		if w.own != nil && w.host.Data.Attached(w.Handle, r.lo, r.hi) {
 			return true
 		}
 	}

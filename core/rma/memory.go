@@ -37,6 +37,13 @@ type regions struct {
 
 var shared regions
 
+// onRegion is called with each region that is added, and with the offset -1 when it is removed.
+var onRegion = func(addr uintptr, size, off int64) {}
+
+// OnRegion says whom to tell of the memory that windows can share: size bytes at addr lie at an offset in the memfd, at
+// -1 when they no longer do. It comes before any other call.
+func OnRegion(f func(addr uintptr, size, off int64)) { onRegion = f }
+
 func (r *regions) add(x region) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,6 +51,7 @@ func (r *regions) add(x region) {
 	r.list = append(r.list, region{})
 	copy(r.list[i+1:], r.list[i:])
 	r.list[i] = x
+	onRegion(x.addr, int64(len(x.bytes)), x.off)
 }
 
 // find returns the region that holds [addr, addr+size).
@@ -68,6 +76,7 @@ func (r *regions) remove(addr uintptr, by maker) (region, bool) {
 	}
 	x := r.list[i]
 	r.list = slices.Delete(r.list, i, i+1)
+	onRegion(addr, 0, -1)
 	return x, true
 }
 
@@ -142,12 +151,6 @@ func FreeMem(nd *shm.Node, addr uintptr) error {
 			"%#x is no memory that MPI_Alloc_mem returned and that is still allocated", addr)
 	}
 	return nil
-}
-
-// beyond returns whether size bytes at addr reach where no process of any system has memory: addresses have at most 57
-// bits, half of them the kernel's.
-func beyond(addr uintptr, size int64) bool {
-	return uint64(addr) > 1<<56 || uint64(size) > 1<<56-uint64(addr)
 }
 
 func pages(n int64) int64 { return (n + shm.PageSize - 1) / shm.PageSize * shm.PageSize }

@@ -146,6 +146,9 @@ func (w *Window) open(members records) (err error) {
 		Near: w.targets, Shared: address(w.control), Told: address(w.control) + uintptr(w.near.hints(0)),
 		Hints: w.hints, May: w.may}
 	p.Hints.HugePages = w.hugePages
+	if w.own != nil {
+		p.Attached, p.AttachedBytes = address(w.own.bytes), w.own.committed
+	}
 	if w.spans() {
 		p.All = make([]Member, members.n())
 		for i := range p.All {

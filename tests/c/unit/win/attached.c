@@ -1,9 +1,11 @@
 /* Proves: who looks an address up in a table of attached memory (win/attached.h) finds an entry as it was written, and
  * one that stays for as long as it does, while its owner changes the table all the time; a table whose owner died while
- * changing it is an error and no hang; one that is only slow is waited for. */
+ * changing it is an error and no hang; one that is only slow is waited for. The owner is refused what overlaps, and
+ * finds what of its memory is shared. */
 #include "../unit.h"
 
 #include "win/attached.h"
+#include "win/z_calls.h"
 
 enum { READERS = 3, LOOKS = 2000, REGION = 4096 };
 
@@ -28,34 +30,28 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return heap + offset * 2 * REGION;
 }
 
-static void write_entry(int at, uint64_t k) {
-	gompi_store(&table->entry[at].address, address_of(k));
-	gompi_store(&table->entry[at].size, size_of(k));
-	gompi_store(&table->entry[at].heap, k);
-}
+/* How its owner knows the window. */
+static struct gompi_win *owner;
 
-/* As core/rma/dynamic.go writes it: the version is odd meanwhile. */
-static void begin_change(void) {
-	gompi_add_total(&table->version, 1);
-	gompi_full_fence();
+static int attach(uint64_t k, uint64_t from, uint64_t to) {
+	return gompi_win_attach((MPI_Win)owner->handle, (char *)address_of(k) + from, (MPI_Aint)(to - from));
 }
+static int detach(uint64_t k) { return gompi_win_detach((MPI_Win)owner->handle, (char *)address_of(k)); }
+
+static void begin_change(void) { gompi_add_total(&table->version, 1); }
 static void end_change(void) { gompi_add_total(&table->version, 1); }
 
 /* Region 2 stays, those around it come and go, so that it is now the first, now the second entry. */
 static void changes(void) {
 	for (uint32_t i = 0; gompi_load(&readers_left) > 0; i++) {
-		begin_change();
-		int n = 0;
-		if (i & 1)
-			write_entry(n++, i / 2 % 2);
-		write_entry(n++, 2);
-		if (i & 2)
-			write_entry(n++, 3);
-		gompi_store(&table->count, (uint64_t)n);
-		end_change();
+		uint64_t k = i / 2 % 4 == 2 ? 1 : i / 2 % 4;
+		CHECK((i % 2 == 0 ? attach(k, 0, size_of(k)) : detach(k)) == MPI_SUCCESS, "region %d", (int)k);
 		if (i % 2 == 0) /* it must stand still for a while for the readers to see it */
 			sched_yield();
 	}
+	for (uint64_t k = 0; k < 4; k++)
+		if (k != 2)
+			detach(k);
 }
 
 /* Looks up bytes [from, to) of a region. Whether it is there. */
@@ -86,6 +82,54 @@ static void reads(int i) {
 	gompi_sub(&readers_left, 1);
 }
 
+static int refused;
+static int raise_error(int class, const char *call, const char *text, int kind, uintptr_t object) {
+	CHECK(kind == GOMPI_ON_WIN && object == owner->handle && text[0] != 0, "%s on %d", text, kind);
+	refused++;
+	return class;
+}
+
+static int grown;
+static int grow_attached(uintptr_t win, uint64_t *bytes, char *text) {
+	grown++;
+	*bytes = sizeof *table + (size_t)grown * 4 * sizeof table->entry[0];
+	return MPI_SUCCESS;
+}
+
+/* What is attached, and what is not. */
+static void writes(void) {
+	refused = grown = 0;
+	CHECK(attach(2, 0, size_of(2)) == MPI_SUCCESS && grown == 1, "not attached");
+	CHECK(attach(2, 0, size_of(2)) == MPI_ERR_RMA_ATTACH && attach(2, 8, 16) == MPI_ERR_RMA_ATTACH, "twice");
+	CHECK(attach(1, 0, 2 << 16) == MPI_ERR_RMA_ATTACH, "around another");
+	CHECK(attach(1, 0, 1 << 16) == MPI_SUCCESS && detach(1) == MPI_SUCCESS, "up to another");
+	CHECK(attach(2, size_of(2), size_of(2) + 1) == MPI_SUCCESS, "behind another");
+	CHECK(gompi_win_detach((MPI_Win)owner->handle, (char *)address_of(2) + size_of(2)) == MPI_SUCCESS, "behind");
+	CHECK(attach(2, 0, 0) == MPI_SUCCESS && attach(3, 0, 0) == MPI_SUCCESS, "no bytes");
+	CHECK(detach(3) == MPI_SUCCESS && detach(3) == MPI_ERR_BASE, "no bytes are attached once");
+	CHECK(detach(2) == MPI_SUCCESS && detach(2) == MPI_SUCCESS && detach(2) == MPI_ERR_BASE,
+	      "those with bytes first");
+	for (int k = 20; k > 0; k--)
+		CHECK(attach((uint64_t)k + 10, 0, 8) == MPI_SUCCESS, "%d of many", k);
+	CHECK(gompi_load(&table->count) == 20 && grown == 5, "%d times more memory", grown);
+	for (int k = 1; k <= 20; k++)
+		CHECK(detach((uint64_t)(k * 7 % 20) + 11) == MPI_SUCCESS, "%d of many", k);
+	owner->flavor = MPI_WIN_FLAVOR_CREATE;
+	CHECK(attach(2, 0, 8) == MPI_ERR_RMA_FLAVOR && detach(2) == MPI_ERR_RMA_FLAVOR, "not a dynamic window");
+	owner->flavor = MPI_WIN_FLAVOR_DYNAMIC;
+	CHECK(attach(2, 1, 0) == MPI_ERR_SIZE && gompi_load(&table->count) == 0 && refused == 8, "%d refused", refused);
+	CHECK(gompi_load(&table->version) % 2 == 0, "in the middle of a change");
+	CHECK(attach(2, 0, size_of(2)) == MPI_SUCCESS, "not attached");
+	CHECK(!gompi_attached_overlaps(owner->handle, 0, UINT64_MAX), "shared memory is reached otherwise");
+	gompi_regions_remove(address_of(2));
+	CHECK(detach(2) == MPI_SUCCESS && attach(2, 0, size_of(2)) == MPI_SUCCESS, "again");
+	CHECK(gompi_attached_overlaps(owner->handle, address_of(2) + size_of(2) - 1, UINT64_MAX) &&
+		      !gompi_attached_overlaps(owner->handle, address_of(2) + size_of(2), UINT64_MAX),
+	      "ordinary memory");
+	gompi_regions_add(address_of(2), size_of(2), 2);
+	CHECK(detach(2) == MPI_SUCCESS && attach(2, 0, size_of(2)) == MPI_SUCCESS, "and again");
+}
+
 static int looks_for_dead;
 static void nobody_dead(void) {
 	if (++looks_for_dead == 3) /* it goes on after all */
@@ -103,15 +147,24 @@ static void first_other_dead(void) {
 int main(void) {
 	unit_node(2);
 	heap = unit_memory(16 * REGION);
-	table = (struct gompi_attached *)unit_memory(sizeof *table + 16 * sizeof table->entry[0]);
+	table = (struct gompi_attached *)unit_memory(sizeof *table + 32 * sizeof table->entry[0]);
 	gompi_up.attached_table = attached_table;
 	gompi_up.map_attached = map_attached;
+	gompi_up.grow_attached = grow_attached;
+	gompi_up.raise = raise_error;
+	for (uint64_t k = 4; k-- > 0;)
+		gompi_regions_add(address_of(k), size_of(k), (int64_t)k);
 	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
 		gompi_node.policy.oversubscribed = oversubscribed;
 		w = unit_window(2, heap, 0, false);
 		w->attached = calloc(2, sizeof *w->attached);
-		write_entry(0, 2);
-		gompi_store(&table->count, 1);
+		owner = unit_window(2, heap, 0, false);
+		owner->flavor = MPI_WIN_FLAVOR_DYNAMIC;
+		owner->me = 1;
+		owner->attached = calloc(2, sizeof *owner->attached);
+		gompi_store(&owner->attached[1], table);
+		gompi_store(&table->count, 0);
+		writes();
 		gompi_store(&readers_left, READERS);
 		unit_threads(READERS + 1, reads);
 
