@@ -6,7 +6,6 @@ package main
 import "C"
 
 import (
-	"slices"
 	"unsafe"
 
 	"gompirma/core/abi"
@@ -49,16 +48,16 @@ type recipe = C.struct_gompi_recipe
 var listsOf = map[C.int][]int{
 	abi.MPI_COMBINER_INDEXED: {0, 1}, abi.MPI_COMBINER_HINDEXED: {0, 1}, abi.MPI_COMBINER_STRUCT: {0, 1},
 	abi.MPI_COMBINER_INDEXED_BLOCK: {1}, abi.MPI_COMBINER_HINDEXED_BLOCK: {1},
-	abi.MPI_COMBINER_SUBARRAY: {0, 1, 2},
+	abi.MPI_COMBINER_SUBARRAY: {0, 1, 2}, abi.MPI_COMBINER_DARRAY: {0, 1, 2, 3},
 }
 
 // construct makes the type of a recipe. find returns what one of its types stands for.
 func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Type, error)) (*datatype.Type, error) {
 	n, a, b := int64(r.n), int64(r.a), int64(r.b)
-	if r.combiner == abi.MPI_COMBINER_SUBARRAY {
+	if r.combiner == abi.MPI_COMBINER_SUBARRAY || r.combiner == abi.MPI_COMBINER_DARRAY {
 		n = max(n, 0)
 	}
-	var l [3][]int64
+	var l [C.GOMPI_RECIPE_LISTS][]int64
 	copyLists := func() error {
 		for _, i := range listsOf[r.combiner] {
 			all, err := lists(n, bool(r.wide[i]), uintptr(r.list[i]))
@@ -110,10 +109,22 @@ func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Ty
 		return datatype.HindexedBlock(form, a, l[1], old)
 	case abi.MPI_COMBINER_SUBARRAY:
 		return datatype.Subarray(form, l[0], l[1], l[2], int32(r.order), old)
+	case abi.MPI_COMBINER_DARRAY:
+		return datatype.Darray(form, int32(a), int32(b), l[0], narrow(l[1]), narrow(l[2]), narrow(l[3]),
+			int32(r.order), old)
 	case abi.MPI_COMBINER_RESIZED:
 		return datatype.Resized(form, old, a, b)
 	}
 	return datatype.Dup(form, old)
+}
+
+// narrow makes ints of what they were before.
+func narrow(list []int64) []int32 {
+	ints := make([]int32, len(list))
+	for i, v := range list {
+		ints[i] = int32(v)
+	}
+	return ints
 }
 
 // formOf tells by which form of its constructor a type is made.
@@ -124,7 +135,7 @@ func formOf(large bool) datatype.Form {
 	return datatype.Small
 }
 
-// gompi_make_type is every constructor but MPI_Type_create_darray for what C leaves to Go.
+// gompi_make_type is every constructor for what C leaves to Go.
 //
 //export gompi_make_type
 func gompi_make_type(recipeAt, newtype uintptr) int32 {
@@ -132,42 +143,4 @@ func gompi_make_type(recipeAt, newtype uintptr) int32 {
 	return newType(C.GoString(r.call), newtype, func() (*datatype.Type, error) {
 		return construct(r, formOf(bool(r.large)), datatype.Get)
 	})
-}
-
-func darrayType(function string, size, rank, ndims int32, gsizes uintptr, wide bool, distribs, dargs, psizes uintptr,
-	order int32, oldtype, newtype uintptr) int32 {
-	return fromType(function, oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
-		g, err := lists(int64(max(ndims, 0)), wide, gsizes)
-		if err != nil {
-			return nil, err
-		}
-		if ndims > 0 && (distribs == 0 || dargs == 0 || psizes == 0) {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "an array of %d elements is a null pointer", ndims)
-		}
-		n := int(max(ndims, 0))
-		var copies [3][]int32
-		for i, at := range []uintptr{distribs, dargs, psizes} {
-			a, err := array[int32](at, int64(n))
-			if err != nil {
-				return nil, err
-			}
-			copies[i] = slices.Clone(a)
-		}
-		return datatype.Darray(formOf(wide), size, rank, g[0], copies[0], copies[1], copies[2], order,
-			old)
-	})
-}
-
-//export gompi_type_create_darray
-func gompi_type_create_darray(size, rank, ndims int32, gsizes, distribs, dargs, psizes uintptr, order int32,
-	oldtype, newtype uintptr) int32 {
-	return darrayType("MPI_Type_create_darray", size, rank, ndims, gsizes, false, distribs, dargs, psizes, order,
-		oldtype, newtype)
-}
-
-//export gompi_type_create_darray_c
-func gompi_type_create_darray_c(size, rank, ndims int32, gsizes, distribs, dargs, psizes uintptr, order int32,
-	oldtype, newtype uintptr) int32 {
-	return darrayType("MPI_Type_create_darray_c", size, rank, ndims, gsizes, true, distribs, dargs, psizes, order,
-		oldtype, newtype)
 }

@@ -40,7 +40,7 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	}
 	old := func() uintptr { return types[r.Intn(len(types))] }
 	x.Types = []uintptr{old()}
-	switch r.Intn(11) {
+	switch r.Intn(13) {
 	case 0:
 		x.Combiner, x.A, x.B = abi.MPI_COMBINER_CONTIGUOUS, 0, 0
 	case 1:
@@ -48,16 +48,16 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	case 2:
 		x.Combiner = abi.MPI_COMBINER_HVECTOR
 	case 3:
-		x.Combiner, x.Lists = abi.MPI_COMBINER_INDEXED, [3][]int64{list(x.N, 0, 4), list(x.N, -10, 30)}
+		x.Combiner, x.Lists = abi.MPI_COMBINER_INDEXED, [4][]int64{list(x.N, 0, 4), list(x.N, -10, 30)}
 	case 4:
-		x.Combiner, x.Lists = abi.MPI_COMBINER_HINDEXED, [3][]int64{list(x.N, 0, 4), list(x.N, -80, 300)}
+		x.Combiner, x.Lists = abi.MPI_COMBINER_HINDEXED, [4][]int64{list(x.N, 0, 4), list(x.N, -80, 300)}
 	case 5:
-		x.Combiner, x.Lists = abi.MPI_COMBINER_INDEXED_BLOCK, [3][]int64{nil, list(x.N, -10, 30)}
+		x.Combiner, x.Lists = abi.MPI_COMBINER_INDEXED_BLOCK, [4][]int64{nil, list(x.N, -10, 30)}
 	case 6:
-		x.Combiner, x.Lists = abi.MPI_COMBINER_HINDEXED_BLOCK, [3][]int64{nil, list(x.N, -80, 300)}
+		x.Combiner, x.Lists = abi.MPI_COMBINER_HINDEXED_BLOCK, [4][]int64{nil, list(x.N, -80, 300)}
 	case 7, 8:
 		x.Combiner, x.Types = abi.MPI_COMBINER_STRUCT, nil
-		x.Lists = [3][]int64{list(x.N, 0, 4), list(x.N, -80, 300)}
+		x.Lists = [4][]int64{list(x.N, 0, 4), list(x.N, -80, 300)}
 		for range x.N {
 			x.Types = append(x.Types, old())
 		}
@@ -81,6 +81,27 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 			x.Lists[0], x.Lists[1] = append(x.Lists[0], size), append(x.Lists[1], some)
 			x.Lists[2] = append(x.Lists[2], r.Int63n(size-some+1))
 		}
+	case 10, 11:
+		x.Combiner, x.Order = abi.MPI_COMBINER_DARRAY, abi.MPI_ORDER_C
+		if r.Intn(2) == 0 {
+			x.Order = abi.MPI_ORDER_FORTRAN
+		}
+		x.N, x.A = 1+r.Int63n(4), 1
+		for i := range x.N {
+			size, processes := 1+number(12), 1+r.Int63n(3)
+			kind, argument := int64(abi.MPI_DISTRIBUTE_BLOCK)+r.Int63n(2), int64(abi.MPI_DISTRIBUTE_DFLT_DARG)
+			if r.Intn(3) == 0 {
+				argument = 1 + r.Int63n(4)
+			}
+			if r.Intn(4) == 0 {
+				kind, processes = abi.MPI_DISTRIBUTE_NONE, 1
+			}
+			for j, v := range []int64{size, kind, argument, processes} {
+				x.Lists[j] = append(x.Lists[j], v)
+			}
+			x.A *= x.Lists[3][i]
+		}
+		x.B = r.Int63n(x.A)
 	default:
 		x.Combiner, x.A, x.B = abi.MPI_COMBINER_RESIZED, number(20)-10, number(100)-20
 		if r.Intn(3) == 0 {

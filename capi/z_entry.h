@@ -110,12 +110,6 @@ GOMPI_CALL int gompi_win_toint(MPI_Win win);
 #pragma GCC visibility pop
 
 // Implemented in Go.
-extern GoInt32 gompi_type_create_darray(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
-    GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
-    GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_create_darray_c(GoInt32 size, GoInt32 rank, GoInt32 ndims, GoUintptr array_of_gsizes,
-    GoUintptr array_of_distribs, GoUintptr array_of_dargs, GoUintptr array_of_psizes, GoInt32 order,
-    GoUintptr oldtype, GoUintptr newtype);
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup(GoUintptr comm, GoUintptr newcomm);

@@ -7,24 +7,3 @@
 //   19 Language Bindings
 
 #include "z_entry.h"
-
-int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
-    const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    const char *outer = gompi_enter("MPI_Type_create_darray");
-    int rc = gompi_type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Type_create_darray)
-
-int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
-    MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    const char *outer = gompi_enter("MPI_Type_create_darray");
-    int rc = gompi_type_create_darray_c(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype, (uintptr_t)newtype);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
-}
-GOMPI_ALIAS(MPI_Type_create_darray_c)

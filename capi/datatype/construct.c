@@ -111,6 +111,10 @@ static void envelope(struct gompi_facts *f, const struct gompi_recipe *r) {
 		integers = 2;
 		counts = 3 * r->n;
 		break;
+	case MPI_COMBINER_DARRAY:
+		integers = 4 + 3 * r->n;
+		counts = r->n;
+		break;
 	case MPI_COMBINER_RESIZED:
 		counts = addresses = 2;
 		break;
@@ -159,6 +163,87 @@ static bool subarray(struct construction *m, const struct gompi_type *old) {
 		gompi_draft_at(m->t, product_of(m, start, extent), &m->over);
 		n = product_of(m, n, some);
 		extent = product_of(m, extent, size);
+	}
+	add_part(m, old, n, 0, 0);
+	m->f->resized = true;
+	m->f->lb = 0;
+	m->f->extent = extent;
+	return true;
+}
+
+// What a process has of a dimension of a distributed array: blocks of so many, step apart from start on, the last one of
+// last.
+struct share {
+	int64_t start, block, blocks, step, last;
+};
+
+// Finds what the process with a coordinate of so many has of dimension i. false: the arguments are wrong.
+static bool distribute(const struct gompi_recipe *r, int64_t i, int64_t processes, int64_t coordinate,
+		       struct share *s) {
+	int64_t size = gompi_recipe_at(r, 0, i), distribution = gompi_recipe_at(r, 1, i),
+		block = gompi_recipe_at(r, 2, i);
+	bool usual = block == MPI_DISTRIBUTE_DFLT_DARG;
+	if (size < 1 || (!usual && distribution != MPI_DISTRIBUTE_NONE && block < 1))
+		return false;
+	switch (distribution) {
+	case MPI_DISTRIBUTE_NONE:
+		block = size;
+		if (processes != 1)
+			return false;
+		break;
+	case MPI_DISTRIBUTE_BLOCK:
+		if (usual)
+			block = (size - 1) / processes + 1;
+		else if ((size - 1) / block >= processes)
+			return false;
+		break;
+	case MPI_DISTRIBUTE_CYCLIC:
+		if (usual)
+			block = 1;
+		break;
+	default:
+		return false;
+	}
+	*s = (struct share){.block = block};
+	if (__builtin_mul_overflow(block, processes, &s->step))
+		s->step = INT64_MAX; // beyond the array in any case
+	if ((size - 1) / block >= coordinate) {
+		s->start = block * coordinate;
+		s->blocks = (size - 1 - s->start) / s->step + 1;
+		s->last = lower_of(block, size - s->start - (s->blocks - 1) * s->step);
+	}
+	return true;
+}
+
+static bool darray(struct construction *m, const struct gompi_type *old) {
+	enum { MOST = 32 };
+	const struct gompi_recipe *r = m->r;
+	struct share of[MOST];
+	int64_t n = 1, extent = old->extent, rest = r->a, at = r->b;
+	if ((r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN) || r->a < 1 || at < 0 || at >= rest ||
+	    r->n > MOST)
+		return false;
+	for (int64_t i = 0; i < r->n; i++) { // the grid is numbered row by row, whatever the order of the array
+		int64_t processes = gompi_recipe_at(r, 3, i);
+		if (processes < 1 || rest % processes != 0)
+			return false;
+		rest /= processes;
+		if (!distribute(r, i, processes, at / rest, &of[i]))
+			return false;
+		at %= rest;
+	}
+	if (rest != 1)
+		return false;
+	for (int64_t k = 0; k < r->n; k++) {
+		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // the fastest first
+		const struct share *s = &of[i];
+		if (s->last != s->block && s->blocks > 1) // one block is shorter than the others: that is Go's
+			return false;
+		gompi_draft_repeat(m->t, s->last, extent, &m->over);
+		gompi_draft_repeat(m->t, s->blocks, product_of(m, s->step, extent), &m->over);
+		gompi_draft_at(m->t, product_of(m, s->start, extent), &m->over);
+		n = product_of(m, n, product_of(m, s->blocks, s->last));
+		extent = product_of(m, extent, gompi_recipe_at(r, 0, i));
 	}
 	add_part(m, old, n, 0, 0);
 	m->f->resized = true;
@@ -224,6 +309,8 @@ static int64_t nodes_of(const struct gompi_recipe *r) {
 		return 2 * GOMPI_DRAFT_REPEAT;
 	case MPI_COMBINER_SUBARRAY:
 		return r->n * GOMPI_DRAFT_REPEAT;
+	case MPI_COMBINER_DARRAY:
+		return 2 * r->n * GOMPI_DRAFT_REPEAT;
 	case MPI_COMBINER_RESIZED:
 	case MPI_COMBINER_DUP:
 		return 0;
@@ -245,6 +332,8 @@ static bool lay_out(struct construction *m, const struct gompi_type *old) {
 		return grid(m, old, r->n, r->a, r->b);
 	case MPI_COMBINER_SUBARRAY:
 		return subarray(m, old);
+	case MPI_COMBINER_DARRAY:
+		return darray(m, old);
 	}
 	int64_t *list = r->n <= FEW ? few : malloc((size_t)r->n * 2 * sizeof *list);
 	bool done = list != NULL && blocks(m, list, list + r->n);
@@ -272,13 +361,16 @@ static bool like(struct construction *m, const struct gompi_type *old) {
 // Returns true if the arguments are there that cannot be looked at else, and the old types are C's: of one that Go has
 // constructed it could not construct another again when its handle is gone. *words: in the longest of their programs.
 static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
-	bool lists = r->combiner == MPI_COMBINER_SUBARRAY;
+	bool lists = r->combiner == MPI_COMBINER_SUBARRAY || r->combiner == MPI_COMBINER_DARRAY;
 	*words = GOMPI_TYPE_HEAD;
 	if (r->n < 0 || r->n > 1 << 24 || (lists && r->n == 0) || (r->n > 0 && r->types == NULL))
 		return false;
 	switch (r->combiner) {
 	case MPI_COMBINER_SUBARRAY:
 		lists = r->list[0] != NULL && r->list[1] != NULL && r->list[2] != NULL;
+		break;
+	case MPI_COMBINER_DARRAY:
+		lists = r->list[0] != NULL && r->list[1] != NULL && r->list[2] != NULL && r->list[3] != NULL;
 		break;
 	case MPI_COMBINER_INDEXED_BLOCK:
 	case MPI_COMBINER_HINDEXED_BLOCK:

@@ -15,7 +15,7 @@ type Recipe struct {
 	Combiner, Order int32
 	Large           bool
 	N, A, B         int64
-	Lists           [3][]int64
+	Lists           [C.GOMPI_RECIPE_LISTS][]int64
 	Types           []uintptr
 }
 

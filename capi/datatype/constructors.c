@@ -1,5 +1,4 @@
-// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3 and 5.1.7); MPI_Type_create_darray is Go's. They cost
-// time in proportion to the lists that they are given, never to counts. Errors are raised on MPI_COMM_SELF.
+// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3 and 5.1.7). They cost time in proportion to the lists that they are given, never to counts. Errors are raised on MPI_COMM_SELF.
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
@@ -73,6 +72,13 @@ int gompi_type_create_subarray(int ndims, const int sizes[], const int subsizes[
 }
 GOMPI_ENTRY(MPI_Type_create_subarray, gompi_type_create_subarray)
 
+int gompi_type_create_darray(int size, int rank, int ndims, const int gsizes[], const int distribs[], const int dargs[],
+			     const int psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype) {
+	return FROM_ONE("create_darray", .combiner = MPI_COMBINER_DARRAY, .n = ndims, .a = size, .b = rank,
+			.order = order, .list = {gsizes, distribs, dargs, psizes});
+}
+GOMPI_ENTRY(MPI_Type_create_darray, gompi_type_create_darray)
+
 int gompi_type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype) {
 	return FROM_ONE("create_resized", .combiner = MPI_COMBINER_RESIZED, .a = lb, .b = extent);
 }
@@ -145,6 +151,14 @@ int gompi_type_create_subarray_c(int ndims, const MPI_Count sizes[], const MPI_C
 			.list = {sizes, subsizes, starts}, .wide = {true, true, true}, .large = true);
 }
 GOMPI_ENTRY(MPI_Type_create_subarray_c, gompi_type_create_subarray_c)
+
+int gompi_type_create_darray_c(int size, int rank, int ndims, const MPI_Count gsizes[], const int distribs[],
+			       const int dargs[], const int psizes[], int order, MPI_Datatype oldtype,
+			       MPI_Datatype *newtype) {
+	return FROM_ONE("create_darray_c", .combiner = MPI_COMBINER_DARRAY, .n = ndims, .a = size, .b = rank,
+			.order = order, .list = {gsizes, distribs, dargs, psizes}, .wide = {true}, .large = true);
+}
+GOMPI_ENTRY(MPI_Type_create_darray_c, gompi_type_create_darray_c)
 
 int gompi_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype) {
 	return FROM_ONE("create_resized_c", .combiner = MPI_COMBINER_RESIZED, .a = lb, .b = extent, .large = true);

@@ -51,6 +51,16 @@ static void put_contents(const struct gompi_recipe *r, int *integers, MPI_Aint *
 			put_list(&to, NULL, r, i);
 		*to.integers = r->order;
 		break;
+	case MPI_COMBINER_DARRAY:
+		*to.integers++ = (int)r->a;
+		*to.integers++ = (int)r->b;
+		*to.integers++ = (int)r->n;
+		put_list(&to, NULL, r, 0);
+		to.counts = NULL;
+		for (int i = 1; i < 4; i++)
+			put_list(&to, NULL, r, i);
+		*to.integers = r->order;
+		break;
 	case MPI_COMBINER_HVECTOR:
 		put_number(&to, r->n);
 		put_number(&to, r->a);

@@ -4,7 +4,7 @@
 
 size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 	size_t bytes = sizeof *r + (size_t)r->types_number * sizeof *r->types;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < GOMPI_RECIPE_LISTS; i++)
 		bytes += r->list[i] != NULL ? (size_t)r->n * sizeof(int64_t) : 0;
 	return bytes;
 }
@@ -14,7 +14,7 @@ void gompi_recipe_keep(const struct gompi_recipe *r, struct gompi_type *t, int64
 	*kept = *r;
 	kept->kept = true;
 	int64_t *list = (int64_t *)(kept + 1);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < GOMPI_RECIPE_LISTS; i++) {
 		if (r->list[i] == NULL)
 			continue;
 		for (int64_t k = 0; k < r->n; k++)

@@ -5,18 +5,21 @@
 
 #include "datatype/datatype.h"
 
+enum { GOMPI_RECIPE_LISTS = 4 };
+
 struct gompi_recipe {
 	const char *call; // of the constructor
 	int combiner;     // MPI_COMBINER_
 	bool large;       // the form with MPI_Count
 	bool kept;        // by a type: it holds those that it was constructed from
-	int order;        // of a subarray
+	int order;        // of a subarray or distributed array
 	int64_t n;        // copies, blocks or dimensions
-	int64_t a, b;     // blocklength and stride; blocklength; lower bound and extent
-	// Lengths of blocks and displacements; sizes, subsizes and starts. NULL: there is none.
-	const void *list[3];
-	bool wide[3];         // of 64 bits each, not of int
-	int64_t types_number; // datatypes
+	int64_t a, b;     // blocklength and stride; blocklength; lower bound and extent; size and rank
+	// Lengths of blocks and displacements; sizes, subsizes and starts; sizes, distributions, their arguments and the
+	// grid of processes. NULL: there is none.
+	const void *list[GOMPI_RECIPE_LISTS];
+	bool wide[GOMPI_RECIPE_LISTS]; // of 64 bits each, not of int
+	int64_t types_number;          // datatypes
 	// Handles as the application has them; of those that are kept the addresses, if they are not predefined.
 	const MPI_Datatype *types;
 };

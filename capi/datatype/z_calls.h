@@ -16,6 +16,12 @@ GOMPI_CALL int gompi_get_elements_c(const MPI_Status *status, MPI_Datatype datat
 GOMPI_CALL int gompi_type_commit(MPI_Datatype *datatype);
 GOMPI_CALL int gompi_type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
+GOMPI_CALL int gompi_type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
+GOMPI_CALL int gompi_type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hindexed(int count, const int array_of_blocklengths[],
     const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
