@@ -3,40 +3,11 @@
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// What shared_target does for all but a rank's memory. Not inlined, so that the usual call needs no stack frame.
-static __attribute__((noinline)) struct gompi_target *other_target(MPI_Win win, int rank, bool place, int *rc) {
-	static const char call[] = "MPI_Win_shared_query";
-	static struct gompi_target nowhere = {.disp_unit = 1};
+// What is known of a rank's memory; NULL: other_query does all.
+static inline struct gompi_target *plain_target(MPI_Win win, int rank) {
 	struct gompi_win *w = gompi_win_get(win);
-	struct gompi_verdict v;
-	if (w == NULL) {
-		*rc = gompi_not_a_window(win, call);
-		return NULL;
-	}
-	int n = (int)w->n, class = MPI_SUCCESS;
-	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-		class = gompi_error(&v, MPI_ERR_RMA_FLAVOR, "a dynamic window has no one memory that could be queried");
-	} else if (rank == MPI_PROC_NULL) {
-		for (rank = 0; rank < n && gompi_win_bytes(w, rank) == 0;)
-			rank++;
-	} else if ((uint32_t)rank >= (uint32_t)n) {
-		class = gompi_error(&v, MPI_ERR_RANK, "rank %d in a window of %d processes", rank, n);
-	}
-	if (class == MPI_SUCCESS && !place)
-		class = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
-	if (class != MPI_SUCCESS) {
-		*rc = gompi_win_refuse(win, call, &v);
-		return NULL;
-	}
-	return rank < n ? &w->targets[rank] : &nowhere;
-}
-
-// Returns what is known of a member's memory. NULL: the error has been raised, and *rc is what the call shall return.
-static inline struct gompi_target *shared_target(MPI_Win win, int rank, bool place, int *rc) {
-	struct gompi_win *w = gompi_win_get(win);
-	if (__builtin_expect(w != NULL && place && (uint32_t)rank < w->n && w->flavor != MPI_WIN_FLAVOR_DYNAMIC, 1))
-		return &w->targets[rank];
-	return other_target(win, rank, place, rc);
+	bool plain = w != NULL && (uint32_t)rank < w->n && w->flavor != MPI_WIN_FLAVOR_DYNAMIC;
+	return __builtin_expect(plain, 1) ? &w->targets[rank] : NULL;
 }
 
 // Stores where memory is and returns its size.
@@ -46,12 +17,39 @@ static inline int64_t shared_bytes(struct gompi_target *t, void *baseptr) {
 	return here ? (int64_t)t->reach : 0;
 }
 
+// The call with one of two places for the unit. Not inlined, so that the usual call needs no stack frame.
+static __attribute__((noinline)) int other_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, MPI_Aint *unit_c,
+						 void *baseptr) {
+	static const char call[] = "MPI_Win_shared_query";
+	static struct gompi_target nowhere = {.disp_unit = 1};
+	struct gompi_win *w = gompi_win_get(win);
+	if (w == NULL)
+		return gompi_not_a_window(win, call);
+	int n = (int)w->n;
+	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR,
+				       "a dynamic window has no one memory that could be queried");
+	if (rank == MPI_PROC_NULL) {
+		for (rank = 0; rank < n && gompi_win_bytes(w, rank) == 0;)
+			rank++;
+	} else if ((uint32_t)rank >= (uint32_t)n) {
+		return gompi_win_error(win, call, MPI_ERR_RANK, "rank %d in a window of %d processes", rank, n);
+	}
+	if (size == NULL || (unit == NULL && unit_c == NULL) || baseptr == NULL)
+		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
+	struct gompi_target *t = rank < n ? &w->targets[rank] : &nowhere;
+	*size = shared_bytes(t, baseptr);
+	if (unit != NULL)
+		*unit = (int)t->disp_unit;
+	else
+		*unit_c = t->disp_unit;
+	return MPI_SUCCESS;
+}
+
 int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr) {
-	int rc;
-	bool place = size != NULL && disp_unit != NULL && baseptr != NULL;
-	struct gompi_target *t = shared_target(win, rank, place, &rc);
-	if (__builtin_expect(t == NULL, 0))
-		return rc;
+	struct gompi_target *t = plain_target(win, rank);
+	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL, 0))
+		return other_query(win, rank, size, disp_unit, NULL, baseptr);
 	*size = shared_bytes(t, baseptr);
 	*disp_unit = (int)t->disp_unit;
 	return MPI_SUCCESS;
@@ -59,11 +57,9 @@ int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit
 GOMPI_ENTRY(MPI_Win_shared_query, gompi_win_shared_query)
 
 int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
-	int rc;
-	bool place = size != NULL && disp_unit != NULL && baseptr != NULL;
-	struct gompi_target *t = shared_target(win, rank, place, &rc);
-	if (__builtin_expect(t == NULL, 0))
-		return rc;
+	struct gompi_target *t = plain_target(win, rank);
+	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL, 0))
+		return other_query(win, rank, size, NULL, disp_unit, baseptr);
 	*size = shared_bytes(t, baseptr);
 	*disp_unit = t->disp_unit;
 	return MPI_SUCCESS;
