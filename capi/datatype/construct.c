@@ -20,15 +20,15 @@ struct construction {
 	bool over;               // 64 bits do not hold something
 };
 
-static inline int64_t sum_of(struct construction *m, int64_t x, int64_t y) {
+static inline int64_t sum_of(bool *over, int64_t x, int64_t y) {
 	int64_t sum;
-	m->over |= __builtin_add_overflow(x, y, &sum);
+	*over |= __builtin_add_overflow(x, y, &sum);
 	return sum;
 }
 
-static inline int64_t product_of(struct construction *m, int64_t x, int64_t y) {
+static inline int64_t product_of(bool *over, int64_t x, int64_t y) {
 	int64_t product;
-	m->over |= __builtin_mul_overflow(x, y, &product);
+	*over |= __builtin_mul_overflow(x, y, &product);
 	return product;
 }
 
@@ -36,11 +36,11 @@ static inline int64_t lower_of(int64_t x, int64_t y) { return x < y ? x : y; }
 static inline int64_t upper_of(int64_t x, int64_t y) { return x > y ? x : y; }
 
 // The bounds of n > 0 copies of old, step apart, of which the first lies at displacement.
-static inline void span(struct construction *m, const struct gompi_facts *old, int64_t displacement, int64_t n,
-			int64_t step, int64_t *lo, int64_t *hi) {
-	int64_t last = product_of(m, n - 1, step);
-	*lo = sum_of(m, sum_of(m, displacement, lower_of(0, last)), old->lb);
-	*hi = sum_of(m, sum_of(m, displacement, upper_of(0, last)), sum_of(m, old->lb, old->extent));
+static inline void span(bool *over, const struct gompi_facts *old, int64_t displacement, int64_t n, int64_t step,
+			int64_t *lo, int64_t *hi) {
+	int64_t last = product_of(over, n - 1, step);
+	*lo = sum_of(over, sum_of(over, displacement, lower_of(0, last)), old->lb);
+	*hi = sum_of(over, sum_of(over, displacement, upper_of(0, last)), sum_of(over, old->lb, old->extent));
 }
 
 // Takes n copies of old as the next part, with their bounds.
@@ -66,8 +66,8 @@ static void add_part(struct construction *m, const struct gompi_type *old, int64
 	m->elem_size = old->elem_size;
 	m->any = true;
 	f->align = f->align > o->align ? f->align : o->align;
-	m->elements = sum_of(m, m->elements, product_of(m, n, old->elements));
-	f->numbers = sum_of(m, f->numbers, product_of(m, n, o->numbers));
+	m->elements = sum_of(&m->over, m->elements, product_of(&m->over, n, old->elements));
+	f->numbers = sum_of(&m->over, f->numbers, product_of(&m->over, n, o->numbers));
 }
 
 // The bounds, from those of the parts.
@@ -77,9 +77,10 @@ static void bound(struct construction *m) {
 	if (m->any && !f->resized) {
 		int64_t length = m->hi - m->lo;
 		m->over |= __builtin_sub_overflow(m->hi, m->lo, &length);
-		length = sum_of(m, length, f->align - 1);
+		length = sum_of(&m->over, length, f->align - 1);
 		f->lb = m->lo;
-		ub = sum_of(m, m->lo, length / f->align * f->align);
+		bool power = (f->align & (f->align - 1)) == 0 && length >= 0; // a division takes as long as all of this
+		ub = sum_of(&m->over, m->lo, power ? length & -(int64_t)f->align : length / f->align * f->align);
 	}
 	m->over |= __builtin_sub_overflow(ub, f->lb, &f->extent);
 }
@@ -134,12 +135,12 @@ static bool grid(struct construction *m, const struct gompi_type *old, int64_t c
 	int64_t extent = old->extent, lo = 0, hi = 0;
 	if (count < 0 || blocklength < 0)
 		return false;
-	int64_t n = product_of(m, count, blocklength);
+	int64_t n = product_of(&m->over, count, blocklength);
 	if (n > 0) {
-		int64_t last = product_of(m, count - 1, step);
-		span(m, gompi_facts_of(old), 0, blocklength, extent, &lo, &hi);
-		lo = sum_of(m, lo, lower_of(0, last));
-		hi = sum_of(m, hi, upper_of(0, last));
+		int64_t last = product_of(&m->over, count - 1, step);
+		span(&m->over, gompi_facts_of(old), 0, blocklength, extent, &lo, &hi);
+		lo = sum_of(&m->over, lo, lower_of(0, last));
+		hi = sum_of(&m->over, hi, upper_of(0, last));
 	}
 	add_part(m, old, n, lo, hi);
 	gompi_draft_repeat(m->t, blocklength, extent, &m->over);
@@ -160,9 +161,9 @@ static bool subarray(struct construction *m, const struct gompi_type *old) {
 		if (size < 1 || some < 1 || some > size || start < 0 || start > size - some)
 			return false;
 		gompi_draft_repeat(m->t, some, extent, &m->over);
-		gompi_draft_at(m->t, product_of(m, start, extent), &m->over);
-		n = product_of(m, n, some);
-		extent = product_of(m, extent, size);
+		gompi_draft_at(m->t, product_of(&m->over, start, extent), &m->over);
+		n = product_of(&m->over, n, some);
+		extent = product_of(&m->over, extent, size);
 	}
 	add_part(m, old, n, 0, 0);
 	m->f->resized = true;
@@ -240,10 +241,10 @@ static bool darray(struct construction *m, const struct gompi_type *old) {
 		if (s->last != s->block && s->blocks > 1) // one block is shorter than the others: that is Go's
 			return false;
 		gompi_draft_repeat(m->t, s->last, extent, &m->over);
-		gompi_draft_repeat(m->t, s->blocks, product_of(m, s->step, extent), &m->over);
-		gompi_draft_at(m->t, product_of(m, s->start, extent), &m->over);
-		n = product_of(m, n, product_of(m, s->blocks, s->last));
-		extent = product_of(m, extent, gompi_recipe_at(r, 0, i));
+		gompi_draft_repeat(m->t, s->blocks, product_of(&m->over, s->step, extent), &m->over);
+		gompi_draft_at(m->t, product_of(&m->over, s->start, extent), &m->over);
+		n = product_of(&m->over, n, product_of(&m->over, s->blocks, s->last));
+		extent = product_of(&m->over, extent, gompi_recipe_at(r, 0, i));
 	}
 	add_part(m, old, n, 0, 0);
 	m->f->resized = true;
@@ -257,6 +258,8 @@ static inline bool dense(const struct gompi_type *old, int64_t blocklength) {
 	return old->size == 0 || (old->segments == 1 && (blocklength <= 1 || old->extent == old->size));
 }
 
+static inline bool is_far(int64_t x) { return (uint64_t)x + (UINT64_C(1) << 60) >= UINT64_C(1) << 61; }
+
 // The constructors with displacements: one type for all blocks, or one for each. Places that lie together make a list;
 // one place is any.
 static bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes) {
@@ -265,6 +268,8 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 	const struct gompi_type *old = r->n > 0 || !fields ? gompi_recipe_type(r, 0) : NULL;
 	bool in_bytes = fields || r->combiner == MPI_COMBINER_HINDEXED || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 	int64_t total = 0, lo = 0, hi = 0;
+	bool over = false, alike = old != NULL && dense(old, 2); // not m->over: this is a register
+	int64_t copies = -1, from = 0, to = 0;                   // bounds of so many of old at 0
 	if (r->list[0] == NULL && r->a < 0)
 		return false;
 	for (int64_t i = 0; i < r->n; i++) {
@@ -273,25 +278,36 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 			return false;
 		if (fields)
 			old = gompi_recipe_type(r, i);
-		sizes[i] = product_of(m, n, old->size);
-		displacements[i] = product_of(m, gompi_recipe_at(r, 1, i), in_bytes ? 1 : old->extent);
+		sizes[i] = product_of(&over, n, old->size);
+		displacements[i] = product_of(&over, gompi_recipe_at(r, 1, i), in_bytes ? 1 : old->extent);
 		if (n > 0) {
-			span(m, gompi_facts_of(old), displacements[i], n, old->extent, &first, &end);
+			if (fields) {
+				span(&over, gompi_facts_of(old), displacements[i], n, old->extent, &first, &end);
+			} else {
+				if (n != copies)
+					span(&over, gompi_facts_of(old), 0, copies = n, old->extent, &from, &to);
+				// Where it depends on the order of sums what 64 bits hold, it is Go's.
+				if (is_far(displacements[i]) || is_far(from) || is_far(to))
+					return false;
+				first = displacements[i] + from;
+				end = displacements[i] + to;
+			}
 			lo = total == 0 ? first : lower_of(lo, first);
 			hi = total == 0 ? end : upper_of(hi, end);
 			if (fields)
 				add_part(m, old, n, first, end);
-			total = sum_of(m, total, n);
+			total = sum_of(&over, total, n);
 		}
 		if (r->n == 1) {
 			gompi_draft_begin(m->t, old);
 			gompi_draft_repeat(m->t, n, old->extent, &m->over);
 			gompi_draft_at(m->t, displacements[i], &m->over);
-		} else if (n > 0 && !(fields ? dense(old, n) : dense(old, 2))) {
+		} else if (n > 0 && !(fields ? dense(old, n) : alike)) {
 			return false;
 		}
-		displacements[i] = sum_of(m, displacements[i], old->origin);
+		displacements[i] = sum_of(&over, displacements[i], old->origin);
 	}
+	m->over |= over;
 	if (!fields)
 		add_part(m, old, total, lo, hi);
 	if (m->over || (r->n != 1 && !gompi_draft_blocks(m->t, r->n, displacements, sizes, fields, &m->over)))
@@ -327,7 +343,7 @@ static bool lay_out(struct construction *m, const struct gompi_type *old) {
 	case MPI_COMBINER_CONTIGUOUS:
 		return grid(m, old, r->n, 1, old->extent);
 	case MPI_COMBINER_VECTOR:
-		return grid(m, old, r->n, r->a, product_of(m, r->b, old->extent));
+		return grid(m, old, r->n, r->a, product_of(&m->over, r->b, old->extent));
 	case MPI_COMBINER_HVECTOR:
 		return grid(m, old, r->n, r->a, r->b);
 	case MPI_COMBINER_SUBARRAY:
@@ -407,7 +423,7 @@ struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r) {
 	struct construction m = {.r = r, .t = t, .f = &gompi_type_life(t)->facts};
 	const struct gompi_type *old = r->types_number > 0 ? gompi_recipe_type(r, 0) : NULL;
 	*m.f = (struct gompi_facts){.align = 1};
-	if (old != NULL)
+	if (old != NULL && (r->list[1] == NULL || r->list[2] != NULL)) // blocks do so if they need it
 		gompi_draft_begin(t, old);
 	bool same = r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP;
 	if (!(same ? like(&m, old) : lay_out(&m, old)) || m.over) {

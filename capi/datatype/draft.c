@@ -55,6 +55,8 @@ static bool loop_overlaps(const struct gompi_type *t, bool child_overlaps, int64
 	int64_t count[GOMPI_TYPE_MAX_DEPTH];
 	int n = 0;
 	uint64_t outer = node[NODE_STRIDE] < 0 ? -(uint64_t)node[NODE_STRIDE] : (uint64_t)node[NODE_STRIDE];
+	if (words[node[LOOP_CHILD]] == NODE_BLOCK)
+		return outer < (uint64_t)child_span;
 	for (; node[0] == NODE_LOOP; node = words + node[LOOP_CHILD]) {
 		uint64_t s = node[NODE_STRIDE] < 0 ? -(uint64_t)node[NODE_STRIDE] : (uint64_t)node[NODE_STRIDE];
 		int i = n++;
@@ -159,19 +161,20 @@ static bool tell_overlap(int64_t n, const int64_t *displacements, const int64_t 
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *over) {
 	int64_t k = 0;
+	bool past = false; // not *over: this is a register
 	for (int64_t i = 0; i < n; i++) {
 		if (sizes[i] == 0)
 			continue;
-		int64_t end = add_to(displacements[i], sizes[i], over);
+		int64_t end = add_to(displacements[i], sizes[i], &past);
 		if (k > 0 && displacements[k - 1] + sizes[k - 1] == displacements[i]) {
 			sizes[k - 1] = end - displacements[k - 1];
-			*over |= sizes[k - 1] < 0;
+			past |= sizes[k - 1] < 0;
 		} else {
 			displacements[k] = displacements[i];
 			sizes[k++] = sizes[i];
 		}
 	}
-	if (*over)
+	if (past)
 		return false;
 	if (k < 2) {
 		if (k == 0)
@@ -185,12 +188,12 @@ bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements,
 	for (int64_t i = 0; i < k; i++) {
 		lo = least(lo, displacements[i]);
 		hi = most(hi, displacements[i] + sizes[i]);
-		size = add_to(size, sizes[i], over);
+		size = add_to(size, sizes[i], &past);
 		uniform &= sizes[i] == sizes[0];
 	}
 	int64_t runs = 0;
-	add_to(hi, lo == INT64_MIN ? INT64_MAX : -lo, over); // all distances are in 64 bits
-	if (*over)
+	add_to(hi, lo == INT64_MIN ? INT64_MAX : -lo, &past); // all distances are in 64 bits
+	if (past)
 		return false;
 	for (int64_t i = 0; i < k; runs++)
 		i = run_end(k, displacements, sizes, i);
