@@ -173,27 +173,19 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
-	number, errhandler := c.NextIdup(), inherited(c)
-	r := &idup{}
-	r.Kind, r.Op, r.Owner, r.Status = request.Collective, r, c, request.Empty
-	if err := storeRequest(&r.Request, at); err != nil {
-		dropHints(hints)
-		dropAttributes(attributes)
-		C.gompi_errhandler_release(C.uintptr_t(errhandler))
-		return err
+	d := &idup{newcomm: newcomm, attributes: attributes, errhandler: inherited(c), hints: hints}
+	if slotOf(c).board != nil && c.Size() <= C.GOMPI_BOARD_MOST {
+		return d.onBoard(c, at)
+	}
+	d.Kind, d.Op, d.Owner, d.Status = request.Collective, d, c, request.Empty
+	number := c.NextIdup()
+	if err := storeRequest(&d.Request, at); err != nil {
+		return d.end(nil, err)
 	}
 	nd := core.Self().Node
 	c.Ref()
-	go func() {
-		n, err := c.Idup(number)
-		if err == nil {
-			n.Info, n.Attributes, n.Errhandler = hints, attributes, errhandler
-			err = storeComm(n, newcomm)
-		} else {
-			dropHints(hints)
-			dropAttributes(attributes)
-			C.gompi_errhandler_release(C.uintptr_t(errhandler))
-		}
+	run := func() {
+		d.Err = d.end(c.Idup(number))
 		c.Unref()
 		d.Complete()
 		nd.Wake(nd.Me)
@@ -224,6 +216,7 @@ func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
 // end gives the application the new communicator, unless there is an error.
 func (d *idup) end(n *comm.Comm, err error) error {
 	if err != nil {
+		dropHints(d.hints)
 		dropAttributes(d.attributes)
 		C.gompi_errhandler_release(C.uintptr_t(d.errhandler))
 		return err

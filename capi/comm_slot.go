@@ -74,7 +74,7 @@ func openComm(c *comm.Comm) error {
 	slot.raises.handle = C.uintptr_t(cmp.Or(c.Errhandler, abi.MPI_ERRORS_ARE_FATAL))
 	slot.attributes = (*C.struct_gompi_attributes)(pointer(c.Attributes))
 	slot.hints, _ = c.Info.(commHints)
-	if !C.gompi_comm_open(&slot) {
+	if c.Slot = unsafe.Pointer(C.gompi_comm_open(slot)); c.Slot == nil {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")
 	}
 	return nil

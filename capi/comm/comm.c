@@ -63,7 +63,7 @@ void gompi_comm_close(uintptr_t handle) {
 	c->handle = 0;
 	gompi_attributes_close(gompi_load(&c->attributes));
 	gompi_store(&c->attributes, NULL);
-	gompi_errhandler_leave(&c->errhandler);
+	gompi_errhandler_leave(&c->raises);
 	if (c->hints.kinds != NULL) {
 		gompi_info_take();
 		free(c->hints.kinds);

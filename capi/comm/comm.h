@@ -35,7 +35,7 @@ struct gompi_comm {
 	struct gompi_topology topology;
 	struct gompi_bsend_buffer *_Atomic attached; // its buffer (message/attached.h), NULL: it never had one
 	struct gompi_attributes *_Atomic attributes; // NULL: there were none
-	_Atomic uintptr_t errhandler;
+	struct gompi_raises raises;
 	struct gompi_ranks members; // the (local) group
 	struct gompi_comm_hints hints;
 	struct gompi_group *group, *remote_group; // once the application has asked for them
@@ -55,9 +55,9 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	return gompi_table_get(&gompi_comms, h);
 }
 
-// Makes the slot of a communicator as c describes it; the lists are copied, the hints are its own then. false: there is
+// Makes the slot of a communicator as c describes it; the lists are copied, the hints are its own then. NULL: there is
 // no memory.
-bool gompi_comm_open(const struct gompi_comm *c);
+struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 
 // Takes what an info object says. The verdict's class, MPI_ERR_INFO: there is no such object.

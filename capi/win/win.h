@@ -170,7 +170,7 @@ struct gompi_win {
 	uint64_t may;                                // promises that may be among them
 	struct gompi_told_hints *told;               // of the members on this node, in control memory
 	struct gompi_attributes *_Atomic attributes; // NULL: there were none
-	_Atomic uintptr_t errhandler;
+	struct gompi_raises raises;
 	struct gompi_ranks members;
 	struct gompi_group *group; // once the application has asked for it
 	struct gompi_win *next;    // of slots without a window

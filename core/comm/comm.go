@@ -62,12 +62,12 @@ type Comm struct {
 	Local *Comm
 
 	// Slots of others, which they set once and guard themselves.
-	Attributes uintptr // of capi: those that it begins with
-	Info       any     // of capi: the hints that it begins with
-	Errhandler uintptr // of capi: the error handler that it begins with; 0: MPI_ERRORS_ARE_FATAL
-	Topology   any     // *topo of this package or nil
-	Coll       any     // core/coll
-	Buffers    any     // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
+	Slot       unsafe.Pointer // of capi: what C knows of it, nil for a communicator without a handle
+	Attributes uintptr        // of capi: those that it begins with
+	Info       any            // of capi: the hints that it begins with
+	Errhandler uintptr        // of capi: the error handler that it begins with; 0: MPI_ERRORS_ARE_FATAL
+	Topology   any            // *topo of this package or nil
+	Coll       any            // core/coll
 
 	idups atomic.Int32
 
