@@ -23,13 +23,10 @@ static inline struct gompi_bsend_buffer *comm_attached(struct gompi_comm *c) {
 	return c != NULL ? gompi_load_acquire(&c->attached) : NULL;
 }
 
-static struct owner process_owner(const char *call) {
-	return (struct owner){call, MPI_COMM_NULL, gompi_load(&gompi_messages_here), NULL, process_attached()};
-}
-
-static struct owner comm_owner(const char *call, MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
-	return (struct owner){call, comm, gompi_load(&gompi_messages_here), c, comm_attached(c)};
+static struct owner owner_of(const char *call, bool of_comm, MPI_Comm comm) {
+	struct gompi_comm *c = of_comm ? gompi_comm_get(comm) : NULL;
+	return (struct owner){call, of_comm ? comm : MPI_COMM_NULL, gompi_load(&gompi_messages_here), c,
+			      of_comm ? comm_attached(c) : process_attached()};
 }
 
 static int refuse_owner(const struct owner *o, const struct gompi_verdict *v) {
@@ -56,7 +53,9 @@ static struct gompi_bsend_buffer *first_attached(struct gompi_comm *c) {
 }
 
 // What is not quick: the first buffer of a communicator, an automatic one, or an error.
-static __attribute__((noinline)) int attach_closer(struct owner o, void *addr, int64_t size) {
+static __attribute__((noinline)) int attach_closer(const char *call, bool of_comm, MPI_Comm comm, void *addr,
+						   int64_t size) {
+	struct owner o = owner_of(call, of_comm, comm);
 	struct gompi_verdict v;
 	int rc;
 	if (is_no_owner(&o, &rc))
@@ -78,8 +77,9 @@ static __attribute__((noinline)) int attach_closer(struct owner o, void *addr, i
 
 // Attaches what most buffers are. Returns true if it has.
 static inline bool attach_quick(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
-	return __builtin_expect(a != NULL && (uintptr_t)addr > (uintptr_t)MPI_BUFFER_AUTOMATIC && size >= 0, 1) &&
-	       gompi_attached_begin(a, addr, size);
+	return __builtin_expect(a != NULL && (uintptr_t)addr > (uintptr_t)MPI_BUFFER_AUTOMATIC && size >= 0 &&
+					gompi_attached_begin(a, addr, size),
+				1);
 }
 
 // Stores the size of a buffer as an int, or as an MPI_Count.
@@ -91,7 +91,9 @@ static inline void store_size(int64_t n, int *size, MPI_Count *large) {
 }
 
 // What is not quick: no buffer, messages in it, or an error.
-static __attribute__((noinline)) int detach_closer(struct owner o, void *buffer_addr, int *size, MPI_Count *large) {
+static __attribute__((noinline)) int detach_closer(const char *call, bool of_comm, MPI_Comm comm, void *buffer_addr,
+						   int *size, MPI_Count *large) {
+	struct owner o = owner_of(call, of_comm, comm);
 	struct gompi_verdict v;
 	void *addr = NULL;
 	int64_t n = 0;
@@ -122,7 +124,12 @@ static inline __attribute__((always_inline)) bool detach_quick(struct gompi_bsen
 	return true;
 }
 
-static int flush(struct owner o) {
+static inline bool is_empty(struct gompi_bsend_buffer *a) {
+	return a != NULL && gompi_load_acquire(&a->oldest) == 0; // pairs with the release in gompi_attached_left
+}
+
+static __attribute__((noinline)) int flush_closer(const char *call, bool of_comm, MPI_Comm comm) {
+	struct owner o = owner_of(call, of_comm, comm);
 	struct gompi_verdict v;
 	int rc;
 	if (is_no_owner(&o, &rc))
@@ -131,7 +138,9 @@ static int flush(struct owner o) {
 											: refuse_owner(&o, &v);
 }
 
-static int iflush(struct owner o, MPI_Request *request) {
+static __attribute__((noinline)) int iflush_closer(const char *call, bool of_comm, MPI_Comm comm,
+						   MPI_Request *request) {
+	struct owner o = owner_of(call, of_comm, comm);
 	struct gompi_verdict v;
 	int rc;
 	if (is_no_owner(&o, &rc))
@@ -150,57 +159,70 @@ static int iflush(struct owner o, MPI_Request *request) {
 }
 
 int gompi_buffer_attach_c(void *buffer, MPI_Count size) {
-	return __builtin_expect(attach_quick(process_attached(), buffer, size), 1)
+	return attach_quick(process_attached(), buffer, size)
 		       ? MPI_SUCCESS
-		       : attach_closer(process_owner("MPI_Buffer_attach"), buffer, size);
+		       : attach_closer("MPI_Buffer_attach", false, MPI_COMM_NULL, buffer, size);
 }
 GOMPI_ENTRY(MPI_Buffer_attach_c, gompi_buffer_attach_c)
 
 int gompi_buffer_detach(void *buffer_addr, int *size) {
-	return __builtin_expect(detach_quick(process_attached(), buffer_addr, size, NULL), 1)
+	return detach_quick(process_attached(), buffer_addr, size, NULL)
 		       ? MPI_SUCCESS
-		       : detach_closer(process_owner("MPI_Buffer_detach"), buffer_addr, size, NULL);
+		       : detach_closer("MPI_Buffer_detach", false, MPI_COMM_NULL, buffer_addr, size, NULL);
 }
 GOMPI_ENTRY(MPI_Buffer_detach, gompi_buffer_detach)
 
 int gompi_buffer_detach_c(void *buffer_addr, MPI_Count *size) {
-	return __builtin_expect(detach_quick(process_attached(), buffer_addr, NULL, size), 1)
+	return detach_quick(process_attached(), buffer_addr, NULL, size)
 		       ? MPI_SUCCESS
-		       : detach_closer(process_owner("MPI_Buffer_detach"), buffer_addr, NULL, size);
+		       : detach_closer("MPI_Buffer_detach", false, MPI_COMM_NULL, buffer_addr, NULL, size);
 }
 GOMPI_ENTRY(MPI_Buffer_detach_c, gompi_buffer_detach_c)
 
-int gompi_buffer_flush(void) { return flush(process_owner("MPI_Buffer_flush")); }
+int gompi_buffer_flush(void) {
+	return is_empty(process_attached()) ? MPI_SUCCESS : flush_closer("MPI_Buffer_flush", false, MPI_COMM_NULL);
+}
 GOMPI_ENTRY(MPI_Buffer_flush, gompi_buffer_flush)
 
-int gompi_buffer_iflush(MPI_Request *request) { return iflush(process_owner("MPI_Buffer_iflush"), request); }
+int gompi_buffer_iflush(MPI_Request *request) {
+	if (request == NULL || !is_empty(process_attached()))
+		return iflush_closer("MPI_Buffer_iflush", false, MPI_COMM_NULL, request);
+	*request = GOMPI_REQUEST_DONE;
+	return MPI_SUCCESS;
+}
 GOMPI_ENTRY(MPI_Buffer_iflush, gompi_buffer_iflush)
 
 int gompi_comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
-	return __builtin_expect(attach_quick(comm_attached(gompi_comm_get(comm)), buffer, size), 1)
+	return attach_quick(comm_attached(gompi_comm_get(comm)), buffer, size)
 		       ? MPI_SUCCESS
-		       : attach_closer(comm_owner("MPI_Comm_attach_buffer", comm), buffer, size);
+		       : attach_closer("MPI_Comm_attach_buffer", true, comm, buffer, size);
 }
 GOMPI_ENTRY(MPI_Comm_attach_buffer_c, gompi_comm_attach_buffer_c)
 
 int gompi_comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
-	return __builtin_expect(detach_quick(comm_attached(gompi_comm_get(comm)), buffer_addr, size, NULL), 1)
+	return detach_quick(comm_attached(gompi_comm_get(comm)), buffer_addr, size, NULL)
 		       ? MPI_SUCCESS
-		       : detach_closer(comm_owner("MPI_Comm_detach_buffer", comm), buffer_addr, size, NULL);
+		       : detach_closer("MPI_Comm_detach_buffer", true, comm, buffer_addr, size, NULL);
 }
 GOMPI_ENTRY(MPI_Comm_detach_buffer, gompi_comm_detach_buffer)
 
 int gompi_comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size) {
-	return __builtin_expect(detach_quick(comm_attached(gompi_comm_get(comm)), buffer_addr, NULL, size), 1)
+	return detach_quick(comm_attached(gompi_comm_get(comm)), buffer_addr, NULL, size)
 		       ? MPI_SUCCESS
-		       : detach_closer(comm_owner("MPI_Comm_detach_buffer", comm), buffer_addr, NULL, size);
+		       : detach_closer("MPI_Comm_detach_buffer", true, comm, buffer_addr, NULL, size);
 }
 GOMPI_ENTRY(MPI_Comm_detach_buffer_c, gompi_comm_detach_buffer_c)
 
-int gompi_comm_flush_buffer(MPI_Comm comm) { return flush(comm_owner("MPI_Comm_flush_buffer", comm)); }
+int gompi_comm_flush_buffer(MPI_Comm comm) {
+	return is_empty(comm_attached(gompi_comm_get(comm))) ? MPI_SUCCESS
+							     : flush_closer("MPI_Comm_flush_buffer", true, comm);
+}
 GOMPI_ENTRY(MPI_Comm_flush_buffer, gompi_comm_flush_buffer)
 
 int gompi_comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
-	return iflush(comm_owner("MPI_Comm_iflush_buffer", comm), request);
+	if (request == NULL || !is_empty(comm_attached(gompi_comm_get(comm))))
+		return iflush_closer("MPI_Comm_iflush_buffer", true, comm, request);
+	*request = GOMPI_REQUEST_DONE;
+	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Comm_iflush_buffer, gompi_comm_iflush_buffer)
