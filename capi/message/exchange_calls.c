@@ -191,8 +191,8 @@ static __attribute__((noinline)) int iexchange_closer(const struct gompi_envelop
 	if (whole == NULL)
 		return gompi_call_no_request(&r, out->call);
 	bool sent = gompi_is_nobody(&s) || gompi_isend_over(&s);
+	int64_t n = !sent && (replace || common(&s.buf, &r.buf)) ? s.buf.size : 0;
 	if (!sent) {
-		int64_t n = replace || common(&s.buf, &r.buf) ? s.buf.size : 0;
 		p = malloc(sizeof *p + (size_t)n);
 		if (p != NULL && n > 0) {
 			gompi_buffer_pack(&s.buf, p->copy, 0, n);
@@ -210,8 +210,10 @@ static __attribute__((noinline)) int iexchange_closer(const struct gompi_envelop
 	}
 	gompi_lane_end_started(l);
 	gompi_call_step(l->home);
-	if (!started)
-		return gompi_call_no_request(&r, out->call);
+	if (!started) {
+		gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request and a copy of %lld bytes", (long long)n);
+		return gompi_call_refuse(&v, out->call, out->comm);
+	}
 	*request = handle;
 	return MPI_SUCCESS;
 }
