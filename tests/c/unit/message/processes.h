@@ -151,14 +151,14 @@ static bool is_over(struct gompi_request *r) {
 /* Waits for r and lets it go. */
 static struct gompi_engine_result finish(int me, struct gompi_request *r) {
 	struct gompi_engine_result out = {0};
-	char text[sizeof((struct gompi_verdict *)0)->text];
 	if (r == NULL)
 		return out;
 	while (!is_over(r)) {
 		if (!gompi_engine_progress(process[me]))
 			sched_yield();
 	}
-	gompi_engine_result(r, &out, text);
+	gompi_engine_result(r, &out);
+	free(out.text);
 	gompi_engine_free(r);
 	return out;
 }
