@@ -89,7 +89,8 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 		x.N, x.A = 1+r.Int63n(4), 1
 		for i := range x.N {
 			size, processes := 1+number(12), 1+r.Int63n(3)
-			kind, argument := int64(abi.MPI_DISTRIBUTE_BLOCK)+r.Int63n(2), int64(abi.MPI_DISTRIBUTE_DFLT_DARG)
+			kind := abi.MPI_DISTRIBUTE_BLOCK + r.Int63n(2)
+			argument := int64(abi.MPI_DISTRIBUTE_DFLT_DARG)
 			if r.Intn(3) == 0 {
 				argument = 1 + r.Int63n(4)
 			}

@@ -172,8 +172,8 @@ static bool subarray(struct construction *m, const struct gompi_type *old) {
 	return true;
 }
 
-// What a process has of a dimension of a distributed array: blocks of so many, step apart from start on, the last one of
-// last.
+// What a process has of a dimension of a distributed array: blocks of so many, step apart from start on, the last one
+// of last.
 struct share {
 	int64_t start, block, blocks, step, last;
 };

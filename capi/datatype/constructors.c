@@ -1,4 +1,5 @@
-// The constructors of datatypes (MPI-5.0 5.1.2, 5.1.3 and 5.1.7). They cost time in proportion to the lists that they are given, never to counts. Errors are raised on MPI_COMM_SELF.
+// The constructors of datatypes (MPI-5.0 5.1.2 to 5.1.4 and 5.1.7). They cost time in proportion to the lists that they
+// are given, never to counts. Errors are raised on MPI_COMM_SELF.
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 

@@ -15,8 +15,8 @@ struct gompi_recipe {
 	int order;        // of a subarray or distributed array
 	int64_t n;        // copies, blocks or dimensions
 	int64_t a, b;     // blocklength and stride; blocklength; lower bound and extent; size and rank
-	// Lengths of blocks and displacements; sizes, subsizes and starts; sizes, distributions, their arguments and the
-	// grid of processes. NULL: there is none.
+	// Lengths of blocks and displacements; sizes, subsizes and starts; sizes, distributions, their arguments and
+	// the grid of processes. NULL: there is none.
 	const void *list[GOMPI_RECIPE_LISTS];
 	bool wide[GOMPI_RECIPE_LISTS]; // of 64 bits each, not of int
 	int64_t types_number;          // datatypes
