@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // Group is a control group that this process is in, directly or through one of its descendants.
@@ -121,11 +123,35 @@ func hierarchies(root string) (found []hierarchy) {
 // unescape undoes how mountinfo writes the characters that would divide its fields.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// read returns a small file's content without blanks around it, "" if it cannot be read.
+// read returns a small file's content without blanks around it, "" if it cannot be read. A window asks: what package os
+// does besides, to wait for a file in its poller, takes longer than to read it.
 func read(path string) string {
-	b, err := os.ReadFile(path)
+	var b []byte
+	fd, err := open(path)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(b))
+	defer unix.Close(fd)
+	room := make([]byte, 4096)
+	for {
+		n, err := unix.Read(fd, room)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return ""
+		}
+		if n == 0 {
+			return strings.TrimSpace(string(b))
+		}
+		b = append(b, room[:n]...)
+	}
+}
+
+func open(path string) (fd int, err error) {
+	for {
+		if fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != unix.EINTR {
+			return fd, err
+		}
+	}
 }

@@ -1,10 +1,8 @@
 package limit
 
 import (
-	"bufio"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -68,21 +66,18 @@ func Bytes(n int64) ([]byte, error) {
 // MachineMemory returns the room that the machine leaves to all processes.
 func MachineMemory(root string) Room {
 	total, free := int64(math.MaxInt64), int64(math.MaxInt64)
-	if f, err := os.Open(filepath.Join(root, "proc/meminfo")); err == nil {
-		defer f.Close()
-		for s := bufio.NewScanner(f); s.Scan(); {
-			name, rest, _ := strings.Cut(s.Text(), ":")
-			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			if err != nil || kib > math.MaxInt64>>10 {
-				continue
-			}
-			if name == "MemTotal" {
-				total = kib << 10
-			}
-			if name == "MemAvailable" {
-				free = kib << 10
-				break
-			}
+	for line := range strings.Lines(read(filepath.Join(root, "proc/meminfo"))) {
+		name, rest, _ := strings.Cut(line, ":")
+		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+		if err != nil || kib > math.MaxInt64>>10 {
+			continue
+		}
+		if name == "MemTotal" {
+			total = kib << 10
+		}
+		if name == "MemAvailable" {
+			free = kib << 10
+			break
 		}
 	}
 	return room(free, total, "on this machine")
