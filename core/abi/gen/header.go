@@ -218,12 +218,6 @@ static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f
 #define PMPI_Status_f2f08 MPI_Status_f2f08
 #define PMPI_Status_f082f MPI_Status_f082f
 
-/* What a compiler does better than a call (MPI-5.0 2.6.4 allows macros here). The functions are there, too. */
-#define MPI_Aint_add(base, disp) ((MPI_Aint)((uintptr_t)(MPI_Aint)(base) + (uintptr_t)(MPI_Aint)(disp)))
-#define MPI_Aint_diff(addr1, addr2) ((MPI_Aint)((uintptr_t)(MPI_Aint)(addr1) - (uintptr_t)(MPI_Aint)(addr2)))
-#define PMPI_Aint_add(base, disp) MPI_Aint_add(base, disp)
-#define PMPI_Aint_diff(addr1, addr2) MPI_Aint_diff(addr1, addr2)
-
 #ifdef __cplusplus
 }
 #endif
