@@ -1,13 +1,13 @@
 // A lock for what programs do in loops and by one thread nearly always: the first thread of the process that takes any
-// lock of this kind takes and gives all of them by plain stores. As soon as another thread takes one, membarrier(2)
-// ends that for good, and they are struct gompi_mutex. Where there is no membarrier(2) they are from the beginning.
+// lock of this kind, if it is the only one, takes and gives all of them by plain stores. As soon as another thread takes
+// one, membarrier(2) ends that for good, and they are struct gompi_mutex. Where there is no membarrier(2) they are from
+// the beginning.
 //
 // The application's signal handlers wait while the thread has such a lock, so that none finds it taken, or leaves with
 // it.
 #ifndef GOMPI_BIASED_H
 #define GOMPI_BIASED_H
 
-#include "base/call.h"
 #include "base/mutex.h"
 #include "base/signals.h"
 
@@ -17,27 +17,31 @@ struct gompi_biased {
 	struct gompi_mutex mutex;
 };
 
-// The thread that the locks are biased to, by the address of a variable of its own; below 8: enum gompi_bias in
-// biased.c.
-extern _Atomic uintptr_t gompi_biased_to __attribute__((visibility("hidden")));
+// Whom the locks are biased to.
+enum gompi_bias {
+	GOMPI_BIAS_UNDECIDED, // no lock has been taken yet
+	GOMPI_BIAS_ON,        // to the thread whose gompi_signals.biased is set
+	GOMPI_BIAS_ENDING,    // a thread is in membarrier(2)
+	GOMPI_BIAS_OVER,      // to nobody: all are mutexes
+};
+extern gompi_a32 gompi_bias __attribute__((visibility("hidden")));
 
 #pragma GCC visibility push(hidden)
 
-__attribute__((cold)) void gompi_biased_wait(struct gompi_biased *l, uintptr_t me);
+__attribute__((cold)) void gompi_biased_wait(struct gompi_biased *l);
 
 static inline void gompi_biased_take(struct gompi_biased *l) {
 	gompi_signals_stop();
-	uintptr_t me = (uintptr_t)&gompi_call;
-	if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1)) {
+	if (__builtin_expect(gompi_signals.biased, 1)) {
 		gompi_store(&l->inside, 1);
 		gompi_compiler_fence(); // the processor's part of this fence is the membarrier in gompi_biased_wait
-		if (__builtin_expect(gompi_load(&gompi_biased_to) == me, 1)) {
+		if (__builtin_expect(gompi_load(&gompi_bias) == GOMPI_BIAS_ON, 1)) {
 			l->biased = true;
 			return;
 		}
 		gompi_store(&l->inside, 0);
 	}
-	gompi_biased_wait(l, me);
+	gompi_biased_wait(l);
 }
 
 static inline void gompi_biased_give(struct gompi_biased *l) {

@@ -11,6 +11,7 @@
 // Read and written by the thread and by signal handlers that interrupt it: relaxed, and in the order of the program.
 struct gompi_signals {
 	atomic_bool in_go; // Go code runs on this thread, or is interrupted by a signal handler
+	bool biased;       // the locks of base/biased.h are, or were, biased to this thread
 	gompi_a32 depth;   // of gompi_signals_stop
 	gompi_a64 held;    // signals that wait: bit n-1 is signal n
 };

@@ -1,6 +1,7 @@
 // Attached buffers whose messages somebody waits for.
 #include <stdlib.h>
 
+#include "base/call.h"
 #include "message/attached.h"
 #include "message/call.h"
 

@@ -77,17 +77,18 @@ int main(void) {
 	unit_node(1);
 	for (int k = 0; k < ALONE; k++)
 		add_one();
-	CHECK(gompi_has_membarrier == (gompi_load(&gompi_biased_to) == (uintptr_t)&gompi_call),
+	CHECK(gompi_has_membarrier == (gompi_load(&gompi_bias) == GOMPI_BIAS_ON),
 	      "the lock is not biased to who takes it first");
 	unit_threads(THREADS, turn);
 	CHECK(count == ALONE + ROUNDS, "%llu and not %d: two threads had the lock", (unsigned long long)count,
 	      ALONE + ROUNDS);
-	CHECK(gompi_load(&gompi_biased_to) != (uintptr_t)&gompi_call, "the bias has not ended");
+	CHECK(gompi_load(&gompi_bias) == GOMPI_BIAS_OVER, "the bias has not ended");
 
 	for (int i = 0; i < TURNS; i++) {
 		count = 0;
 		gompi_store(&begun, 0);
-		gompi_store(&gompi_biased_to, 0);
+		gompi_store(&gompi_bias, GOMPI_BIAS_UNDECIDED);
+		gompi_signals.biased = false;
 		unit_threads(2, come_between);
 		CHECK(count == ADDS + 20, "%llu, not %d: two threads had the lock", (unsigned long long)count,
 		      ADDS + 20);
