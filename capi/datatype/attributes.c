@@ -5,11 +5,11 @@
 
 struct gompi_table gompi_type_attributes[2] = {{&gompi_table_nothing}, {&gompi_table_nothing}};
 
-struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle) {
-	struct gompi_attributes *t = gompi_type_attributes_of(handle), *_Atomic made = NULL;
-	if (t != NULL || gompi_attributes_make(&made) == NULL)
-		return t;
-	t = gompi_table_put(gompi_type_attributes_table(handle), handle, made);
+struct gompi_attributes *gompi_type_attributes_make(uintptr_t handle) {
+	struct gompi_attributes *_Atomic made = NULL;
+	if (gompi_attributes_make(&made) == NULL)
+		return NULL;
+	struct gompi_attributes *t = gompi_table_put(gompi_type_attributes_table(handle), handle, made);
 	if (t != made)
 		gompi_attributes_close(made);
 	return t;

@@ -21,7 +21,11 @@ static inline struct gompi_attributes *gompi_type_attributes_of(uintptr_t handle
 }
 
 // gompi_type_attributes_open returns the same, which it makes if there is none; NULL: there is no memory.
-struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle);
+struct gompi_attributes *gompi_type_attributes_make(uintptr_t handle);
+static inline struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle) {
+	struct gompi_attributes *t = gompi_type_attributes_of(handle);
+	return __builtin_expect(t != NULL, 1) ? t : gompi_type_attributes_make(handle);
+}
 
 // gompi_type_name stores the name of a type, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length, 0: it has
 // none.
