@@ -35,9 +35,5 @@ int gompi_name_get(struct gompi_attributes *t, const char *otherwise, char *name
 		}
 		gompi_biased_give(&gompi_keyvals_lock);
 	}
-	if (n < 0) {
-		n = (int)strlen(otherwise);
-		memcpy(name, otherwise, (size_t)n + 1);
-	}
-	return n;
+	return n < 0 ? (int)(stpcpy(name, otherwise) - name) : n;
 }
