@@ -1,7 +1,6 @@
 // A lock for what programs do in loops and by one thread nearly always: the first thread of the process that takes any
-// lock of this kind, if it is the only one, takes and gives all of them by plain stores. As soon as another thread takes
-// one, membarrier(2) ends that for good, and they are struct gompi_mutex. Where there is no membarrier(2) they are from
-// the beginning.
+// lock of this kind takes and gives all of them by plain stores. As soon as another thread takes one, membarrier(2)
+// ends that for good, and they are struct gompi_mutex. Where there is no membarrier(2) they are from the beginning.
 //
 // The application's signal handlers wait while the thread has such a lock, so that none finds it taken, or leaves with
 // it.

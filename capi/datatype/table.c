@@ -18,7 +18,7 @@ struct gompi_handles gompi_types = {.table = {&gompi_table_nothing},
 // Changes of the table, and types removed last, oldest first from next on.
 static struct {
 	struct gompi_biased lock;
-	const struct gompi_type *kept[16];
+	const struct gompi_type *kept[64];
 	unsigned next;
 	struct gompi_crowd crowd;
 } changes;
