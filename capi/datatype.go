@@ -31,17 +31,6 @@ func newType(function string, newtype uintptr, f func() (*datatype.Type, error))
 	})
 }
 
-// fromType is newType for a type that is made from one other.
-func fromType(function string, oldtype, newtype uintptr, f func(old *datatype.Type) (*datatype.Type, error)) int32 {
-	return newType(function, newtype, func() (*datatype.Type, error) {
-		old, err := datatype.Get(oldtype)
-		if err != nil {
-			return nil, err
-		}
-		return f(old)
-	})
-}
-
 // gompi_forget_type is told that a type with this number has been freed.
 //
 //export gompi_forget_type

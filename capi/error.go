@@ -64,20 +64,6 @@ func making[T any](function string, at uintptr, f func() (T, error)) int32 {
 	return alone(function, func() error { return store(at, f) })
 }
 
-// freeing is alone for a call that ends by f what has the handle at an address; none is there then.
-func freeing[T any](function string, at uintptr, none T, f func(h T) error) int32 {
-	return alone(function, func() error {
-		err := null(at)
-		if err == nil {
-			err = f(*out[T](at))
-		}
-		if err == nil {
-			*out[T](at) = none
-		}
-		return err
-	})
-}
-
 // storeString stores a text of less than size bytes and its length.
 func storeString(s string, size int, at, length uintptr) error {
 	err := null(at, length)

@@ -84,23 +84,6 @@ func openRequest(r *request.Request) uintptr {
 	return uintptr(h)
 }
 
-// requestOf returns the request behind a handle of storeRequest, nil if there is none.
-func requestOf(h uintptr) *request.Request {
-	object := C.gompi_other_object(C.uintptr_t(h))
-	if object == 0 {
-		return nil
-	}
-	return goRequests.Get(uintptr(object))
-}
-
-// ownerOf returns the object that errors of the request behind a handle are raised on.
-func ownerOf(h uintptr) (handle.Kind, uintptr) {
-	if c := uintptr(C.gompi_request_comm(C.uintptr_t(h))); lookupComm(c) != nil {
-		return handle.Comm, c
-	}
-	return 0, 0
-}
-
 // gompi_other_request is gompi_up.request.
 //
 //export gompi_other_request

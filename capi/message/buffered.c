@@ -19,8 +19,7 @@ static int buffered_send(const struct gompi_request *s, struct gompi_verdict *v)
 	struct gompi_lane *l = s->lane;
 	struct gompi_messages *m = l->home;
 	struct gompi_bsend_buffer *a = gompi_attached_for(m, gompi_comm_get((MPI_Comm)s->comm));
-	if (gompi_attached_fits(a, s->buf.size) &&
-	    (s->world == m->node.self ? gompi_give_self(l, s) : gompi_eager_anywhere(gompi_link_to(l, s->world), s)))
+	if (gompi_attached_fits(a, s->buf.size) && gompi_send_at_once(s))
 		return MPI_SUCCESS;
 	struct gompi_bsend_message *k = gompi_attached_put(a, s->buf.size, v);
 	if (k == NULL)

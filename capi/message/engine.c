@@ -58,17 +58,12 @@ static void describe(struct gompi_messages *m, const struct gompi_engine_operati
 	}
 }
 
-static bool at_once(struct gompi_messages *m, const struct gompi_request *s) {
-	return s->world == m->node.self ? gompi_give_self(s->lane, s)
-					: gompi_eager_anywhere(gompi_link_to(s->lane, s->world), s);
-}
-
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory) {
 	struct gompi_request s = {0};
 	describe(m, o, &s);
 	*no_memory = false;
-	if (!s.receive && !s.persistent && at_once(m, &s))
+	if (!s.receive && !s.persistent && gompi_send_at_once(&s))
 		return NULL;
 	struct gompi_lane *l = s.lane;
 	gompi_lane_take(l);
@@ -122,7 +117,7 @@ bool gompi_engine_do(struct gompi_messages *m, const struct gompi_engine_operati
 		gompi_buffer_hold(&r.buf);
 		gompi_receive_blocking(&r, gompi_current_call());
 		gompi_buffer_drop(&r.buf);
-	} else if (!at_once(m, &r)) {
+	} else if (!gompi_send_at_once(&r)) {
 		v.class = gompi_send_class(&r, gompi_current_call(), &v);
 	}
 	tell_result(&r, &v, out);

@@ -123,6 +123,11 @@ void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
 // Gives a message to this process itself without a request. Returns true if it was small, and need not wait for its
 // receive. It takes the lock.
 bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
+// Sends a small message to anybody without a request, if nothing is in its way. Returns true if it has.
+static inline bool gompi_send_at_once(const struct gompi_request *s) {
+	return s->world == s->lane->home->node.self ? gompi_give_self(s->lane, s)
+						    : gompi_eager_anywhere(gompi_link_to(s->lane, s->world), s);
+}
 
 // Cancelling (cancel.c), and the end of a communicator's messages and of a process' (finish.c).
 

@@ -51,13 +51,3 @@ void gompi_other_complete(struct gompi_request *r, const struct gompi_engine_res
 		r->text = strdup(text);
 	gompi_request_complete(r);
 }
-
-uintptr_t gompi_other_object(uintptr_t handle) {
-	struct gompi_request *r = gompi_request_of((MPI_Request)handle);
-	return r != NULL && r->kind == &other_kind ? r->object : 0;
-}
-
-uintptr_t gompi_request_comm(uintptr_t handle) {
-	struct gompi_request *r = gompi_request_of((MPI_Request)handle);
-	return r != NULL ? r->comm : 0;
-}

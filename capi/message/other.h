@@ -13,10 +13,6 @@ struct gompi_request *gompi_other_open(uintptr_t object, uintptr_t comm, uint64_
 				       uintptr_t *handle);
 // Completes it; text says what is wrong if the result's class is not 0.
 void gompi_other_complete(struct gompi_request *r, const struct gompi_engine_result *result, const char *text);
-// The object of the request with this handle, 0: there is none, or it is another kind's.
-uintptr_t gompi_other_object(uintptr_t handle);
-// The communicator that errors of the request with this handle are raised on, 0: none.
-uintptr_t gompi_request_comm(uintptr_t handle);
 
 #pragma GCC visibility pop
 #endif

@@ -202,8 +202,7 @@ static bool meet(struct partitioned *p, uint64_t context) {
 	struct sender_word w = {p->channel, (uint64_t)p->parts, (uint64_t)p->size};
 	q.buf = (struct gompi_buffer){.at = (char *)&w, .size = sizeof w};
 	q.receive = !p->sends;
-	if (p->sends && (q.world == l->home->node.self ? gompi_give_self(l, &q)
-						       : gompi_eager_anywhere(gompi_link_to(l, q.world), &q)))
+	if (p->sends && gompi_send_at_once(&q))
 		return true;
 	struct meeting *k = malloc(sizeof *k);
 	if (k == NULL)
@@ -386,8 +385,7 @@ static bool send_part(struct gompi_request *r, int i) {
 	struct gompi_lane *l = r->lane;
 	struct gompi_request q = partition_message(r, p->channel, i);
 	q.buf = partition_buffer(&r->buf, i * p->size, p->size);
-	if (q.world == l->home->node.self ? gompi_give_self(l, &q)
-					  : gompi_eager_anywhere(gompi_link_to(l, q.world), &q))
+	if (gompi_send_at_once(&q))
 		return true;
 	gompi_lane_take(l);
 	struct gompi_request *m = take_part(&q, r);

@@ -45,17 +45,6 @@ func Include(g *Group, ranks []int32) (*Group, error) {
 	return Of(out), nil
 }
 
-// filter returns the members whose ranks keep accepts, about size of them.
-func (g *Group) filter(size int, keep func(rank int32) bool) *Group {
-	out := make([]int32, 0, size)
-	for i := int32(0); i < g.n; i++ {
-		if keep(i) {
-			out = append(out, g.World(int(i)))
-		}
-	}
-	return Of(out)
-}
-
 // Triplet is a range of ranks: First, First+Stride, ... up to and including Last if it is met.
 type Triplet struct{ First, Last, Stride int32 }
 
@@ -122,9 +111,4 @@ func Union(a, b *Group) *Group {
 		}
 	}
 	return Of(out)
-}
-
-// Intersection returns the members of a that are also in b, in a's order.
-func Intersection(a, b *Group) *Group {
-	return a.filter(0, func(i int32) bool { return b.Rank(a.World(int(i))) != Undefined })
 }
