@@ -108,13 +108,13 @@ bench-fabric: ## the same over two hosts made of namespaces (root): a table in b
 	@scripts/build.sh "$(BUILD)"
 	@tests/cluster/bed.sh 2 go run ./bench/compare -build "$(BUILD)" -fabric -o "$(BUILD)/bench/fabric.md" -json "$(BUILD)/bench/fabric.json"
 
-# Three launches of every row with each library: 15 minutes. Some rows alone, printed:
+# Nine launches of every row with each library: 10 minutes. Some rows alone, printed:
 # go run ./bench/compare -census -only Type_vector. A row that gets a reason needs the last command alone.
 census: ## every function of MPI beside Debian's MPICH and Open MPI, the worst first: docs/CENSUS.md
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"
 	@mkdir -p "$(BUILD)/bench"
-	@go run ./bench/compare -build "$(BUILD)" -census -json "$(BUILD)/bench/census.json" >/dev/null
+	@go run ./bench/compare -build "$(BUILD)" -census -runs 9 -json "$(BUILD)/bench/census.json" >/dev/null
 	@go run ./bench/compare -census -from "$(BUILD)/bench/census.json" >docs/CENSUS.md
 	@echo "written to docs/CENSUS.md"
 

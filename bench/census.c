@@ -88,8 +88,8 @@ static void close_current(void) {
 static void begin(void) {
 	double three[3] = {0};
 	other = size - 1 - rank;
-	a = memory(MEBIBYTE), b = memory(MEBIBYTE), c = memory(2 * MEBIBYTE);
-	memset(a, 0, MEBIBYTE), memset(b, 0, MEBIBYTE);
+	a = memory(8 * MEBIBYTE), b = memory(8 * MEBIBYTE), c = memory(2 * MEBIBYTE);
+	memset(a, 0, 8 * MEBIBYTE), memset(b, 0, 8 * MEBIBYTE);
 	for (int i = 0; i < 4; i++)
 		types[i] = MPI_DOUBLE;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -41,6 +41,23 @@ func censused() (all []measurement) {
 	return all
 }
 
+// ratio is that of the better peer to gompirma, by launches that follow each other; 0: one of them has no time.
+func (all *report) ratio(row string) float64 {
+	times := all.results["census."+row]
+	peer := bestName(measurement{name: "census." + row}, all.Libraries, all.results)
+	if peer == "" || median(times["gompirma"]).why != "" {
+		return 0
+	}
+	return paired(times[peer], times["gompirma"])
+}
+
+// notBelow reports whether a measurement is none of a row's time that is worse than a peer's.
+func (all *report) notBelow(m measurement) bool {
+	row, ok := strings.CutPrefix(m.name, "census.")
+	ratio := all.ratio(row)
+	return !ok || ratio == 0 || ratio >= 1
+}
+
 // inGo reports whether instructions would be counted that the Go runtime executes: those depend on its threads.
 func (all *report) inGo(m measurement) bool {
 	return m.count && median(all.results["calls."+m.row]["gompirma"]).value > 0
@@ -93,12 +110,8 @@ func (all *report) census(out io.Writer) {
 		if times == nil {
 			continue
 		}
-		l := line{Row: r, mine: median(times["gompirma"]),
+		l := line{Row: r, mine: median(times["gompirma"]), ratio: all.ratio(r.Name),
 			calls: median(all.results["calls."+r.Name]["gompirma"])}
-		peer := best(measurement{name: "census." + r.Name}, all.Libraries, all.results)
-		if l.mine.why == "" && peer.why == "" {
-			l.ratio = peer.value / l.mine.value
-		}
 		lines = append(lines, l)
 	}
 	slices.SortStableFunc(lines, func(a, b line) int {
@@ -154,9 +167,10 @@ What every function of MPI that is implemented costs, beside Debian's MPICH 4.0.
 
 A row is the time of all its calls, once: median of %d launches with each library by turns, of up to nine loops each.
 One rank calls, or one of two while the other waits in a barrier (1 of 2), or both do. The ratio is that of the better
-peer to gompirma; times are those of one machine. A peer without one of the functions has "-". Instructions are those of
-gompirma's calls and of the loop (bench/icount.c), where one rank calls and no Go; "more" are 6,000 or so. Go is how
-often a row calls Go.
+peer to gompirma in the same turn, the median of all turns; rows below 1.0 are measured as often again, and all turns
+count. Times are those of one machine. A peer without one of the functions has "-". Instructions are those of gompirma's
+calls and of the loop (bench/icount.c), where one rank calls and no Go; "more" are 6,000 or so. Go is how often a row
+calls Go.
 
 %d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, %d of them with a reason.
 %d rows call Go.

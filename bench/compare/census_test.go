@@ -33,6 +33,18 @@ func TestCensus(t *testing.T) {
 	require.False(t, all.inGo(measurement{row: "Comm_rank", count: true}))
 }
 
+// A machine that is slow in the second turn is slow for both.
+func TestPaired(t *testing.T) {
+	of := func(values ...float64) (all []outcome) {
+		for _, v := range values {
+			all = append(all, outcome{value: v})
+		}
+		return all
+	}
+	require.Equal(t, 2.0, paired(of(20, 60, 22), of(10, 30, 12)))
+	require.Equal(t, 0.5, paired(of(20), of(10, 40, 60)))
+}
+
 // A library is asked for the rows whose functions it has, what opens and closes them among those; the counts are of
 // gompirma alone.
 func TestLacks(t *testing.T) {

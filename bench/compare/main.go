@@ -170,25 +170,35 @@ func run(o options) error {
 	if !o.census {
 		all.head(out)
 	}
-	for _, batch := range batches(chosen) {
-		if batch = slices.DeleteFunc(batch, all.inGo); len(batch) == 0 {
-			continue
-		}
-		all.take(batch, libraries, launcher{ctx, work, o.timeout})
-		if ctx.Err() != nil {
-			return errors.New("interrupted")
-		}
-		if o.sweeps {
-			for _, s := range all.sums(batch) {
-				fmt.Fprintln(os.Stderr, strings.Join(s.cells(all.Libraries), " | "))
+	with := launcher{ctx, work, o.timeout}
+	measure := func(chosen []measurement) error {
+		for _, batch := range batches(chosen) {
+			if batch = slices.DeleteFunc(batch, all.inGo); len(batch) == 0 {
+				continue
 			}
-			continue
-		}
-		for _, m := range batch {
-			if !o.census {
-				all.line(out, m)
+			all.take(batch, libraries, with)
+			if ctx.Err() != nil {
+				return errors.New("interrupted")
+			}
+			if o.sweeps {
+				for _, s := range all.sums(batch) {
+					fmt.Fprintln(os.Stderr, strings.Join(s.cells(all.Libraries), " | "))
+				}
+				continue
+			}
+			for _, m := range batch {
+				if !o.census {
+					all.line(out, m)
+				}
 			}
 		}
+		return nil
+	}
+	if err = measure(chosen); err == nil && o.census && !o.quick {
+		err = measure(slices.DeleteFunc(slices.Clone(chosen), all.notBelow))
+	}
+	if err != nil {
+		return err
 	}
 	if o.census {
 		if all.Empty, err = empty(work); err != nil {
@@ -219,10 +229,13 @@ func batches(all []measurement) [][]measurement {
 	return found
 }
 
-// take launches the batch with every library in turn. A library that failed in a measurement once is not asked again.
+// take launches the batch with every library in turn; what was found before stays. A library that failed in a
+// measurement once is not asked again.
 func (all *report) take(batch []measurement, libraries []library, with launcher) {
 	for _, m := range batch {
-		all.results[m.name] = map[string][]outcome{}
+		if all.results[m.name] == nil {
+			all.results[m.name] = map[string][]outcome{}
+		}
 	}
 	runs := all.Runs
 	if most := batch[0].most; most > 0 {

@@ -47,14 +47,32 @@ func show(o outcome, unit string) string {
 
 // best is the value of the better peer.
 func best(m measurement, libraries []string, all results) outcome {
-	found := outcome{why: "-"}
+	return median(all[m.name][bestName(m, libraries, all)])
+}
+
+// bestName is the peer that best speaks of; "" if there is none.
+func bestName(m measurement, libraries []string, all results) string {
+	name, found := "", outcome{why: "-"}
 	for _, l := range libraries {
 		o := median(all[m.name][l])
 		if l != "gompirma" && o.why == "" && (found.why != "" || o.value < found.value) {
-			found = o
+			name, found = l, o
 		}
 	}
-	return found
+	return name
+}
+
+// paired is the median of the ratios of launches that follow each other: a machine that is slow for a while, as one is
+// whose two processors are far from each other just then, is slow for both. Without pairs it is the medians' ratio.
+func paired(peer, mine []outcome) float64 {
+	if len(peer) != len(mine) {
+		return median(peer).value / median(mine).value
+	}
+	var ratios []outcome
+	for i := range mine {
+		ratios = append(ratios, outcome{value: peer[i].value / mine[i].value})
+	}
+	return median(ratios).value
 }
 
 // row is the measurement's line of the table.

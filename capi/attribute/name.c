@@ -3,6 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Names are short: a call of the C library would take longer than this. Some bytes may be copied twice.
+static inline void copy_name(char *to, const char *from, size_t n) {
+	enum { WORD = sizeof(uint64_t), HALF = WORD / 2 };
+	if (n >= WORD) {
+		for (size_t i = 0; i < n - WORD; i += WORD)
+			memcpy(to + i, from + i, WORD);
+		memcpy(to + n - WORD, from + n - WORD, WORD);
+	} else if (n >= HALF) {
+		memcpy(to, from, HALF);
+		memcpy(to + n - HALF, from + n - HALF, HALF);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			to[i] = from[i];
+	}
+}
+
 int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const char *name) {
 	if (name == NULL)
 		return gompi_error(v, MPI_ERR_ARG, "the name is a null pointer");
@@ -11,29 +27,30 @@ int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const ch
 		t->name = malloc(sizeof *t->name);
 	bool there = t != NULL && t->name != NULL;
 	if (there) {
-		// Names are short: two calls of the C library would take longer.
-		char *to = t->name->text;
 		int n = 0;
-		while (n < MPI_MAX_OBJECT_NAME - 1 && name[n] != 0) {
-			to[n] = name[n];
+		while (n < MPI_MAX_OBJECT_NAME - 1 && name[n] != 0)
 			n++;
-		}
-		to[n] = 0;
+		copy_name(t->name->text, name, (size_t)n);
+		t->name->text[n] = 0;
 		t->name->length = n;
 	}
 	gompi_biased_give(&gompi_keyvals_lock);
 	return there ? MPI_SUCCESS : gompi_error(v, MPI_ERR_NO_MEM, "no memory for a name");
 }
 
-int gompi_name_get(struct gompi_attributes *t, const char *otherwise, char *name) {
+int gompi_name_get(struct gompi_attributes *t, struct gompi_unnamed otherwise, char *name) {
 	int n = -1;
 	if (t != NULL) {
 		gompi_biased_take(&gompi_keyvals_lock);
 		if (t->name != NULL) {
 			n = t->name->length;
-			memcpy(name, t->name->text, (size_t)n + 1);
+			copy_name(name, t->name->text, (size_t)n + 1);
 		}
 		gompi_biased_give(&gompi_keyvals_lock);
 	}
-	return n < 0 ? (int)(stpcpy(name, otherwise) - name) : n;
+	if (n < 0) {
+		n = otherwise.length;
+		copy_name(name, otherwise.name, (size_t)n + 1);
+	}
+	return n;
 }

@@ -10,9 +10,9 @@ int gompi_comm_name(MPI_Comm comm, char *name) {
 		return 0;
 	// acquire: pairs with the release in gompi_attributes_make
 	return gompi_name_get(gompi_load_acquire(&c->attributes),
-			      comm == MPI_COMM_WORLD  ? "MPI_COMM_WORLD"
-			      : comm == MPI_COMM_SELF ? "MPI_COMM_SELF"
-						      : "",
+			      comm == MPI_COMM_WORLD  ? GOMPI_UNNAMED("MPI_COMM_WORLD")
+			      : comm == MPI_COMM_SELF ? GOMPI_UNNAMED("MPI_COMM_SELF")
+						      : GOMPI_UNNAMED(""),
 			      name);
 }
 
@@ -34,7 +34,8 @@ int gompi_comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
 		return gompi_not_a_communicator(comm, call);
 	if (!place)
 		return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm);
-	*resultlen = null ? gompi_name_get(NULL, "MPI_COMM_NULL", comm_name) : gompi_comm_name(comm, comm_name);
+	*resultlen = null ? gompi_name_get(NULL, GOMPI_UNNAMED("MPI_COMM_NULL"), comm_name)
+			  : gompi_comm_name(comm, comm_name);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Comm_get_name, gompi_comm_get_name)

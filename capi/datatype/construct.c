@@ -13,22 +13,25 @@ struct construction {
 	const struct gompi_recipe *r;
 	struct gompi_type *t;
 	struct gompi_facts *f;
-	int64_t elem, elem_size; // of the last part
-	int64_t elements;        // of the parts so far
-	bool several, any;       // of these: predefined types; parts that have elements
-	int64_t lo, hi;          // bounds of the parts
-	bool over;               // 64 bits do not hold something
+	const struct gompi_type *last; // that a part with elements was made from
+	int64_t elem, elem_size;       // of that
+	int64_t elements;              // of the parts so far
+	bool several, any;             // of these: predefined types; parts that have elements
+	int64_t lo, hi;                // bounds of the parts
+	bool over;                     // 64 bits do not hold something
 };
 
 static inline int64_t sum_of(bool *over, int64_t x, int64_t y) {
 	int64_t sum;
-	*over |= __builtin_add_overflow(x, y, &sum);
+	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a jump is less than to keep the flag
+		*over = true;
 	return sum;
 }
 
 static inline int64_t product_of(bool *over, int64_t x, int64_t y) {
 	int64_t product;
-	*over |= __builtin_mul_overflow(x, y, &product);
+	if (__builtin_expect(__builtin_mul_overflow(x, y, &product), 0))
+		*over = true;
 	return product;
 }
 
@@ -43,9 +46,9 @@ static inline void span(bool *over, const struct gompi_facts *old, int64_t displ
 	*hi = sum_of(over, sum_of(over, displacement, upper_of(0, last)), sum_of(over, old->lb, old->extent));
 }
 
-// Takes n copies of old as the next part, with their bounds.
-static void add_part(struct construction *m, const struct gompi_type *old, int64_t n, int64_t lo, int64_t hi) {
-	const struct gompi_facts *o = gompi_facts_of(old);
+// Takes n copies of old, whose facts are o, as the next part, with their bounds.
+static void add_part(struct construction *m, const struct gompi_type *old, const struct gompi_facts *o, int64_t n,
+		     int64_t lo, int64_t hi) {
 	struct gompi_facts *f = m->f;
 	if (n == 0)
 		return;
@@ -58,6 +61,11 @@ static void add_part(struct construction *m, const struct gompi_type *old, int64
 		return;
 	m->lo = m->any ? lower_of(m->lo, lo) : lo;
 	m->hi = m->any ? upper_of(m->hi, hi) : hi;
+	m->elements = sum_of(&m->over, m->elements, product_of(&m->over, n, old->elements));
+	f->numbers = sum_of(&m->over, f->numbers, product_of(&m->over, n, o->numbers));
+	if (old == m->last)
+		return;
+	m->last = old;
 	f->unit = !m->any || f->unit == o->unit ? o->unit : 0;
 	f->reversed = !m->any || f->reversed == o->reversed ? o->reversed : 0;
 	if (old->elem == 0 || (m->elem != 0 && m->elem != old->elem))
@@ -66,8 +74,6 @@ static void add_part(struct construction *m, const struct gompi_type *old, int64
 	m->elem_size = old->elem_size;
 	m->any = true;
 	f->align = f->align > o->align ? f->align : o->align;
-	m->elements = sum_of(&m->over, m->elements, product_of(&m->over, n, old->elements));
-	f->numbers = sum_of(&m->over, f->numbers, product_of(&m->over, n, o->numbers));
 }
 
 // The bounds, from those of the parts.
@@ -142,7 +148,7 @@ static bool grid(struct construction *m, const struct gompi_type *old, int64_t c
 		lo = sum_of(&m->over, lo, lower_of(0, last));
 		hi = sum_of(&m->over, hi, upper_of(0, last));
 	}
-	add_part(m, old, n, lo, hi);
+	add_part(m, old, gompi_facts_of(old), n, lo, hi);
 	gompi_draft_repeat(m->t, blocklength, extent, &m->over);
 	gompi_draft_repeat(m->t, count, step, &m->over);
 	bound(m);
@@ -165,7 +171,7 @@ static bool subarray(struct construction *m, const struct gompi_type *old) {
 		n = product_of(&m->over, n, some);
 		extent = product_of(&m->over, extent, size);
 	}
-	add_part(m, old, n, 0, 0);
+	add_part(m, old, gompi_facts_of(old), n, 0, 0);
 	m->f->resized = true;
 	m->f->lb = 0;
 	m->f->extent = extent;
@@ -246,7 +252,7 @@ static bool darray(struct construction *m, const struct gompi_type *old) {
 		n = product_of(&m->over, n, product_of(&m->over, s->blocks, s->last));
 		extent = product_of(&m->over, extent, gompi_recipe_at(r, 0, i));
 	}
-	add_part(m, old, n, 0, 0);
+	add_part(m, old, gompi_facts_of(old), n, 0, 0);
 	m->f->resized = true;
 	m->f->lb = 0;
 	m->f->extent = extent;
@@ -260,12 +266,13 @@ static inline bool dense(const struct gompi_type *old, int64_t blocklength) {
 
 static inline bool is_far(int64_t x) { return (uint64_t)x + (UINT64_C(1) << 60) >= UINT64_C(1) << 61; }
 
-// The constructors with displacements: one type for all blocks, or one for each. Places that lie together make a list;
-// one place is any.
-static bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes) {
+// The constructors with displacements: one type for all blocks, or one for each (fields, a constant where this is
+// called). Places that lie together make a list; one place is any.
+static inline __attribute__((always_inline)) bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes,
+							 bool fields) {
 	const struct gompi_recipe *r = m->r;
-	bool fields = r->combiner == MPI_COMBINER_STRUCT;
 	const struct gompi_type *old = r->n > 0 || !fields ? gompi_recipe_type(r, 0) : NULL;
+	const struct gompi_facts *facts = old != NULL ? gompi_facts_of(old) : NULL;
 	bool in_bytes = fields || r->combiner == MPI_COMBINER_HINDEXED || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 	int64_t total = 0, lo = 0, hi = 0;
 	bool over = false, alike = old != NULL && dense(old, 2); // not m->over: this is a register
@@ -276,18 +283,21 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 		int64_t n = r->list[0] != NULL ? gompi_recipe_at(r, 0, i) : r->a, first, end;
 		if (n < 0)
 			return false;
-		if (fields)
-			old = gompi_recipe_type(r, i);
+		if (fields && i > 0 && r->types[i] != r->types[i - 1])
+			facts = gompi_facts_of(old = gompi_recipe_type(r, i));
 		sizes[i] = product_of(&over, n, old->size);
 		displacements[i] = product_of(&over, gompi_recipe_at(r, 1, i), in_bytes ? 1 : old->extent);
 		if (n > 0) {
 			if (fields) {
-				span(&over, gompi_facts_of(old), displacements[i], n, old->extent, &first, &end);
+				span(&over, facts, displacements[i], n, old->extent, &first, &end);
 			} else {
-				if (n != copies)
-					span(&over, gompi_facts_of(old), 0, copies = n, old->extent, &from, &to);
 				// Where it depends on the order of sums what 64 bits hold, it is Go's.
-				if (is_far(displacements[i]) || is_far(from) || is_far(to))
+				if (n != copies) {
+					span(&over, facts, 0, copies = n, old->extent, &from, &to);
+					if (is_far(from) || is_far(to))
+						return false;
+				}
+				if (is_far(displacements[i]))
 					return false;
 				first = displacements[i] + from;
 				end = displacements[i] + to;
@@ -295,7 +305,7 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 			lo = total == 0 ? first : lower_of(lo, first);
 			hi = total == 0 ? end : upper_of(hi, end);
 			if (fields)
-				add_part(m, old, n, first, end);
+				add_part(m, old, facts, n, first, end);
 			total = sum_of(&over, total, n);
 		}
 		if (r->n == 1) {
@@ -309,7 +319,7 @@ static bool blocks(struct construction *m, int64_t *displacements, int64_t *size
 	}
 	m->over |= over;
 	if (!fields)
-		add_part(m, old, total, lo, hi);
+		add_part(m, old, facts, total, lo, hi);
 	if (m->over || (r->n != 1 && !gompi_draft_blocks(m->t, r->n, displacements, sizes, fields, &m->over)))
 		return false;
 	bound(m);
@@ -352,7 +362,8 @@ static bool lay_out(struct construction *m, const struct gompi_type *old) {
 		return darray(m, old);
 	}
 	int64_t *list = r->n <= FEW ? few : malloc((size_t)r->n * 2 * sizeof *list);
-	bool done = list != NULL && blocks(m, list, list + r->n);
+	bool done = list != NULL && (r->combiner == MPI_COMBINER_STRUCT ? blocks(m, list, list + r->n, true)
+									: blocks(m, list, list + r->n, false));
 	if (list != few)
 		free(list);
 	return done;
@@ -403,6 +414,8 @@ static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 	if (!lists)
 		return false;
 	for (int64_t i = 0; i < r->types_number; i++) {
+		if (i > 0 && r->types[i] == r->types[i - 1])
+			continue;
 		const struct gompi_type *old = gompi_recipe_type(r, i);
 		if (old == NULL || (old->elem != 0 && old->elem_root != old->root) ||
 		    (gompi_type_mortal(old) && gompi_type_life(old)->recipe == NULL))

@@ -232,6 +232,8 @@ struct gompi_type_life {
 	_Atomic uintptr_t number;          // by which Go finds it; 0: Go does not know it (yet)
 	const struct gompi_recipe *recipe; // how C has constructed it; NULL: Go has
 	int64_t words;                     // of the program
+	size_t room;                       // bytes of this and what follows it
+	bool holder;                       // of types that it was constructed from
 	const struct gompi_type *next;     // of those that are to be ended
 	struct gompi_facts facts;
 };

@@ -9,13 +9,15 @@ static inline int64_t *root_node(struct gompi_type *t) { return (int64_t *)t + t
 
 static inline int64_t add_to(int64_t x, int64_t y, bool *over) {
 	int64_t sum;
-	*over |= __builtin_add_overflow(x, y, &sum);
+	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0))
+		*over = true;
 	return sum;
 }
 
 static inline int64_t times(int64_t x, int64_t y, bool *over) {
 	int64_t product;
-	*over |= __builtin_mul_overflow(x, y, &product);
+	if (__builtin_expect(__builtin_mul_overflow(x, y, &product), 0))
+		*over = true;
 	return product;
 }
 

@@ -7,18 +7,22 @@
 #include "datatype/facts.h"
 #include "datatype/z_calls.h"
 
-static char predefined_names[GOMPI_TYPE_PREDEFINED][32]; // Go has them
+static struct { char name[31], length; } predefined_names[GOMPI_TYPE_PREDEFINED]; // Go has them
 
 void gompi_type_predefined_name(uintptr_t handle, const char *name, int length) {
-	char *to = predefined_names[handle - GOMPI_TYPE_FIRST];
-	if (length < (int)sizeof predefined_names[0])
-		memcpy(to, name, (size_t)length);
+	uintptr_t i = handle - GOMPI_TYPE_FIRST;
+	if (length < (int)sizeof predefined_names[i].name) {
+		memcpy(predefined_names[i].name, name, (size_t)length);
+		predefined_names[i].length = (char)length;
+	}
 }
 
 int gompi_type_name(uintptr_t handle, char *name) {
 	uintptr_t i = handle - GOMPI_TYPE_FIRST;
-	return gompi_name_get(gompi_type_attributes_of(handle), i < GOMPI_TYPE_PREDEFINED ? predefined_names[i] : "",
-			      name);
+	struct gompi_unnamed unnamed = GOMPI_UNNAMED("");
+	if (i < GOMPI_TYPE_PREDEFINED)
+		unnamed = (struct gompi_unnamed){predefined_names[i].name, predefined_names[i].length};
+	return gompi_name_get(gompi_type_attributes_of(handle), unnamed, name);
 }
 
 int gompi_type_set_name(MPI_Datatype datatype, const char *type_name) {
@@ -38,7 +42,7 @@ int gompi_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) 
 		return gompi_not_a_datatype(datatype, call);
 	if (!place)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	*resultlen = null ? gompi_name_get(NULL, "MPI_DATATYPE_NULL", type_name)
+	*resultlen = null ? gompi_name_get(NULL, GOMPI_UNNAMED("MPI_DATATYPE_NULL"), type_name)
 			  : gompi_type_name((uintptr_t)datatype, type_name);
 	return MPI_SUCCESS;
 }

@@ -35,10 +35,16 @@ static inline const struct gompi_type *gompi_recipe_type(const struct gompi_reci
 									   : gompi_type_live(r->types[i]);
 }
 
+// gompi_recipe_bytes returns the memory that gompi_recipe_keep needs.
+static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
+	int64_t lists = 0;
+	for (int i = 0; i < GOMPI_RECIPE_LISTS; i++)
+		lists += r->list[i] != NULL;
+	return sizeof *r + (size_t)r->types_number * sizeof *r->types + (size_t)(lists * r->n) * sizeof(int64_t);
+}
+
 #pragma GCC visibility push(hidden)
 
-// gompi_recipe_bytes returns the memory that gompi_recipe_keep needs.
-size_t gompi_recipe_bytes(const struct gompi_recipe *r);
 // gompi_recipe_keep makes a copy in a type's memory, behind its program. The types that it is constructed from are
 // held.
 void gompi_recipe_keep(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);

@@ -31,13 +31,38 @@ bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_
 	return true;
 }
 
+// Returns the memory of the type that was removed longest ago, if it has room for so many bytes and nobody needs it, or
+// NULL: programs make and free types in loops.
+static struct gompi_type_life *take_kept(size_t bytes) {
+	struct gompi_type_life *life = NULL;
+	gompi_biased_take(&changes.lock);
+	const struct gompi_type *t = changes.kept[changes.next];
+	if (t != NULL) {
+		life = gompi_type_life(t);
+		// acquire: pairs with gompi_type_drop
+		if (life->room >= bytes && life->room / 4 <= bytes && !life->holder &&
+		    gompi_load_acquire(&life->holds) == 1)
+			changes.kept[changes.next] = NULL;
+		else
+			life = NULL;
+	}
+	gompi_biased_give(&changes.lock);
+	return life;
+}
+
 struct gompi_type *gompi_type_new(int64_t words, size_t more) {
-	struct gompi_type_life *life = malloc(sizeof *life + (size_t)words * sizeof(int64_t) + more);
-	if (life == NULL)
-		return NULL;
+	size_t bytes = sizeof(struct gompi_type_life) + (size_t)words * sizeof(int64_t) + more;
+	struct gompi_type_life *life = take_kept(bytes);
+	if (life == NULL) {
+		life = malloc(bytes);
+		if (life == NULL)
+			return NULL;
+		life->room = bytes;
+	}
 	gompi_store(&life->holds, 1);
 	gompi_store(&life->number, 0);
 	life->recipe = NULL;
+	life->holder = false;
 	life->words = words;
 	return memset(life + 1, 0, sizeof(struct gompi_type));
 }
@@ -128,7 +153,8 @@ void gompi_type_end(const struct gompi_type *t) {
 	gompi_type_life(t)->next = NULL;
 	for (const struct gompi_type *last = t, *next; t != NULL; t = next) {
 		const struct gompi_recipe *r = gompi_type_life(t)->recipe;
-		for (int64_t i = 0; r != NULL && i < r->types_number; i++) {
+		int64_t types = gompi_type_life(t)->holder ? r->types_number : 0;
+		for (int64_t i = 0; i < types; i++) {
 			const struct gompi_type *old = gompi_recipe_type(r, i);
 			if (!gompi_type_mortal(old) || gompi_sub_total(&gompi_type_life(old)->holds, 1) != 1)
 				continue;

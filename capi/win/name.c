@@ -7,7 +7,7 @@
 int gompi_win_name(MPI_Win win, char *name) {
 	struct gompi_win *w = gompi_win_get(win);
 	// acquire: pairs with the release in gompi_attributes_make
-	return w == NULL ? 0 : gompi_name_get(gompi_load_acquire(&w->attributes), "", name);
+	return w == NULL ? 0 : gompi_name_get(gompi_load_acquire(&w->attributes), GOMPI_UNNAMED(""), name);
 }
 
 int gompi_win_set_name(MPI_Win win, const char *win_name) {
@@ -28,7 +28,8 @@ int gompi_win_get_name(MPI_Win win, char *win_name, int *resultlen) {
 		return gompi_not_a_window(win, call);
 	if (!place)
 		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
-	*resultlen = null ? gompi_name_get(NULL, "MPI_WIN_NULL", win_name) : gompi_win_name(win, win_name);
+	*resultlen =
+		null ? gompi_name_get(NULL, GOMPI_UNNAMED("MPI_WIN_NULL"), win_name) : gompi_win_name(win, win_name);
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Win_get_name, gompi_win_get_name)
