@@ -170,7 +170,8 @@ One rank calls, or one of two while the other waits in a barrier (1 of 2), or bo
 peer to gompirma in the same turn, the median of all turns; rows below 1.0 are measured as often again, and all turns
 count. Times are those of one machine. A peer without one of the functions has "-". Instructions are those of gompirma's
 calls and of the loop (bench/icount.c), where one rank calls and no Go; "more" are 6,000 or so. Go is how often a row
-calls Go.
+calls Go. Two censuses differ by a twentieth, and by more where two ranks call: what lies between 0.95 and 1.0 without a
+reason is above as often as below.
 
 %d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, %d of them with a reason.
 %d rows call Go.

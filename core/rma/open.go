@@ -27,19 +27,33 @@ func (w *Window) reserve(members records) error {
 	}
 	if w.allocates() {
 		_, total, alignment := w.layout(members)
-		// In vain if the machine has not that much. What the members' control groups allow each finds out for
-		// itself.
-		room := limit.MachineMemory("/")
-		if total > room.Usable() && w.host.Node.AwaitGiven() {
-			room = limit.MachineMemory("/")
-		}
-		if total > room.Usable() {
-			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s",
-				total, room.Usable(), room.By)
+		if err := w.fits(total); err != nil {
+			return err
 		}
 		x, err := w.take(total, alignment)
 		w.segmentOff = x.off
 		return err
+	}
+	return nil
+}
+
+// largeTotal is from where on fits asks: each member finds out for itself whether there is memory for its part, and to
+// ask takes a third of the time of making a small window.
+const largeTotal = 16 << 20
+
+// fits returns an error where window memory is in vain since the machine has not that much: then no member takes any.
+// What the members' control groups allow each finds out for itself.
+func (w *Window) fits(total int64) error {
+	if total < largeTotal {
+		return nil
+	}
+	room := limit.MachineMemory("/")
+	if total > room.Usable() && w.host.Node.AwaitGiven() {
+		room = limit.MachineMemory("/")
+	}
+	if total > room.Usable() {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s", total,
+			room.Usable(), room.By)
 	}
 	return nil
 }
