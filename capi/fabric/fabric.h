@@ -115,7 +115,7 @@ void gompi_fabric_transfer(struct gompi_transfer *t);
 extern bool gompi_fabric_device;
 
 // Returns true if a transfer of so many bytes that starts now takes less time than records with them.
-bool gompi_transfer_pays(int peer, uint64_t bytes);
+bool gompi_transfer_pays(uint64_t bytes);
 
 // Returns true if a peer is known to be dead, or silent for too long. All calls that wait for it end.
 bool gompi_fabric_gone(int peer);

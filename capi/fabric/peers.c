@@ -27,6 +27,7 @@ static struct gompi_peer *make_peer(int rank, int *class) {
 		return NULL;
 	memset(p, 0, sizeof *p);
 	p->rank = rank;
+	p->pace.most = GOMPI_PACE_LEAST;
 	if (gompi_net.own) {
 		p->address = (fi_addr_t)rank;
 		return p;

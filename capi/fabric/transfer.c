@@ -4,11 +4,14 @@
 #include <stdlib.h>
 
 #include "base/abi.h"
+#include "base/clock.h"
 #include "fabric/bell.h"
 #include "fabric/load.h"
 #include "fabric/peer.h"
 
-enum { PIECE = 2 << 20 }; // bytes that a provider is given at once
+// Bytes that a provider is given at once: a device, which may have so many under way with a peer that no heartbeat
+// waits behind more, and one of which processors move them.
+enum { DEVICE_PIECE = 2 << 20, DEVICE_FLYING = 4 << 20, PIECE = 256 << 10 };
 
 // What rest is of a transfer.
 struct transfer_state {
@@ -31,6 +34,7 @@ struct gompi_part_op {
 	struct gompi_transfer *transfer;
 	struct gompi_peer *peer;
 	uint64_t bytes;
+	int64_t first; // when it was started, if nothing was under way then; else 0
 	struct gompi_part_op *next;
 };
 
@@ -118,6 +122,8 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 	if (o == NULL)
 		return -FI_ENOMEM;
 	*o = (struct gompi_part_op){.op.kind = GOMPI_OP_PART, .transfer = t, .peer = p, .bytes = bytes};
+	if (gompi_load(&p->flying) == 0)
+		o->first = gompi_now_ns();
 	gompi_net_take();
 	ssize_t rc = 0;
 	if (gompi_net.local_keys && s->local == NULL)
@@ -167,6 +173,54 @@ static int transfer_class(int error) {
 	}
 }
 
+// --- How many are under way
+
+static uint64_t most_flying(const struct gompi_peer *p) { return gompi_fabric_device ? DEVICE_FLYING : p->pace.most; }
+
+static uint64_t piece_of(uint64_t bytes) {
+	uint64_t most = gompi_fabric_device ? DEVICE_PIECE : PIECE;
+	most = gompi_net.most < most ? gompi_net.most : most;
+	return bytes < most ? bytes : most;
+}
+
+// As many are under way as may be.
+static void pace_full(struct gompi_pace *pace) {
+	if (pace->since != 0)
+		return;
+	pace->since = gompi_now_ns();
+	pace->come = 0;
+}
+
+// A piece of so many bytes has come, with flying bytes still under way.
+static void pace_come(struct gompi_pace *pace, const struct gompi_part_op *o, uint64_t flying) {
+	if (o->first == 0 && pace->since == 0)
+		return;
+	const int64_t now = gompi_now_ns();
+	if (o->first != 0 && (pace->back == 0 || now - o->first < pace->back))
+		pace->back = now - o->first;
+	if (pace->since == 0)
+		return;
+	pace->come += o->bytes;
+	if (flying < pace->most / 2) {
+		pace->since = 0; // there is no more to be started
+		return;
+	}
+	if (pace->come < 2 * pace->most) // all that was under way in the beginning, and what was started then
+		return;
+	const double rate = (double)pace->come / (double)(now - pace->since + 1);
+	const double most = 2 * rate * (double)pace->back;
+	if (most > 2 * (double)pace->most)
+		pace->most *= 2;
+	else
+		pace->most = (uint64_t)most;
+	if (pace->most < GOMPI_PACE_LEAST)
+		pace->most = GOMPI_PACE_LEAST;
+	if (pace->most > GOMPI_PACE_MOST)
+		pace->most = GOMPI_PACE_MOST;
+	pace->since = now;
+	pace->come = 0;
+}
+
 void gompi_transfers_start(struct gompi_peer *p) {
 	struct gompi_transfer *t;
 	while ((t = p->waits) != NULL) {
@@ -174,10 +228,11 @@ void gompi_transfers_start(struct gompi_peer *p) {
 		if (s->class == MPI_SUCCESS && gompi_load(&p->gone) != 0)
 			s->class = MPI_ERR_PROC_ABORTED;
 		if (s->class == MPI_SUCCESS && s->started < t->bytes) {
-			if (gompi_load(&p->flying) >= GOMPI_FLYING)
+			if (gompi_load(&p->flying) >= most_flying(p)) {
+				pace_full(&p->pace);
 				return;
-			uint64_t bytes = t->bytes - s->started, most = gompi_net.most < PIECE ? gompi_net.most : PIECE;
-			int rc = start_part(p, t, bytes < most ? bytes : most);
+			}
+			int rc = start_part(p, t, piece_of(t->bytes - s->started));
 			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && gompi_load(&p->flying) > 0)) {
 				gompi_peer_retry(p);
 				return;
@@ -197,18 +252,10 @@ void gompi_transfers_start(struct gompi_peer *p) {
 
 bool gompi_fabric_device;
 
-// Where processors move the data a transfer saves the copies to frames and from there, as long as what is under way
-// stays in the caches.
-enum { DEVICE_FROM = 8 << 10, CALLS_FROM = 24 << 10, CALLS_MOST = 512 << 10 };
+// Where processors move the data a transfer saves the copies to frames and from there.
+enum { DEVICE_FROM = 8 << 10, CALLS_FROM = 24 << 10 };
 
-bool gompi_transfer_pays(int peer, uint64_t bytes) {
-	if (gompi_fabric_device)
-		return bytes >= DEVICE_FROM;
-	if (bytes < CALLS_FROM || bytes > CALLS_MOST)
-		return false;
-	const struct gompi_peer *p = gompi_peer_known(peer);
-	return p == NULL || gompi_load(&p->flying) + bytes <= CALLS_MOST;
-}
+bool gompi_transfer_pays(uint64_t bytes) { return bytes >= (gompi_fabric_device ? DEVICE_FROM : CALLS_FROM); }
 
 void gompi_fabric_transfer(struct gompi_transfer *t) {
 	struct transfer_state *s = state_of(t);
@@ -231,7 +278,10 @@ void gompi_part_done(struct gompi_op *op, int error) {
 	struct gompi_peer *p = o->peer;
 	struct transfer_state *s = state_of(t);
 	gompi_mutex_take(&p->lock);
-	gompi_store(&p->flying, gompi_load(&p->flying) - o->bytes);
+	const uint64_t flying = gompi_load(&p->flying) - o->bytes;
+	gompi_store(&p->flying, flying);
+	if (error == 0)
+		pace_come(&p->pace, o, flying);
 	s->parts--;
 	if (error == 0)
 		gompi_store(&p->alive, 1);

@@ -118,7 +118,7 @@ static int fabric_move(struct gompi_win *w, const struct gompi_operation *operat
 	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
 	if (!contiguous)
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
-	else if (w->remote[s->rank].region.key != 0 && gompi_transfer_pays(s->peer, (uint64_t)bytes))
+	else if (w->remote[s->rank].region.key != 0 && gompi_transfer_pays((uint64_t)bytes))
 		return gompi_stream_transfer(s, operation, o.offset, local, o.bytes, put, stays);
 	return send_operation(s, &o, at, stays);
 }

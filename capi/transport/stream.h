@@ -27,7 +27,7 @@ enum {
 	STREAM_KEPT = 1 << 20, // at most, in the target: some threads of the origin may each be a record ahead
 	// What an origin has asked for and not got yet; the answers take that memory in the target. Each counts for at
 	// least STREAM_RESULT_LEAST.
-	STREAM_RESULTS = 256 << 10,
+	STREAM_RESULTS = 1 << 20,
 	STREAM_RESULT_LEAST = 1 << 10,
 	STREAM_RESULTS_MOST = STREAM_RESULTS / STREAM_RESULT_LEAST,
 };

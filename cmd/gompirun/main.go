@@ -2,20 +2,21 @@
 // node's control segment, passes on their output line by line, and ends them all when one fails. `gompirun --help` is
 // its manual.
 //
-//	options.go   what the command line asks for
-//	launch.go    finding programs, starting and reaping processes
-//	job.go       what happens to the job, event by event
-//	ends.go      which end of a rank was the first
-//	nodes.go     the memory of the node, or of those that --nodes pretends
-//	output.go    lines of many processes on one stream
-//	pmi.go       the launcher's side of PMI-1
-//	input.go     a terminal's input for rank 0
-//	report.go    the lines about what went wrong
-//	signals.go   signals to gompirun
-//	binding.go   which cores a rank is bound to
-//	hosts.go     lists of hosts, and which of them is this machine
+//	options.go     what the command line asks for
+//	launch.go      finding programs, starting and reaping processes
+//	job.go         what happens to the job, event by event
+//	ends.go        which end of a rank was the first
+//	nodes.go       the memory of the node, or of those that --nodes pretends
+//	output.go      lines of many processes on one stream
+//	pmi.go         the launcher's side of PMI-1
+//	input.go       a terminal's input for rank 0
+//	report.go      the lines about what went wrong
+//	signals.go     signals to gompirun
+//	binding.go     which cores a rank is bound to
+//	hosts.go       lists of hosts, and which of them is this machine
+//	allocation.go  the hosts that Slurm has given
 //	remote.go      jobs on other hosts, which another launcher starts
-//	leftover.go  what ranks leave running
+//	leftover.go    what ranks leave running
 //
 // One goroutine, (*job).run, owns all that is known about the job; the others send it events.
 package main

@@ -54,7 +54,8 @@ For the job, before the first program:
   -V, --version           print the version
   -h, --help              print this
 
-Other hosts: gompirun becomes a launcher that reaches them, and says so. Inside of a Slurm allocation that is srun, else MPICH's mpiexec or Open MPI's
+Other hosts: gompirun becomes a launcher that reaches them, and says so. Inside of a Slurm allocation the hosts are its nodes if none are given, with as many
+processes on each as tasks were asked for, or as equally as can be (-H localhost: this machine alone). There that is srun, else MPICH's mpiexec or Open MPI's
 mpirun, whichever is installed. Ranks lie on the hosts in blocks. What the launcher has nothing for is refused by name; input, and what becomes of the
 others when a rank fails, is as that launcher has it. The program must be at the same place on all hosts.
 
@@ -250,6 +251,11 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		}
 		if p.part.argv = rest[:end]; end == 0 || p.part.argv[0] == "" {
 			return nil, errors.New("no program given; see gompirun --help")
+		}
+		if _, pretended := p.lookup(envNodes); p.list == nil && p.opts.nodes == 0 && !pretended {
+			if p.list, err = allocation(p.lookup); err != nil {
+				return nil, err
+			}
 		}
 		if err := p.setJobHosts(); err != nil {
 			return nil, err

@@ -207,3 +207,32 @@ func TestGompirun(t *testing.T) {
 		})
 	}
 }
+
+// In an allocation of Slurm a job without hosts of its own has those of the allocation, as many on each as were asked
+// for there, or as equally as can be. One that names a host has that.
+func TestAllocation(t *testing.T) {
+	needBed(t)
+	gompirun := built(t) + "/bin/gompirun"
+	needCommand(t, "srun")
+	require.NoError(t, slurmOnce())
+	for _, c := range []struct {
+		name      string
+		allocated []string
+		arguments []string
+		per       []int
+	}{
+		{"nodes", []string{"-N3"}, []string{"-n", "4"}, []int{1, 1, 2}},
+		{"tasks", []string{"-N2", "-n", "5", "-m", "plane=3"}, nil, []int{3, 2}},
+		{"each", []string{"-N2", "--ntasks-per-node=2"}, []string{"-n", "4"}, []int{2, 2}},
+		{"named", []string{"-N2"}, []string{"-H", "localhost", "-n", "2"}, []int{2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			command := append([]string{"slurm", "salloc", "--quiet"}, c.allocated...)
+			command = append(append(command, gompirun), c.arguments...)
+			r := start(t, "", append(command, program("where"))...)
+			status, _ := r.expect(t, c.per)
+			require.Equal(t, 0, status, r.err.String())
+			nothingLeft(t)
+		})
+	}
+}

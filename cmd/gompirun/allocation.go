@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gompirma/core/shm"
+)
+
+// The hosts that Slurm has given to the shell or script that gompirun runs in: a job without hosts of its own runs on
+// these, as with other launchers.
+
+// firstOwnStep is where numbers of steps begin that are no program's: those of a batch script, of an interactive shell.
+const firstOwnStep = 0xfffffff0
+
+// allocation returns the nodes of the allocation of Slurm that gompirun runs in, each with the tasks that were asked
+// for there; nil where there is none, or where gompirun is itself a task on one of them.
+func allocation(lookup func(string) (string, bool)) ([]host, error) {
+	list, ok := lookup("SLURM_JOB_NODELIST")
+	if !ok || list == "" {
+		return nil, nil
+	}
+	if step, ok := lookup("SLURM_STEP_ID"); ok {
+		if n, err := strconv.ParseUint(step, 10, 32); err != nil || n < firstOwnStep {
+			return nil, nil
+		}
+	}
+	names, err := nodeNames(list)
+	if err != nil {
+		return nil, fmt.Errorf("SLURM_JOB_NODELIST=%s: %w", list, err)
+	}
+	hosts := make([]host, len(names))
+	for i, name := range names {
+		hosts[i].name = name
+	}
+	// Without a number of tasks it is processors that Slurm counts, and as many ranks as are to run are divided.
+	_, asked := lookup("SLURM_NTASKS")
+	if _, each := lookup("SLURM_NTASKS_PER_NODE"); !asked && !each {
+		return hosts, nil
+	}
+	text, _ := lookup("SLURM_TASKS_PER_NODE")
+	slots, err := tasksPerNode(text)
+	if err == nil && len(slots) != len(hosts) {
+		err = fmt.Errorf("that is %d nodes, and there are %d", len(slots), len(hosts))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("SLURM_TASKS_PER_NODE=%s: %w", text, err)
+	}
+	for i := range hosts {
+		hosts[i].slots = slots[i]
+	}
+	return hosts, nil
+}
+
+// nodeNames reads "a,b[1-3,07],c[1-2]d[1-2]".
+func nodeNames(list string) (names []string, err error) {
+	depth, from := 0, 0
+	for i := 0; i <= len(list); i++ {
+		switch {
+		case i == len(list) || list[i] == ',' && depth == 0:
+			if names, err = expand(names, "", list[from:i]); err != nil {
+				return nil, err
+			}
+			from = i + 1
+		case list[i] == '[':
+			depth++
+		case list[i] == ']':
+			depth--
+		}
+	}
+	return names, nil
+}
+
+// expand appends the names that begin with a prefix and go on as the rest says, of which each bracket stands for some.
+func expand(names []string, prefix, rest string) ([]string, error) {
+	before, inside, bracket := strings.Cut(rest, "[")
+	inside, after, closed := strings.Cut(inside, "]")
+	switch {
+	case bracket && !closed:
+		return nil, errors.New("a bracket is not closed")
+	case !bracket && prefix+before == "":
+		return nil, errors.New("a name is missing")
+	case len(names) > shm.MaxProcesses:
+		return nil, fmt.Errorf("more than %d nodes", shm.MaxProcesses)
+	case !bracket:
+		return append(names, prefix+before), nil
+	}
+	for _, item := range strings.Split(inside, ",") {
+		first, last, _ := strings.Cut(item, "-")
+		a, err := strconv.Atoi(first)
+		b, err2 := strconv.Atoi(cmp.Or(last, first))
+		if err != nil || err2 != nil || a < 0 || b < a || b-a > shm.MaxProcesses {
+			return nil, fmt.Errorf("%q is no range of numbers", item)
+		}
+		for n := a; n <= b; n++ {
+			name := fmt.Sprintf("%s%s%0*d", prefix, before, len(first), n)
+			if names, err = expand(names, name, after); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return names, nil
+}
+
+// tasksPerNode reads "2(x3),1": a number for each node.
+func tasksPerNode(text string) (slots []int, err error) {
+	for _, item := range strings.Split(text, ",") {
+		number, times, repeated := strings.Cut(strings.TrimSuffix(item, ")"), "(x")
+		n, err := slotNumber(number)
+		many := 1
+		if err == nil && repeated {
+			many, err = slotNumber(times)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for range many {
+			slots = append(slots, n)
+		}
+	}
+	return slots, nil
+}
