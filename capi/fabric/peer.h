@@ -6,22 +6,13 @@
 
 #include "base/node.h"
 #include "fabric/frame.h"
+#include "fabric/pace.h"
 
 #pragma GCC visibility push(hidden)
 
 enum {
 	GOMPI_WINDOW = 32, // frames that a peer has not said to have taken
 	GOMPI_OWED = 8,    // frames taken for which their credits go back on their own if nothing else does
-};
-
-// How many bytes of transfers may be under way with a peer where processors move them: what stays in caches, or twice
-// what comes in the time there and back (transfer.c). The most is for 10 Gbit/s over 6 ms.
-enum { GOMPI_PACE_LEAST = 1 << 20, GOMPI_PACE_MOST = 16 << 20 };
-struct gompi_pace {
-	uint64_t most;
-	int64_t back;  // nanoseconds in which a piece came that nothing was before, at best; 0: none has
-	int64_t since; // when come began to count; 0: fewer were under way than may be
-	uint64_t come; // bytes that have come since
 };
 
 struct gompi_peer {

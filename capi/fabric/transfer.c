@@ -183,44 +183,6 @@ static uint64_t piece_of(uint64_t bytes) {
 	return bytes < most ? bytes : most;
 }
 
-// As many are under way as may be.
-static void pace_full(struct gompi_pace *pace) {
-	if (pace->since != 0)
-		return;
-	pace->since = gompi_now_ns();
-	pace->come = 0;
-}
-
-// A piece of so many bytes has come, with flying bytes still under way.
-static void pace_come(struct gompi_pace *pace, const struct gompi_part_op *o, uint64_t flying) {
-	if (o->first == 0 && pace->since == 0)
-		return;
-	const int64_t now = gompi_now_ns();
-	if (o->first != 0 && (pace->back == 0 || now - o->first < pace->back))
-		pace->back = now - o->first;
-	if (pace->since == 0)
-		return;
-	pace->come += o->bytes;
-	if (flying < pace->most / 2) {
-		pace->since = 0; // there is no more to be started
-		return;
-	}
-	if (pace->come < 2 * pace->most) // all that was under way in the beginning, and what was started then
-		return;
-	const double rate = (double)pace->come / (double)(now - pace->since + 1);
-	const double most = 2 * rate * (double)pace->back;
-	if (most > 2 * (double)pace->most)
-		pace->most *= 2;
-	else
-		pace->most = (uint64_t)most;
-	if (pace->most < GOMPI_PACE_LEAST)
-		pace->most = GOMPI_PACE_LEAST;
-	if (pace->most > GOMPI_PACE_MOST)
-		pace->most = GOMPI_PACE_MOST;
-	pace->since = now;
-	pace->come = 0;
-}
-
 void gompi_transfers_start(struct gompi_peer *p) {
 	struct gompi_transfer *t;
 	while ((t = p->waits) != NULL) {
@@ -229,7 +191,7 @@ void gompi_transfers_start(struct gompi_peer *p) {
 			s->class = MPI_ERR_PROC_ABORTED;
 		if (s->class == MPI_SUCCESS && s->started < t->bytes) {
 			if (gompi_load(&p->flying) >= most_flying(p)) {
-				pace_full(&p->pace);
+				gompi_pace_full(&p->pace, gompi_now_ns());
 				return;
 			}
 			int rc = start_part(p, t, piece_of(t->bytes - s->started));
@@ -280,8 +242,8 @@ void gompi_part_done(struct gompi_op *op, int error) {
 	gompi_mutex_take(&p->lock);
 	const uint64_t flying = gompi_load(&p->flying) - o->bytes;
 	gompi_store(&p->flying, flying);
-	if (error == 0)
-		pace_come(&p->pace, o, flying);
+	if (error == 0 && gompi_pace_asks(&p->pace, o->first))
+		gompi_pace_come(&p->pace, o->bytes, o->first, flying, gompi_now_ns());
 	s->parts--;
 	if (error == 0)
 		gompi_store(&p->alive, 1);

@@ -5,8 +5,8 @@
 // room waits at the link, as on this node, and the network says when there is some. Answers to what has come need no
 // room and wait for nothing. What comes is handled under the lane's lock by whoever makes the network go on.
 //
-// The data of a large message is read from the sender's memory if that and the receiver's are one run each and a device
-// does it; else it comes in pieces. Nobody need be reminded of a message: the network's progress thread looks at all
+// The data of a large message is read from the sender's memory if that and the receiver's are one run each; else it
+// comes in pieces. Nobody need be reminded of a message: the network's progress thread looks at all
 // that comes.
 #ifndef GOMPI_REMOTE_H
 #define GOMPI_REMOTE_H

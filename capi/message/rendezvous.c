@@ -3,7 +3,7 @@
 //
 //	sender in this process     the data is copied from buffer to buffer
 //	few segments, in reach     the receiver reads the sender's memory and sends RECORD_ACK
-//	a region, on another node  so it does through the network, where a device does that (remote.c)
+//	a region, on another node  so it does through the network (remote.c)
 //	else                       the receiver sends RECORD_CTS, the sender RECORD_PIECE until all is there
 //
 // Reading is work that any thread of the receiver takes from the lane's list; it does so without the lock. Calls that

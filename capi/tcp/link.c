@@ -37,13 +37,36 @@ void gompi_item_put(struct gompi_tcp_item *i) {
 	items_free = i;
 }
 
+// Returns true if an item is data of a read or write that others need not wait for: nothing is promised about their
+// order.
+static bool is_bulk(const struct gompi_tcp_item *i) {
+	enum { LITTLE = 16 << 10 };
+	return (i->head.kind == TCP_WRITE || i->head.kind == TCP_DATA) && i->data.iov_len > LITTLE;
+}
+
 void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i) {
-	i->next = NULL;
+	struct gompi_tcp_item *after = p->last;
+	if (!is_bulk(i)) {
+		after = p->ahead;
+		if (after == NULL && p->first != NULL && p->first->sent > 0)
+			after = p->first;
+		p->ahead = i;
+	}
+	struct gompi_tcp_item **at = after == NULL ? &p->first : &after->next;
+	i->next = *at;
+	*at = i;
+	if (i->next == NULL)
+		p->last = i;
+}
+
+// Takes the first item out.
+static void drop_first(struct gompi_tcp_peer *p) {
+	struct gompi_tcp_item *i = p->first;
+	p->first = i->next;
 	if (p->first == NULL)
-		p->first = i;
-	else
-		p->last->next = i;
-	p->last = i;
+		p->last = NULL;
+	if (p->ahead == i)
+		p->ahead = NULL;
 }
 
 // --- Sending
@@ -73,7 +96,7 @@ static void count_sent(struct gompi_tcp_peer *p, size_t bytes) {
 			return;
 		}
 		bytes -= left;
-		p->first = i->next;
+		drop_first(p);
 		if (i->context != NULL)
 			gompi_complete(i->context, i->data.iov_len, 0);
 		gompi_item_put(i);
@@ -143,7 +166,7 @@ void gompi_links_forget(const struct gompi_tcp_memory *m) {
 void gompi_peer_fail(struct gompi_tcp_peer *p, int error) {
 	struct gompi_tcp_item *i;
 	while ((i = p->first) != NULL) {
-		p->first = i->next;
+		drop_first(p);
 		if (i->context != NULL)
 			gompi_complete(i->context, 0, error);
 		gompi_item_put(i);

@@ -132,6 +132,7 @@ struct gompi_tcp_peer {
 	bool gone;
 	bool has_been; // connected
 	struct gompi_tcp_item *first, *last;
+	struct gompi_tcp_item *ahead; // the last one in front of the data of reads and writes; NULL: there is none
 	struct gompi_tcp_request *requests;
 	struct gompi_tcp_peer *next; // of those that want a link
 
@@ -181,7 +182,8 @@ void gompi_link_watch(struct gompi_tcp_link *l, bool out);
 
 // Sends what it can of what waits for the peer.
 void gompi_link_send(struct gompi_tcp_link *l);
-// Puts an item behind what waits; the head's kind, length and the rest are filled in.
+// Puts an item behind what waits, but in front of the data of reads and writes if it is not such itself; the head's
+// kind, length and the rest are filled in.
 struct gompi_tcp_item *gompi_item_get(void);
 void gompi_item_put(struct gompi_tcp_item *i);
 void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);

@@ -286,7 +286,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		return own
 	}
 	if !v.fixed && len(own) > reduceWhole && v.size > 2 {
-		mine := v.reduceScatter(r, split(own, v.size, r.size))
+		mine := v.reduceScatter(r, split(own, v.size, r.size), nil)
 		var whole []byte
 		if v.rank == root {
 			whole = v.room(len(own))
@@ -346,20 +346,34 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 }
 
 // reduceScatter returns the buffer that holds the reduction of everybody's own[rank]: each process collects that block
-// from all and folds it in the order of ranks. own is not written.
-func (v view) reduceScatter(r *reducer, own [][]byte) []byte {
-	size := len(own[v.rank])
-	all := v.room(size * v.size)
+// from all and folds it in the order of ranks. That is to, unless it is nil or must not be. own is not written.
+func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
+	size, last := len(own[v.rank]), v.size-1
 	in := make([][]byte, v.size)
+	// The block of the last rank becomes the result; ours would have to be copied for that, and another will do where
+	// either may be on the left.
+	acc := last
+	if v.rank == last && last > 0 && r.commutative {
+		acc = last - 1
+	}
 	for i := range in {
-		in[i] = all[i*size : (i+1)*size : (i+1)*size]
+		switch {
+		case i == v.rank && i != acc:
+			in[i] = own[i]
+		case i == acc && to != nil && i != v.rank:
+			in[i] = to
+		default:
+			in[i] = v.room(size)
+		}
 	}
 	v.alltoall(own, in)
-	acc := in[v.size-1]
-	for i := v.size - 2; i >= 0; i-- {
-		v.combine(r, in[i], acc)
+	if acc != last {
+		v.combine(r, in[last], in[acc])
 	}
-	return acc
+	for i := acc - 1; i >= 0; i-- {
+		v.combine(r, in[i], in[acc])
+	}
+	return in[acc]
 }
 
 // allreduce leaves the reduction of all own in out. The two may be the same memory. Every process gets the same bits:
@@ -369,9 +383,13 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 		v.copy(out, own)
 		return
 	}
-	if !v.fixed && len(own) > reduceWhole && v.size > 2 {
-		mine := v.reduceScatter(r, split(own, v.size, r.size))
+	if !v.fixed && len(own) > reduceWhole {
 		blocks := split(out, v.size, r.size)
+		to := blocks[v.rank]
+		if &own[0] == &out[0] {
+			to = nil
+		}
+		mine := v.reduceScatter(r, split(own, v.size, r.size), to)
 		v.copy(blocks[v.rank], mine)
 		v.allgatherRing(blocks)
 		return

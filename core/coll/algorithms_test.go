@@ -195,12 +195,42 @@ func TestReduceScatter(t *testing.T) {
 				blocks[i] = own[at : at+c]
 				at += c
 			}
-			return v.reduceScatter(compose, blocks)
+			return v.reduceScatter(compose, blocks, nil)
 		})
 		want, at := reduction(7, 0, n, total), 0
 		for i, c := range counts {
 			require.True(t, bytes.Equal(want[at:at+c], out[i]), "process %d", i)
 			at += c
+		}
+	})
+}
+
+// Where either block may be on the left the last process folds into one that it has received. The result is put where
+// it is wanted.
+func TestReduceScatterCommutative(t *testing.T) {
+	sum := &reducer{size: 1, commutative: true, f: func(in, inout []byte) error {
+		for i := range in {
+			inout[i] += in[i]
+		}
+		return nil
+	}}
+	cases(t, []int{2, 300, 20000}, func(t *testing.T, n, size, root, eager int) {
+		for i, b := range together(t, n, eager, func(v view) []byte {
+			blocks := make([][]byte, n)
+			for i := range blocks {
+				blocks[i] = input(v.rank, i, size)
+			}
+			to := make([]byte, size)
+			v.copy(to, v.reduceScatter(sum, blocks, to))
+			return to
+		}) {
+			want := make([]byte, size)
+			for r := range n {
+				for k, x := range input(r, i, size) {
+					want[k] += x
+				}
+			}
+			require.Equal(t, want, b, "process %d", i)
 		}
 	})
 }

@@ -91,7 +91,9 @@ func tag(n int32) int32 { return n & p2p.TagUB }
 func (e *Engine) blocking(c *comm.Comm) *schedule {
 	s := e.state(c)
 	s.sequence++
-	return e.schedule(c, comm.Collective, tag(s.sequence))
+	made := e.schedule(c, comm.Collective, tag(s.sequence))
+	made.rooms = new(rooms)
+	return made
 }
 
 func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32) *schedule {
@@ -103,12 +105,18 @@ func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32) *schedule {
 	return s
 }
 
-// run does a schedule of a blocking call to its end.
-func (e *Engine) run(s *schedule, c *comm.Comm) error {
+// run does a schedule of a blocking call to its end. Its memory goes to other calls then, unless something is wrong:
+// messages may be under way that nobody waits for.
+func (e *Engine) run(s *schedule, c *comm.Comm) (err error) {
 	if e.wire != nil {
-		return s.overWire(e.wire)
+		err = s.overWire(e.wire)
+	} else {
+		err = e.msg.Run(s.plan(c), c)
 	}
-	return e.msg.Run(s.plan(c), c)
+	if err == nil && s.rooms != nil {
+		s.rooms.end()
+	}
+	return err
 }
 
 // overWire does the steps of a schedule one after the other.

@@ -35,3 +35,18 @@ func unpack(b *Buffer, src []byte) {
 
 // address returns the address of b, which is not on a stack and is kept alive by the caller; 0 for an empty slice.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// inOrder returns the memory of blocks that follow each other without a gap and have these lengths; nil: they do not.
+func inOrder(blocks [][]byte, lengths []int) []byte {
+	total := 0
+	for i, b := range blocks {
+		if len(b) != lengths[i] || len(b) > 0 && address(b) != address(blocks[0])+uintptr(total) {
+			return nil
+		}
+		total += len(b)
+	}
+	if len(blocks[0]) == 0 {
+		return nil
+	}
+	return memory(address(blocks[0]), total)
+}

@@ -33,6 +33,7 @@ func (k *Call) nodeFirst(o *operands) bool {
 
 // overNodes does a call of nodeFirst.
 func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
+	var mine rooms
 	if k.Kind == KindAllgather || k.Kind == KindAllgatherv {
 		// The members of MPI_Allgatherv have not agreed on every length.
 		mine := binary.LittleEndian.AppendUint64(nil, uint64(len(o.in)))
@@ -79,7 +80,7 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 		case speaks && k.Kind == KindAllreduce:
 			sum = o.out
 		case speaks:
-			sum = room(len(own))
+			sum = mine.room(len(own))
 		}
 		if err := onNode(KindReduce, own, sum); err != nil {
 			return err
@@ -101,6 +102,7 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 			return err
 		}
 	}
+	mine.end() // what leaves from it has left
 	if k.Kind == KindReduce {
 		return nil
 	}
@@ -111,12 +113,14 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 // that do not speak for the number of the call.
 func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.sequence++
-	return newSchedule(&channel{c, comm.Collective, tag(st.sequence), speakers}, c.Hierarchy.Node, len(speakers))
+	s := newSchedule(&channel{c, comm.Collective, tag(st.sequence), speakers}, c.Hierarchy.Node, len(speakers))
+	s.rooms = new(rooms)
+	return s
 }
 
 // allgatherOverNodes fills outs with what all members have in own, of the given lengths, which all members know. The
-// data is in one piece of memory meanwhile, one node's after the other's. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: a block has
-// another length.
+// data is in one piece of memory meanwhile, one node's after the other's: outs themselves if they lie so.
+// MPI_ERR_TRUNCATE, MPI_ERR_COUNT: a block has another length.
 func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer orNoRoom(&err)
 	hierarchy := c.Hierarchy
@@ -126,7 +130,11 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 		length[hierarchy.NodeOf[i]] += l
 		total += l
 	}
-	whole := room(total)
+	var mine rooms
+	whole := inOrder(outs, lengths)
+	if whole == nil || !hierarchy.Regular {
+		whole = mine.room(total)
+	}
 	nodes, at := blocksOf(whole, length), make([]int, len(length))
 	blocks := make([][]byte, len(outs))
 	for i, l := range lengths {
@@ -152,6 +160,7 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 			err = mpierr.New(class, "rank %d contributed %d bytes where %d were expected", i, l, len(b))
 		}
 	}
+	mine.end()
 	return err
 }
 

@@ -293,7 +293,7 @@ func (k *Call) build(v view, o *operands) error {
 	case KindScan, KindExscan:
 		v.scan(red, o.in, o.out, k.Kind)
 	case KindReduceScatter, KindReduceScatterBlock:
-		v.copy(o.out, v.reduceScatter(red, blocksOf(o.in, o.sizes)))
+		v.copy(o.out, v.reduceScatter(red, blocksOf(o.in, o.sizes), nil))
 	case KindGather, KindGatherv:
 		v.gather(o.in, o.outs, root, route(!v.fixed && k.Kind == KindGather && len(o.in) <= gatherTree))
 	case KindScatter, KindScatterv:

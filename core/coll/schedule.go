@@ -10,7 +10,8 @@ type schedule struct {
 	steps []step
 	// the members may have passed different lengths, so who sends to whom must not follow from them
 	fixed  bool
-	own    int // bytes of memory that it needs for itself
+	own    int    // bytes of memory that it needs for itself
+	rooms  *rooms // where that comes from, of a blocking call; nil: it is the schedule's for good
 	local  view
 	remote view // the remote group of an intercommunicator; its rank is -1
 }
@@ -113,6 +114,9 @@ func (s *schedule) copy(dst, src []byte) {
 // room returns memory of the schedule's own.
 func (s *schedule) room(n int) []byte {
 	s.own += n
+	if s.rooms != nil {
+		return s.rooms.room(n)
+	}
 	return room(n)
 }
 

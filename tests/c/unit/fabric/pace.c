@@ -1,0 +1,61 @@
+/* Proves, over lines that this test pretends to be, with a clock of its own: as much is under way as fills a line, at
+ * least what stays in caches, and no more than the bound; when the line becomes slower it is less again.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include "fabric/pace.h"
+
+enum { PIECE = 256 << 10, QUEUE = GOMPI_PACE_MOST / PIECE + 1 };
+
+static struct gompi_pace pace = {.most = GOMPI_PACE_LEAST};
+static int64_t now = 1;
+
+/* Transfers so many bytes over a line: bytes in a nanosecond, and nanoseconds there and back. */
+static void transfer(uint64_t bytes, double rate, int64_t back) {
+	struct {
+		int64_t first, comes;
+	} queue[QUEUE];
+	int begin = 0, n = 0;
+	int64_t busy = now; /* until then the line has something to carry */
+	uint64_t flying = 0;
+	while (bytes > 0 || n > 0) {
+		while (bytes > 0 && flying < pace.most) {
+			busy = (busy > now + back ? busy : now + back) + (int64_t)(PIECE / rate);
+			queue[(begin + n++) % QUEUE].comes = busy;
+			queue[(begin + n - 1) % QUEUE].first = flying == 0 ? now : 0;
+			flying += PIECE, bytes -= PIECE;
+		}
+		if (bytes > 0)
+			gompi_pace_full(&pace, now);
+		now = queue[begin].comes;
+		flying -= PIECE;
+		if (gompi_pace_asks(&pace, queue[begin].first))
+			gompi_pace_come(&pace, PIECE, queue[begin].first, flying, now);
+		begin = (begin + 1) % QUEUE, n--;
+	}
+}
+
+/* As much as two times there and back bring, within a quarter: a piece takes its own time, too. */
+static void line(const char *name, double rate, int64_t back, double want) {
+	for (int i = 0; i < 8; i++)
+		transfer(64 << 20, rate, back);
+	CHECK((double)pace.most > want * 0.9 && (double)pace.most < want * 1.6, "%s: %llu KiB under way", name,
+	      (unsigned long long)pace.most >> 10);
+}
+
+int main(void) {
+	const int64_t us = 1000, ms = 1000 * us;
+	line("a loopback", 3, 20 * us, GOMPI_PACE_LEAST);
+	line("1 Gbit/s over 1 ms", 0.125, ms, GOMPI_PACE_LEAST);
+	pace = (struct gompi_pace){.most = GOMPI_PACE_LEAST};
+	line("1 Gbit/s over 20 ms", 0.125, 20 * ms, 2 * 0.125 * (double)(20 * ms));
+	line("10 Gbit/s over 20 ms", 1.25, 20 * ms, GOMPI_PACE_MOST);
+	line("1 Gbit/s again", 0.125, 20 * ms, 2 * 0.125 * (double)(20 * ms));
+	for (int i = 0; i < 100; i++) /* what is little tells nothing of the line */
+		transfer(PIECE, 1.25, ms);
+	CHECK(pace.since == 0, "a series that is over still counts");
+	line("a loopback, after all", 3, 20 * us, GOMPI_PACE_LEAST);
+	return unit_end();
+}
