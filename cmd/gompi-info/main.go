@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"gompirma/cmd/internal/carriers"
 	"gompirma/core/abi"
 	"gompirma/core/handle"
 	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
@@ -125,8 +126,8 @@ func main() {
 	case *short:
 		_, err = fmt.Println("gompirma", version.String)
 	case *network:
-		var f Fabric
-		if f, err = fabric(); err == nil {
+		var f carriers.Fabric
+		if f, err = carriers.Ask(); err == nil {
 			err = printFabric(f, *asJSON, os.Stdout)
 		}
 	case *asJSON:

@@ -15,6 +15,7 @@
 //	binding.go     which cores a rank is bound to
 //	hosts.go       lists of hosts, and which of them is this machine
 //	allocation.go  the hosts that Slurm has given
+//	preflight.go   looking at hosts before a job
 //	remote.go      jobs on other hosts, which another launcher starts
 //	leftover.go    what ranks leave running
 //
@@ -51,6 +52,9 @@ func main() { os.Exit(gompirun(os.Args[1:])) }
 func gompirun(args []string) int {
 	if err := limit.AddressSpace(neededAddressSpace); err != nil {
 		return refuse(err)
+	}
+	if len(args) == 1 && args[0] == preflightRank {
+		return runPreflight()
 	}
 	opts, err := parse(args, os.LookupEnv)
 	switch {

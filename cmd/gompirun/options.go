@@ -50,6 +50,8 @@ For the job, before the first program:
                           processors of one, in blocks of ranks; if not said, each of several ranks to its share of
                           the cores, if there are as many; not where Slurm or another launcher starts the ranks
   --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
+  --preflight             instead of a program: which of the hosts can connect to which, by which of their addresses, how fast, and what
+                          is wrong where they cannot; then the exit status is 1
   -q, --quiet             no lines of gompirun's own about failures and warnings
   -V, --version           print the version
   -h, --help              print this
@@ -89,6 +91,7 @@ type options struct {
 	bind      string        // what each rank is bound to, "": a share of the cores where there are enough; "none"
 	bindTo    int           // how many of it, 0: 1
 	quiet     bool
+	preflight bool // the hosts are looked at, and no program is started
 }
 
 // part is one program specification; MPI calls its position the application number.
@@ -169,6 +172,8 @@ var table = []option{
 	{names: []string{"bind-to"}, value: "kind of processors", job: true, set: (*parser).setBind},
 	{names: []string{"map-by"}, value: "way to map", job: true, set: (*parser).setMap},
 	{names: []string{"rank-by"}, value: "way to rank", job: true, set: (*parser).setRank},
+	{names: []string{"preflight"}, job: true,
+		set: func(p *parser, _ string) error { p.opts.preflight = true; return nil }},
 	{names: []string{"q", "quiet"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.quiet = true; return nil }},
 	{names: []string{"V", "version"}, job: true, set: func(*parser, string) error { return errVersion }},
@@ -249,7 +254,13 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		for end < len(rest) && rest[end] != ":" {
 			end++
 		}
-		if p.part.argv = rest[:end]; end == 0 || p.part.argv[0] == "" {
+		p.part.argv = rest[:end]
+		if p.opts.preflight && end == 0 {
+			if err = p.setPreflight(); err != nil {
+				return nil, err
+			}
+		}
+		if len(p.part.argv) == 0 || p.part.argv[0] == "" {
 			return nil, errors.New("no program given; see gompirun --help")
 		}
 		if _, pretended := p.lookup(envNodes); p.list == nil && p.opts.nodes == 0 && !pretended {

@@ -350,8 +350,8 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	size, last := len(own[v.rank]), v.size-1
 	in := make([][]byte, v.size)
-	// The block of the last rank becomes the result; ours would have to be copied for that, and another will do where
-	// either may be on the left.
+	// The block of the last rank becomes the result; ours would have to be copied for that, and another will do
+	// where either may be on the left.
 	acc := last
 	if v.rank == last && last > 0 && r.commutative {
 		acc = last - 1

@@ -236,3 +236,42 @@ func TestAllocation(t *testing.T) {
 		})
 	}
 }
+
+// gompirun --preflight tells what connects, and what is wrong.
+func TestPreflight(t *testing.T) {
+	needBed(t)
+	gompirun := built(t) + "/bin/gompirun"
+	look := func(command ...string) (int, string) {
+		r := start(t, "", command...)
+		status, _ := r.wait()
+		return status, r.out.String() + r.err.String()
+	}
+	allConnect := func(t *testing.T, command ...string) {
+		status, out := look(command...)
+		require.Equal(t, 0, status, out)
+		for _, pair := range []string{"h1 h2", "h1 h3", "h2 h1", "h2 h3", "h3 h1", "h3 h2"} {
+			from, to, _ := strings.Cut(pair, " ")
+			require.Regexp(t, from+` +`+to+` +10\.77\.0\.`+to[1:]+` +eth0 +[0-9.]+ us +[0-9.]+ [MG]B/s\n`, out)
+		}
+	}
+	t.Run("srun", func(t *testing.T) {
+		needCommand(t, "srun")
+		require.NoError(t, slurmOnce())
+		allConnect(t, "slurm", "salloc", "--quiet", "-N3", gompirun, "--preflight")
+	})
+	needCommand(t, "mpiexec.hydra")
+	command := []string{"on", "h1", gompirun, "-q", "-launcher-exec", program("bin/remote"), "--preflight", "-H",
+		"h1,h2,h3"}
+	allConnect(t, command...)
+	needCommand(t, "nft")
+	do(t, "bed", "second", "h3", "10.99.0.3/24")
+	defer do(t, "on", "h3", "ip", "link", "del", "docker0")
+	do(t, "bed", "wall", "h2", "reject")
+	defer do(t, "bed", "wall", "h2", "off")
+	status, out := look(command...)
+	require.Equal(t, 0, status, out)
+	require.Regexp(t, `h1 +h3 +10\.99\.0\.3 +docker0 +- +network is unreachable\n`, out)
+	require.Regexp(t, `h1 +h2 +10\.77\.0\.2 +eth0 +- +connection refused\n`, out)
+	require.Contains(t, out, "h1 cannot connect to h2: a job has it connect to h1 instead")
+	nothingLeft(t)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"gompirma/cmd/internal/carriers"
+	"gompirma/cmd/internal/preflight"
+	"gompirma/core/boot"
+)
+
+// --preflight: gompirun itself is the program, with one process on each host.
+
+// preflightRank is the argument of such a process.
+const preflightRank = "--preflight-rank"
+
+// setPreflight makes gompirun the part's program.
+func (p *parser) setPreflight() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if p.given || p.perHost > 0 {
+		return errors.New("--preflight: one process on each host is enough: no -n, no -ppn")
+	}
+	p.part.argv = []string{self, preflightRank}
+	p.perHost = 1
+	return nil
+}
+
+// runPreflight is such a process. It returns the exit status.
+func runPreflight() int {
+	c, err := boot.Open()
+	if err != nil {
+		return refuse(fmt.Errorf("--preflight: %w", err))
+	}
+	found, err := carriers.Ask()
+	problem := ""
+	if err != nil {
+		problem = err.Error()
+	} else if len(found.Addresses) == 0 {
+		problem = found.Error
+	}
+	fine, err := preflight.Run(c, found.Addresses, problem, os.Stdout)
+	if err == nil {
+		err = c.Finalize()
+	}
+	switch {
+	case err != nil:
+		return refuse(fmt.Errorf("--preflight: %w", err))
+	case !fine:
+		return statusFailed
+	}
+	return 0
+}

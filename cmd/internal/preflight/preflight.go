@@ -1,0 +1,258 @@
+// Package preflight finds out, before a job, which hosts can connect to each other by which of their addresses, how
+// fast that is, and what is wrong where they cannot. One process on each host takes part; they know of each other
+// through the launcher alone, so it works where no network of the job would. gompirun --preflight is its only user.
+package preflight
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gompirma/core/boot"
+	"gompirma/core/version"
+)
+
+// Address is where others may connect to a host.
+type Address struct {
+	Address   string `json:"address"`
+	Interface string `json:"interface"`
+	Network   string `json:"network"` // what it is, in words
+}
+
+// site is what a process tells of its host.
+type site struct {
+	Host      string    `json:"host"`
+	Version   string    `json:"version"`
+	Port      int       `json:"port"` // 0: Error says why there is none
+	Error     string    `json:"error,omitempty"`
+	Addresses []Address `json:"addresses"`
+	Secret    string    `json:"secret,omitempty"` // rank 0 draws it
+}
+
+// result is what came of one address of another host.
+type result struct {
+	Error     string  `json:"error,omitempty"` // "": it connects
+	Latency   float64 `json:"latency"`         // microseconds one way
+	Bandwidth float64 `json:"bandwidth"`       // bytes a second
+}
+
+// Run is one process' part. addresses are those of this host, first the one that a job would try first. Rank 0 writes
+// what was found. Returns true, at rank 0, if each two hosts can connect, from one side at least.
+func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fine bool, err error) {
+	server := &server{secret: make(chan string, 1)}
+	addresses = slices.DeleteFunc(slices.Clone(addresses), func(a Address) bool { return ofOneLink(a.Address) })
+	mine := site{Version: version.String, Addresses: addresses, Error: problem}
+	mine.Host, _ = os.Hostname()
+	if problem == "" {
+		mine.Port, err = server.listen(os.Getenv("GOMPIRMA_PORTS"))
+		if err != nil {
+			mine.Error = err.Error()
+		}
+	}
+	defer server.close()
+	if c.Rank() == 0 {
+		var secret [16]byte
+		if _, err := rand.Read(secret[:]); err != nil {
+			return false, err
+		}
+		mine.Secret = hex.EncodeToString(secret[:])
+	}
+	var sites []site
+	if sites, err = exchange(c, "site", mine); err != nil {
+		return false, err
+	}
+	server.secret <- sites[0].Secret
+	results := make([][]result, c.Size()) // of this process, by rank and address
+	for step := 1; step < c.Size(); step++ {
+		to := (c.Rank() + step) % c.Size() // so each is called by one at a time
+		for _, a := range sites[to].Addresses {
+			r := result{Error: sites[to].Error}
+			if r.Error == "" {
+				address := net.JoinHostPort(a.Address, strconv.Itoa(sites[to].Port))
+				r = probe(address, sites[0].Secret)
+			}
+			results[to] = append(results[to], r)
+		}
+		if err := c.Fence(); err != nil {
+			return false, err
+		}
+	}
+	all, err := exchange(c, "results", results)
+	if err != nil || c.Rank() != 0 {
+		return err == nil, err
+	}
+	return write(out, sites, all), nil
+}
+
+// ofOneLink returns whether an address means something together with an interface only.
+func ofOneLink(address string) bool {
+	ip := net.ParseIP(address)
+	return ip != nil && ip.IsLinkLocalUnicast()
+}
+
+// exchange gives each process what all have, by rank.
+func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
+	text, err := json.Marshal(mine)
+	if err == nil {
+		err = c.Put(fmt.Sprintf("preflight-%s.%d", name, c.Rank()), string(text))
+	}
+	if err == nil {
+		err = c.Fence()
+	}
+	all := make([]T, c.Size())
+	for i := range all {
+		var text string
+		if err == nil {
+			text, err = c.Get(i, fmt.Sprintf("preflight-%s.%d", name, i))
+		}
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &all[i])
+		}
+	}
+	return all, err
+}
+
+// write tells what was found, and what to do about what is wrong. It returns whether each two hosts can connect.
+func write(out io.Writer, sites []site, all [][][]result) bool {
+	fine := true
+	w := &table{out: out}
+	w.row("from", "to", "address", "interface", "latency", "bandwidth")
+	for i := range sites {
+		for j, s := range sites {
+			for k, r := range all[i][j] {
+				a := s.Addresses[k]
+				latency, bandwidth := fmt.Sprintf("%.1f us", r.Latency), perSecond(r.Bandwidth)
+				if r.Error != "" {
+					latency, bandwidth = "-", r.Error
+				}
+				w.row(sites[i].Host, s.Host, a.Address, a.Interface, latency, bandwidth)
+			}
+		}
+	}
+	w.flush()
+	for _, s := range sites[1:] {
+		if s.Version != sites[0].Version {
+			fmt.Fprintf(out, "%s has version %s, %s %s: install the same on all hosts\n", s.Host, s.Version,
+				sites[0].Host, sites[0].Version)
+		}
+	}
+	for _, s := range sites {
+		if s.Error == "" && len(s.Addresses) == 0 {
+			s.Error = "no address: GOMPIRMA_INTERFACE leaves none"
+		}
+		if s.Error != "" {
+			fmt.Fprintf(out, "%s: %s\n", s.Host, s.Error)
+		}
+	}
+	for i := range sites {
+		for j := range i {
+			there, back := best(all[j][i]), best(all[i][j])
+			switch {
+			case there < 0 && back < 0:
+				fine = false
+				fmt.Fprintf(out, "%s and %s: neither can connect to the other: no job can have both. "+
+					"%s\n", sites[j].Host, sites[i].Host, advice(all[j][i], all[i][j]))
+			case there < 0:
+				fmt.Fprintf(out, "%s: a job has it connect to %s instead, up to a second later\n",
+					oneWay(sites[j], sites[i]), sites[j].Host)
+			case back < 0:
+				fmt.Fprintf(out, "%s: a job has it connect to %s instead, up to a second later\n",
+					oneWay(sites[i], sites[j]), sites[i].Host)
+			}
+		}
+	}
+	faster(out, sites, all)
+	return fine
+}
+
+func oneWay(from, to site) string { return fmt.Sprintf("%s cannot connect to %s", from.Host, to.Host) }
+
+// best returns the first address that connects, which a job would take; -1: none.
+func best(of []result) int {
+	for k, r := range of {
+		if r.Error == "" {
+			return k
+		}
+	}
+	return -1
+}
+
+// advice says what to do, by what the system has answered.
+func advice(both ...[]result) string {
+	said := ""
+	for _, of := range both {
+		for _, r := range of {
+			said += r.Error + "\n"
+		}
+	}
+	switch {
+	case strings.Contains(said, stranger):
+		return "Somebody else has an address of theirs: name the network with GOMPIRMA_INTERFACE."
+	case strings.Contains(said, "timeout") || strings.Contains(said, "refused"):
+		return "A firewall lies between: let TCP through, to the ports that GOMPIRMA_PORTS=20000-20999 names."
+	case strings.Contains(said, "no route") || strings.Contains(said, "unreachable"):
+		return "They have no network in common, or it is down: see ip route on both."
+	}
+	return "The lines above have what the system answers."
+}
+
+// faster tells of networks that are better than the one that a job would take.
+func faster(out io.Writer, sites []site, all [][][]result) {
+	told := map[string]bool{}
+	for i := range sites {
+		for j, s := range sites {
+			first := best(all[i][j])
+			for k, r := range all[i][j] {
+				if first < 0 || r.Error != "" || r.Bandwidth < 2*all[i][j][first].Bandwidth ||
+					s.Addresses[k].Interface == s.Addresses[first].Interface {
+					continue
+				}
+				text := fmt.Sprintf("GOMPIRMA_INTERFACE=%s carries %.1f times as much as %s",
+					s.Addresses[k].Interface, r.Bandwidth/all[i][j][first].Bandwidth,
+					s.Addresses[first].Interface)
+				if name := s.Addresses[k].Interface; !told[name] {
+					told[name] = true
+					fmt.Fprintf(out, "%s (%s to %s)\n", text, sites[i].Host, s.Host)
+				}
+			}
+		}
+	}
+}
+
+func perSecond(bytes float64) string {
+	if bytes >= 1e9 {
+		return fmt.Sprintf("%.2f GB/s", bytes/1e9)
+	}
+	return fmt.Sprintf("%.1f MB/s", bytes/1e6)
+}
+
+// table aligns the columns of its rows.
+type table struct {
+	out  io.Writer
+	rows [][]string
+}
+
+func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) flush() {
+	width := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			width[i] = max(width[i], len(cell))
+		}
+	}
+	for _, row := range t.rows {
+		line := ""
+		for i, cell := range row {
+			line += fmt.Sprintf("%-*s  ", width[i], cell)
+		}
+		fmt.Fprintln(t.out, strings.TrimRight(line, " "))
+	}
+}

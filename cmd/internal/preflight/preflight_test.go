@@ -1,0 +1,101 @@
+package preflight
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What connects is measured; who does not know the secret, or has another, is nobody's.
+func TestProbe(t *testing.T) {
+	s := &server{secret: make(chan string, 1)}
+	port, err := s.listen("")
+	require.NoError(t, err)
+	defer s.close()
+	s.secret <- "the secret"
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	for range 2 {
+		r := probe(address, "the secret")
+		require.Empty(t, r.Error)
+		require.Positive(t, r.Latency)
+		require.Positive(t, r.Bandwidth)
+	}
+	require.Equal(t, stranger, probe(address, "another one").Error)
+
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() {
+		for {
+			conn, err := mute.Accept()
+			if err != nil {
+				return
+			}
+			conn.Close()
+		}
+	}()
+	require.Equal(t, stranger, probe(mute.Addr().String(), "the secret").Error)
+	mute.Close()
+	require.Equal(t, "connection refused", probe(mute.Addr().String(), "the secret").Error)
+}
+
+func TestListen(t *testing.T) {
+	taken, err := net.Listen("tcp", ":0")
+	require.NoError(t, err)
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	one := strconv.Itoa(port)
+	_, err = new(server).listen(one + "-" + one)
+	require.ErrorContains(t, err, "no port to listen on")
+	for _, wrong := range []string{"x", "20", "30-20"} {
+		_, err = new(server).listen(wrong)
+		require.EqualError(t, err, "GOMPIRMA_PORTS="+wrong+" is no range of ports")
+	}
+}
+
+// The lines about what was found, and what to do.
+func TestWrite(t *testing.T) {
+	two := []Address{{"10.0.0.1", "eth0", ""}, {"10.1.0.1", "ib0", ""}}
+	sites := []site{{Host: "a", Version: "1", Addresses: two}, {Host: "b", Version: "1", Addresses: two}}
+	fast, slow := result{"", 2, 5e9}, result{"", 20, 110e6}
+	none := result{Error: "timeout: no answer"}
+	both := func(there, back []result) [][][]result { return [][][]result{{nil, there}, {back, nil}} }
+	var out strings.Builder
+
+	require.True(t, write(&out, sites, both([]result{slow, fast}, []result{slow, none})))
+	require.Equal(t, `from  to  address   interface  latency  bandwidth
+a     b   10.0.0.1  eth0       20.0 us  110.0 MB/s
+a     b   10.1.0.1  ib0        2.0 us   5.00 GB/s
+b     a   10.0.0.1  eth0       20.0 us  110.0 MB/s
+b     a   10.1.0.1  ib0        -        timeout: no answer
+GOMPIRMA_INTERFACE=ib0 carries 45.5 times as much as eth0 (a to b)
+`, out.String())
+
+	out.Reset()
+	require.True(t, write(&out, sites, both([]result{none, none}, []result{slow, none})))
+	require.Contains(t, out.String(), "a cannot connect to b: a job has it connect to a instead, up to a second")
+
+	for said, what := range map[string]string{
+		none.Error:            "A firewall lies between",
+		"connection refused":  "A firewall lies between",
+		"no route to host":    "They have no network in common",
+		"permission denied":   "The lines above have what the system answers",
+		stranger:              "Somebody else has an address of theirs",
+		"network unreachable": "They have no network in common",
+	} {
+		out.Reset()
+		r := []result{{Error: said}, {Error: said}}
+		require.False(t, write(&out, sites, both(r, r)), said)
+		require.Contains(t, out.String(), "a and b: neither can connect to the other: no job can have both. "+
+			what)
+	}
+
+	out.Reset()
+	sites[1] = site{Host: "b", Version: "2", Error: "gompi-fabric: not found"}
+	require.True(t, write(&out, sites, both(nil, []result{slow, slow})))
+	require.Contains(t, out.String(), "b has version 2, a 1: install the same on all hosts\n")
+	require.Contains(t, out.String(), "b: gompi-fabric: not found\n")
+	require.Contains(t, out.String(), "a cannot connect to b: a job has it connect to a instead")
+}

@@ -1,0 +1,169 @@
+package preflight
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Both sides of a connection: who connects sends the secret, gets it back reversed, then sends words of 8 bytes that
+// come back, then the length of the data that follows, of which the last word comes back.
+
+const (
+	patience = 3 * time.Second // for a connection, and for each answer
+	words    = 200
+	stream   = 16 << 20 // bytes, in a second at most
+	stranger = "somebody else answers there"
+)
+
+type server struct {
+	listener net.Listener
+	secret   chan string // filled when it is known
+}
+
+// listen opens a port, of those that "first-last" permits. Returns its number.
+func (s *server) listen(permitted string) (port int, err error) {
+	var first, last int
+	if permitted != "" {
+		if _, err := fmt.Sscanf(permitted, "%d-%d", &first, &last); err != nil || first > last {
+			return 0, fmt.Errorf("GOMPIRMA_PORTS=%s is no range of ports", permitted)
+		}
+	}
+	for port = first; port <= last; port++ {
+		if s.listener, err = net.Listen("tcp", fmt.Sprintf(":%d", port)); err == nil {
+			go s.serve()
+			return s.listener.Addr().(*net.TCPAddr).Port, nil
+		}
+	}
+	return 0, fmt.Errorf("no port to listen on: %w", err)
+}
+
+func (s *server) close() {
+	if s.listener != nil {
+		s.listener.Close()
+	}
+}
+
+func (s *server) serve() {
+	secret := ""
+	for {
+		conn, err := s.listener.Accept()
+		if err != nil {
+			return
+		}
+		if secret == "" {
+			secret = <-s.secret
+		}
+		go answer(conn, secret)
+	}
+}
+
+// answer is the part of who has been connected to.
+func answer(conn net.Conn, secret string) {
+	defer conn.Close()
+	said := make([]byte, len(secret))
+	conn.SetDeadline(time.Now().Add(patience))
+	if _, err := io.ReadFull(conn, said); err != nil || subtle.ConstantTimeCompare(said, []byte(secret)) != 1 {
+		return
+	}
+	slices.Reverse(said)
+	if _, err := conn.Write(said); err != nil {
+		return
+	}
+	word := make([]byte, 8)
+	for range words {
+		conn.SetDeadline(time.Now().Add(patience))
+		if _, err := io.ReadFull(conn, word); err != nil {
+			return
+		}
+		conn.Write(word)
+	}
+	data := make([]byte, 256<<10)
+	conn.SetDeadline(time.Now().Add(4 * patience))
+	for {
+		n, err := conn.Read(data)
+		if n > 0 && data[n-1] != 0 { // the end of the data
+			conn.Write(word)
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// probe connects to an address and measures. It takes some seconds at most.
+func probe(address, secret string) (r result) {
+	conn, err := net.DialTimeout("tcp", address, patience)
+	if err != nil {
+		return result{Error: short(err)}
+	}
+	defer conn.Close()
+	said := []byte(secret)
+	slices.Reverse(said)
+	conn.SetDeadline(time.Now().Add(patience))
+	back := make([]byte, len(secret))
+	if _, err = conn.Write([]byte(secret)); err == nil {
+		_, err = io.ReadFull(conn, back)
+	}
+	if err != nil || string(back) != string(said) {
+		return result{Error: stranger}
+	}
+	word := make([]byte, 8)
+	took := make([]time.Duration, words)
+	for i := range took {
+		binary.LittleEndian.PutUint64(word, uint64(i))
+		began := time.Now()
+		conn.SetDeadline(began.Add(patience))
+		if _, err = conn.Write(word); err == nil {
+			_, err = io.ReadFull(conn, word)
+		}
+		if err != nil {
+			return result{Error: short(err)}
+		}
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	r.Latency = float64(took[words/2].Nanoseconds()) / 2000
+	data := make([]byte, 256<<10)
+	began := time.Now()
+	conn.SetDeadline(began.Add(4 * patience))
+	sent := 0
+	for sent < stream && time.Since(began) < time.Second {
+		n, err := conn.Write(data)
+		if err != nil {
+			return result{Error: short(err)}
+		}
+		sent += n
+	}
+	if _, err = conn.Write([]byte{1}); err == nil {
+		_, err = io.ReadFull(conn, word)
+	}
+	if err != nil {
+		return result{Error: short(err)}
+	}
+	r.Bandwidth = float64(sent) / time.Since(began).Seconds()
+	return r
+}
+
+// short is what the system answered, without what was asked.
+func short(err error) string {
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, io.EOF):
+		return "timeout: no answer"
+	}
+	if e, ok := err.(net.Error); ok && e.Timeout() {
+		return "timeout: no answer"
+	}
+	return err.Error()
+}
