@@ -259,7 +259,7 @@ func TestPreflight(t *testing.T) {
 		require.NoError(t, slurmOnce())
 		allConnect(t, "slurm", "salloc", "--quiet", "-N3", gompirun, "--preflight")
 	})
-	needCommand(t, "mpiexec.hydra")
+	needCommand(t, "mpiexec.mpich")
 	command := []string{"on", "h1", gompirun, "-q", "-launcher-exec", program("bin/remote"), "--preflight", "-H",
 		"h1,h2,h3"}
 	allConnect(t, command...)
