@@ -121,6 +121,10 @@ func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 
 // write tells what was found, and what to do about what is wrong. It returns whether each two hosts can connect.
 func write(out io.Writer, sites []site, all [][][]result) bool {
+	if len(sites) == 1 {
+		fmt.Fprintf(out, "%s alone: there is nobody to connect to. -H a,b,c names hosts\n", sites[0].Host)
+		return true
+	}
 	fine := true
 	w := &table{out: out}
 	w.row("from", "to", "address", "interface", "latency", "bandwidth")

@@ -93,6 +93,10 @@ GOMPIRMA_INTERFACE=ib0 carries 45.5 times as much as eth0 (a to b)
 	}
 
 	out.Reset()
+	require.True(t, write(&out, sites[:1], [][][]result{{nil}}))
+	require.Equal(t, "a alone: there is nobody to connect to. -H a,b,c names hosts\n", out.String())
+
+	out.Reset()
 	sites[1] = site{Host: "b", Version: "2", Error: "gompi-fabric: not found"}
 	require.True(t, write(&out, sites, both(nil, []result{slow, slow})))
 	require.Contains(t, out.String(), "b has version 2, a 1: install the same on all hosts\n")
