@@ -41,10 +41,13 @@ func censused() (all []measurement) {
 	return all
 }
 
-// ratio is that of the better peer to gompirma, by launches that follow each other; 0: one of them has no time.
-func (all *report) ratio(row string) float64 {
-	times := all.results["census."+row]
-	peer := bestName(measurement{name: "census." + row}, all.Libraries, all.results)
+// ratio is that of the better peer to gompirma, by the first so many launches of both; 0: one of them has no time.
+func (all *report) ratio(row string, launches int) float64 {
+	times, name := map[string][]outcome{}, "census."+row
+	for l, o := range all.results[name] {
+		times[l] = o[:min(len(o), launches)]
+	}
+	peer := bestName(measurement{name: name}, all.Libraries, results{name: times})
 	if peer == "" || median(times["gompirma"]).why != "" {
 		return 0
 	}
@@ -54,7 +57,7 @@ func (all *report) ratio(row string) float64 {
 // notBelow reports whether a measurement is none of a row's time that is worse than a peer's.
 func (all *report) notBelow(m measurement) bool {
 	row, ok := strings.CutPrefix(m.name, "census.")
-	ratio := all.ratio(row)
+	ratio := all.ratio(row, math.MaxInt)
 	return !ok || ratio == 0 || ratio >= 1
 }
 
@@ -99,6 +102,7 @@ type line struct {
 	census.Row
 	mine, calls outcome // time; calls of Go
 	ratio       float64 // the better peer to gompirma; 0: there is none
+	first       float64 // the same before rows were measured again
 }
 
 // census prints the document: what it is, and a line for each row that was measured, those that are worst beside the
@@ -110,7 +114,7 @@ func (all *report) census(out io.Writer) {
 		if times == nil {
 			continue
 		}
-		l := line{Row: r, mine: median(times["gompirma"]), ratio: all.ratio(r.Name),
+		l := line{Row: r, mine: median(times["gompirma"]), ratio: all.ratio(r.Name, math.MaxInt), first: all.ratio(r.Name, all.Runs),
 			calls: median(all.results["calls."+r.Name]["gompirma"])}
 		lines = append(lines, l)
 	}
@@ -145,7 +149,7 @@ func (all *report) census(out io.Writer) {
 
 // facts words what the document is and what it comes to.
 func (all *report) facts(lines []line) string {
-	functions, compared, below, reasons, went := map[string]bool{}, 0, 0, 0, 0
+	functions, compared, below, reasons, first, went := map[string]bool{}, 0, 0, 0, 0, 0
 	count := func(n *int, is bool) {
 		if is {
 			*n++
@@ -158,6 +162,7 @@ func (all *report) facts(lines []line) string {
 		count(&compared, l.ratio > 0)
 		count(&below, l.ratio > 0 && l.ratio < 1)
 		count(&reasons, l.ratio > 0 && l.ratio < 1 && l.Reason != "")
+		count(&first, l.first > 0 && l.first < 1)
 		count(&went, l.calls.value > 0)
 	}
 	return fmt.Sprintf(`# Census
@@ -170,12 +175,15 @@ One rank calls, or one of two while the other waits in a barrier (1 of 2), or bo
 peer to gompirma in the same turn, the median of all turns; rows below 1.0 are measured as often again, and all turns
 count. Times are those of one machine. A peer without one of the functions has "-". Instructions are those of gompirma's
 calls and of the loop (bench/icount.c), where one rank calls and no Go; "more" are 6,000 or so. Go is how often a row
-calls Go. Two censuses differ by a twentieth, and by more where two ranks call: what lies between 0.95 and 1.0 without a
-reason is above as often as below.
+calls Go.
+
+To measure again only what is below can only make the rows below fewer; so the number before that is told, too, and it
+is the one to compare with other censuses. Rows move by a tenth between censuses, those of two ranks by more.
 
 %d rows cover %d functions. A peer has %d of the rows; %d of those are below 1.0, %d of them with a reason.
+%d were below before they were measured again.
 %d rows call Go.
-`, all.Runs, len(lines), len(functions), compared, below, reasons, went)
+`, all.Runs, len(lines), len(functions), compared, below, reasons, first, went)
 }
 
 // unmeasured words which functions have no row.

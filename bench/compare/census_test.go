@@ -21,7 +21,7 @@ func TestCensus(t *testing.T) {
 	all.census(&out)
 	text := out.String()
 	require.Contains(t, text, "3 rows cover 3 functions. A peer has 2 of the rows; 1 of those are below 1.0, 0 of "+
-		"them with a reason.\n1 rows call Go.\n")
+		"them with a reason.\n1 were below before they were measured again.\n1 rows call Go.\n")
 	require.Contains(t, text, "takes 40 ns; the quickest\nrow with one such call takes 60 ns (MPI_Topo_test)")
 	require.Contains(t, text, "- MPI_Abort: ends the job\n")
 	_, rows, _ := strings.Cut(text, "|---|---|---|---|---|---|---|---|---|\n")
