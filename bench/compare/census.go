@@ -114,7 +114,8 @@ func (all *report) census(out io.Writer) {
 		if times == nil {
 			continue
 		}
-		l := line{Row: r, mine: median(times["gompirma"]), ratio: all.ratio(r.Name, math.MaxInt), first: all.ratio(r.Name, all.Runs),
+		l := line{Row: r, mine: median(times["gompirma"]), ratio: all.ratio(r.Name, math.MaxInt),
+			first: all.ratio(r.Name, all.Runs),
 			calls: median(all.results["calls."+r.Name]["gompirma"])}
 		lines = append(lines, l)
 	}
