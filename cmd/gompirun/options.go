@@ -255,8 +255,8 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 			end++
 		}
 		p.part.argv = rest[:end]
-		if p.opts.preflight && end == 0 {
-			if err = p.setPreflight(); err != nil {
+		if p.opts.preflight {
+			if err = p.setPreflight(rest); err != nil {
 				return nil, err
 			}
 		}

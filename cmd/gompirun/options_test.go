@@ -111,6 +111,10 @@ func TestParseRefuses(t *testing.T) {
 	for line, says := range map[string]string{
 		"":                                       "no program",
 		"-n 2":                                   "no program",
+		"--preflight a":                          `--preflight takes no program, and "a" is given`,
+		"--preflight :":                          `--preflight takes no program, and ":" is given`,
+		"--preflight -n 2":                       "one process on each host is enough",
+		"--preflight -ppn 2":                     "one process on each host is enough",
 		"-n 2 --":                                "no program",
 		"-n":                                     "-n needs a number",
 		"--n= prog":                              "--n= needs a number",

@@ -15,8 +15,11 @@ import (
 // preflightRank is the argument of such a process.
 const preflightRank = "--preflight-rank"
 
-// setPreflight makes gompirun the part's program.
-func (p *parser) setPreflight() error {
+// setPreflight makes gompirun the part's program. rest is what follows the options.
+func (p *parser) setPreflight(rest []string) error {
+	if len(rest) > 0 {
+		return fmt.Errorf("--preflight takes no program, and %q is given", rest[0])
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err

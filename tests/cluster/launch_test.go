@@ -263,12 +263,16 @@ func TestPreflight(t *testing.T) {
 	command := []string{"on", "h1", gompirun, "-q", "-launcher-exec", program("bin/remote"), "--preflight", "-H",
 		"h1,h2,h3"}
 	allConnect(t, command...)
+	status, out := look(append([]string{"on", "h1", "env", "GOMPIRMA_INTERFACE=none0"}, command[2:]...)...)
+	require.Equal(t, 1, status, out)
+	require.Contains(t, out, "h1 and h2: neither can connect to the other")
+	require.Contains(t, out, "h3: GOMPIRMA_INTERFACE=none0 names no interface")
 	needCommand(t, "nft")
 	do(t, "bed", "second", "h3", "10.99.0.3/24")
 	defer do(t, "on", "h3", "ip", "link", "del", "docker0")
 	do(t, "bed", "wall", "h2", "reject")
 	defer do(t, "bed", "wall", "h2", "off")
-	status, out := look(command...)
+	status, out = look(command...)
 	require.Equal(t, 0, status, out)
 	require.Regexp(t, `h1 +h3 +10\.99\.0\.3 +docker0 +- +network is unreachable\n`, out)
 	require.Regexp(t, `h1 +h2 +10\.77\.0\.2 +eth0 +- +connection refused\n`, out)
