@@ -5,43 +5,76 @@
 
 #include "base/node.h"
 
-// Where the program has had membarrier(2) forbidden meanwhile: every store of the other thread has left its core by
-// then.
-enum { END_US = 10000 };
+enum {
+	// Where the program has had membarrier(2) forbidden meanwhile: every store of the other thread has left its
+	// core by then.
+	END_US = 10000,
+	// Of runs, before the bias is taken back after the first time, twice as many after the next; it costs 2 to 10
+	// us to end it. After so many times it has ended for good.
+	RUNS = 8,
+	TIMES = 20,
+};
 
-gompi_a32 gompi_bias;
+// Whom the locks are biased to.
+enum {
+	UNDECIDED, // no lock has been taken yet
+	DECIDED,   // to the thread whose gompi_signals.biased is set
+	NOBODY,    // all are mutexes
+};
+static gompi_a32 bias;
 
-// Returns true if the locks are biased to this thread now; else they are mutexes.
-static bool is_biased_here(void) {
-	for (;;) {
-		uint32_t to = gompi_load_acquire(&gompi_bias); // pairs with the release below
-		if (to == GOMPI_BIAS_OVER)
-			return false;
-		if (to == GOMPI_BIAS_ON && gompi_signals.biased)
-			return true;
-		if (to == GOMPI_BIAS_ENDING) {
-			sched_yield();
-		} else if (to == GOMPI_BIAS_UNDECIDED) {
-			bool on = gompi_has_membarrier;
-			if (gompi_change_once(&gompi_bias, &to, on ? GOMPI_BIAS_ON : GOMPI_BIAS_OVER))
-				gompi_signals.biased = on;
-		} else if (gompi_change_once(&gompi_bias, &to, GOMPI_BIAS_ENDING)) {
-			// From here on the thread takes mutexes; if it has got through before, inside tells.
-			if (!gompi_process_barrier())
+// Returns true if this thread is the first, and they are biased to it from here on.
+static bool is_first(void) {
+	uint32_t undecided = UNDECIDED;
+	if (gompi_load(&bias) != UNDECIDED ||
+	    !gompi_change_once(&bias, &undecided, gompi_has_membarrier ? DECIDED : NOBODY))
+		return false;
+	return gompi_signals.biased = gompi_has_membarrier;
+}
+
+void gompi_biased_forget(void) {
+	gompi_store(&bias, UNDECIDED);
+	gompi_signals.biased = false;
+}
+
+// Whoever has the mutex gets the lock: as soon as nobody is inside without it.
+static void biased_get(struct gompi_biased *l) {
+	if (gompi_signals.biased) {
+		if (gompi_load(&l->shared) != 0 && l->times < TIMES && ++l->runs >= (uint32_t)RUNS << l->times)
+			gompi_store(&l->shared, 0); // others come for the mutex first
+	} else {
+		l->runs = 0;
+		if (gompi_load(&l->shared) == 0) {
+			gompi_store(&l->shared, 1);
+			l->times += l->times < TIMES;
+			// From here on the first thread takes the mutex; if it has got through before, inside tells.
+			if (gompi_load(&bias) == DECIDED && !gompi_process_barrier()) {
+				l->times = TIMES;
 				usleep(END_US);
-			gompi_store_release(&gompi_bias, GOMPI_BIAS_OVER); // pairs with the acquire above
+			}
 		}
 	}
+	while (gompi_load_acquire(&l->inside) != 0) // pairs with the release in gompi_biased_leave
+		sched_yield();
+	l->by_mutex = true;
 }
 
 void gompi_biased_wait(struct gompi_biased *l) {
-	if (is_biased_here()) {
-		gompi_biased_take(l);  // which comes here again if that has ended meanwhile
-		gompi_signals_go_on(); // signals have been stopped twice
+	if (is_first() && gompi_biased_at_once(l))
 		return;
-	}
 	gompi_mutex_take(&l->mutex);
-	while (gompi_load_acquire(&l->inside) != 0) // pairs with the release in gompi_biased_give
-		sched_yield();
-	l->biased = false;
+	biased_get(l);
+}
+
+bool gompi_biased_wait_try(struct gompi_biased *l) {
+	if (is_first() && gompi_biased_at_once(l))
+		return true;
+	if (!gompi_mutex_try(&l->mutex))
+		return false;
+	if (gompi_signals.biased && gompi_load(&l->inside) != 0) { // this very thread is, below a signal handler
+		gompi_mutex_give(&l->mutex);
+		return false;
+	}
+	biased_get(l);
+	return true;
 }

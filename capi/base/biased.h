@@ -1,9 +1,8 @@
 // A lock for what programs do in loops and by one thread nearly always: the first thread of the process that takes any
-// lock of this kind takes and gives all of them by plain stores. As soon as another thread takes one, membarrier(2)
-// ends that for good, and they are struct gompi_mutex. Where there is no membarrier(2) they are from the beginning.
-//
-// The application's signal handlers wait while the thread has such a lock, so that none finds it taken, or leaves with
-// it.
+// lock of this kind, the one that they are biased to, takes and gives all of them by plain stores. Another thread has
+// the lock's bias ended by membarrier(2), and it is a struct gompi_mutex from then on; the first thread takes the bias
+// back after it has taken the lock many times with nobody between, twice as many each time. Where there is no
+// membarrier(2) all are mutexes.
 #ifndef GOMPI_BIASED_H
 #define GOMPI_BIASED_H
 
@@ -11,45 +10,74 @@
 #include "base/signals.h"
 
 struct gompi_biased {
-	gompi_a32 inside; // 1: the thread that the locks are biased to has it
-	bool biased;      // whoever has it is that thread
+	gompi_a32 inside; // 1: the thread that the locks are biased to has it, without the mutex
+	gompi_a32 shared; // 1: only who has the mutex has it
 	struct gompi_mutex mutex;
+	bool by_mutex; // whoever has the lock has the mutex; guarded by the lock
+	uint8_t times; // how often the bias has ended; guarded by the mutex, as is what follows
+	uint32_t runs; // how often the first thread has taken the mutex since somebody else had it
 };
-
-// Whom the locks are biased to.
-enum gompi_bias {
-	GOMPI_BIAS_UNDECIDED, // no lock has been taken yet
-	GOMPI_BIAS_ON,        // to the thread whose gompi_signals.biased is set
-	GOMPI_BIAS_ENDING,    // a thread is in membarrier(2)
-	GOMPI_BIAS_OVER,      // to nobody: all are mutexes
-};
-extern gompi_a32 gompi_bias __attribute__((visibility("hidden")));
 
 #pragma GCC visibility push(hidden)
 
-__attribute__((cold)) void gompi_biased_wait(struct gompi_biased *l);
+void gompi_biased_wait(struct gompi_biased *l);
+bool gompi_biased_wait_try(struct gompi_biased *l);
 
+// Takes it if this is the thread that it is biased to. The first look keeps that thread from seeming to be inside when
+// it only looks.
+static inline bool gompi_biased_at_once(struct gompi_biased *l) {
+	if (__builtin_expect(!gompi_signals.biased || gompi_load(&l->shared) != 0, 0))
+		return false;
+	gompi_store(&l->inside, 1);
+	gompi_compiler_fence(); // the processor's part of this fence is the membarrier in biased.c
+	if (__builtin_expect(gompi_load(&l->shared) == 0, 1))
+		return true;
+	gompi_store(&l->inside, 0);
+	return false;
+}
+
+// Takes it. Signals are not held: a handler that comes between and wants it finds it taken, as it would a mutex.
+static inline void gompi_biased_enter(struct gompi_biased *l) {
+	if (__builtin_expect(gompi_load(&l->inside) != 0 || !gompi_biased_at_once(l), 0))
+		gompi_biased_wait(l);
+}
+
+// Takes it unless a thread has the mutex. Returns true if it has.
+static inline bool gompi_biased_try_enter(struct gompi_biased *l) {
+	return (gompi_load(&l->inside) == 0 && gompi_biased_at_once(l)) || gompi_biased_wait_try(l);
+}
+
+// Gives it back. Returns true if that was the mutex: then somebody may have found it taken, and this was one of the
+// _total changes (order.h).
+static inline bool gompi_biased_leave(struct gompi_biased *l) {
+	if (__builtin_expect(!l->by_mutex, 1)) {
+		gompi_store_release(&l->inside, 0); // pairs with the acquire in biased.c
+		return false;
+	}
+	l->by_mutex = false;
+	gompi_mutex_give(&l->mutex);
+	return true;
+}
+
+// The same while the application's signal handlers wait, so that none finds it taken, or leaves with it.
 static inline void gompi_biased_take(struct gompi_biased *l) {
 	gompi_signals_stop();
-	if (__builtin_expect(gompi_signals.biased, 1)) {
-		gompi_store(&l->inside, 1);
-		gompi_compiler_fence(); // the processor's part of this fence is the membarrier in gompi_biased_wait
-		if (__builtin_expect(gompi_load(&gompi_bias) == GOMPI_BIAS_ON, 1)) {
-			l->biased = true;
-			return;
-		}
-		gompi_store(&l->inside, 0);
-	}
-	gompi_biased_wait(l);
+	if (__builtin_expect(!gompi_biased_at_once(l), 0))
+		gompi_biased_wait(l);
 }
 
 static inline void gompi_biased_give(struct gompi_biased *l) {
-	if (__builtin_expect(l->biased, 1))
-		gompi_store_release(&l->inside, 0); // pairs with the acquire in gompi_biased_wait
-	else
-		gompi_mutex_give(&l->mutex);
+	gompi_biased_leave(l);
 	gompi_signals_go_on();
 }
+
+// Returns true if a thread seems to have it.
+static inline bool gompi_biased_is_taken(struct gompi_biased *l) {
+	return gompi_load_acquire(&l->inside) != 0 || gompi_load_acquire(&l->mutex.word) != 0;
+}
+
+// The first thread of all is no longer known: tests.
+void gompi_biased_forget(void);
 
 #pragma GCC visibility pop
 #endif

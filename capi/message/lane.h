@@ -5,7 +5,7 @@
 #ifndef GOMPI_MESSAGE_LANE_H
 #define GOMPI_MESSAGE_LANE_H
 
-#include "base/mutex.h"
+#include "base/biased.h"
 #include "base/wait.h"
 #include "message/attached.h"
 #include "message/inbox.h"
@@ -83,9 +83,10 @@ struct gompi_message {
 enum { GOMPI_SEGMENTS = 64 };
 
 struct gompi_lane {
-	_Alignas(GOMPI_LINE) struct gompi_mutex lock;
+	_Alignas(GOMPI_LINE) struct gompi_biased lock;
 	gompi_a32 missed; // a thread found the lock taken while it wanted to make progress
 	bool completed;   // something has completed since the lock was taken
+	bool announces;   // room in the inbox has been announced since
 	bool must_flush;  // there may be room for what waits to be sent
 	bool due;         // now: the sender waits for one of work
 	gompi_a32 broken; // error class: the inbox is damaged
@@ -203,36 +204,39 @@ GOMPI_ONLY_A_LOOK static inline bool gompi_lane_ready(struct gompi_lane *l) {
 	return gompi_load((gompi_a64 *)gompi_load(&l->next)) == gompi_load(&l->expected) || gompi_load(&l->busy) != 0;
 }
 
-static inline void gompi_lane_take(struct gompi_lane *l) { gompi_mutex_take(&l->lock); }
+static inline void gompi_lane_take(struct gompi_lane *l) { gompi_biased_enter(&l->lock); }
 // Takes the lock to make progress. Returns false if another thread has it: that one does this thread's part as well.
 static inline bool gompi_lane_try(struct gompi_lane *l) {
-	if (gompi_mutex_try(&l->lock))
+	if (__builtin_expect(gompi_biased_try_enter(&l->lock), 1))
 		return true;
-	// The thread that has the lock looks at missed after it has given it away. If it did so before it was set, the
+	// The thread that has the mutex looks at missed after it has given it away. If it did so before it was set, the
 	// lock is free now.
 	gompi_store_total(&l->missed, 1);
 	gompi_full_fence();
-	return gompi_mutex_try(&l->lock);
+	return gompi_biased_try_enter(&l->lock);
 }
 // Gives the lock back for a while, wakes who waits for what has completed, and tells those who wait for room of it:
-// between announcing room and looking whether somebody waits there must be a full barrier, and giving the lock back is.
+// between announcing room and looking whether somebody waits there must be a full barrier. Returns true if another
+// thread may have found the lock taken.
 void gompi_lane_tell_room(struct gompi_lane *l);
-static inline void gompi_lane_let_go(struct gompi_lane *l) {
+static inline bool gompi_lane_let_go(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
-	bool completed = l->completed;
-	l->completed = false;
-	gompi_mutex_give(&l->lock);
+	bool completed = l->completed, announces = l->announces;
+	l->completed = l->announces = false;
+	bool by_mutex = gompi_biased_leave(&l->lock);
 	if (completed)
-		gompi_wake_changed(&gompi_messages_cell(m, m->node.me)->wait);
-	gompi_full_fence_after_change();
-	if (__builtin_expect(gompi_load(&l->box->wanted) != 0, 0))
-		gompi_lane_tell_room(l);
+		gompi_wake(&gompi_messages_cell(m, m->node.me)->wait);
+	if (announces) {
+		gompi_full_fence();
+		if (__builtin_expect(gompi_load(&l->box->wanted) != 0, 0))
+			gompi_lane_tell_room(l);
+	}
+	return by_mutex;
 }
 // The same for good: it makes the progress that others wanted to make meanwhile.
 void gompi_lane_missed(struct gompi_lane *l);
 static inline void gompi_lane_give(struct gompi_lane *l) {
-	gompi_lane_let_go(l);
-	if (__builtin_expect(gompi_load(&l->missed) != 0, 0))
+	if (__builtin_expect(gompi_lane_let_go(l), 0) && __builtin_expect(gompi_load(&l->missed) != 0, 0))
 		gompi_lane_missed(l);
 }
 // The same after doing what has been found to do under the lock.

@@ -36,7 +36,7 @@ void gompi_persistent_give(struct gompi_request *r) {
 
 bool gompi_persistent_free(struct gompi_request *r) {
 	// Who completes a request has the lane's lock and may look at it until that is given back.
-	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE || gompi_load_acquire(&r->lane->lock.word) != 0)
+	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE || gompi_biased_is_taken(&r->lane->lock))
 		return false;
 	if (__builtin_expect(r->buf.type != NULL, 0))
 		gompi_buffer_drop(&r->buf);

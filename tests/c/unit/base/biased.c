@@ -1,6 +1,7 @@
 /* Proves: a biased lock (base/biased.h) is one thread's at a time: while the thread that it is biased to takes it again
- * and again, others come for it and end the bias; and the objects of a kind (base/objects.h), which such a lock guards,
- * have handles of their own while threads make and free them. */
+ * and again, others come for it and end the bias, which that thread takes back when it has been alone for long enough;
+ * who only tries gets it or finds somebody else to have it; and the objects of a kind (base/objects.h), which such a
+ * lock guards, have handles of their own while threads make and free them. */
 #include "../unit.h"
 
 #include "base/objects.h"
@@ -73,25 +74,86 @@ static void come_between(int i) {
 	}
 }
 
+static gompi_a32 visits; /* of the other thread; odd: one is wanted */
+
+static void visit(void) {
+	if (!gompi_has_membarrier)
+		return;
+	uint32_t v = gompi_load(&visits);
+	gompi_store(&visits, v + 1);
+	UNIT_UNTIL(gompi_load(&visits) == v + 2);
+	CHECK(gompi_load(&lock.shared) == 1, "a visit has not ended the bias");
+}
+
+/* The first has it to itself again after 16 times, 32 and so on; a visit between begins that anew. */
+static void come_back(int i) {
+	if (i == 1) {
+		for (uint32_t v; (v = gompi_load_acquire(&visits)) != UINT32_MAX;)
+			if (v % 2 == 1) {
+				add_one();
+				gompi_store_release(&visits, v + 1);
+			}
+		return;
+	}
+	add_one();
+	for (int times = 1; gompi_has_membarrier && times <= 9; times++) {
+		visit();
+		for (int k = 0; k < (8 << times) - 1; k++)
+			add_one();
+		visit();
+		for (int k = 0; k < 8 << times; k++) {
+			CHECK(gompi_load(&lock.shared) == 1, "time %d: the bias is back after %d", times, k);
+			add_one();
+		}
+		CHECK(gompi_load(&lock.shared) == 0, "time %d: the bias has not come back", times);
+	}
+	gompi_store(&visits, UINT32_MAX);
+}
+
+static gompi_a32 tries; /* that have got the lock */
+
+/* Each tries until it has got it. */
+static void only_try(int i) {
+	for (int k = 0; k < (i == 0 ? ADDS : 20); k++) {
+		UNIT_UNTIL(gompi_biased_try_enter(&lock));
+		count++;
+		gompi_biased_leave(&lock);
+		gompi_add(&tries, 1);
+	}
+}
+
 int main(void) {
 	unit_node(1);
 	for (int k = 0; k < ALONE; k++)
 		add_one();
-	CHECK(gompi_has_membarrier == (gompi_load(&gompi_bias) == GOMPI_BIAS_ON),
+	CHECK(gompi_has_membarrier == gompi_signals.biased && gompi_load(&lock.shared) == !gompi_has_membarrier,
 	      "the lock is not biased to who takes it first");
 	unit_threads(THREADS, turn);
 	CHECK(count == ALONE + ROUNDS, "%llu and not %d: two threads had the lock", (unsigned long long)count,
 	      ALONE + ROUNDS);
-	CHECK(gompi_load(&gompi_bias) == GOMPI_BIAS_OVER, "the bias has not ended");
+	CHECK(gompi_load(&lock.shared) == 1, "the bias has not ended");
 
 	for (int i = 0; i < TURNS; i++) {
 		count = 0;
 		gompi_store(&begun, 0);
-		gompi_store(&gompi_bias, GOMPI_BIAS_UNDECIDED);
-		gompi_signals.biased = false;
+		lock = (struct gompi_biased){0};
+		gompi_biased_forget();
 		unit_threads(2, come_between);
 		CHECK(count == ADDS + 20, "%llu, not %d: two threads had the lock", (unsigned long long)count,
 		      ADDS + 20);
+	}
+
+	lock = (struct gompi_biased){0};
+	gompi_biased_forget();
+	unit_threads(2, come_back);
+	for (int i = 0; i < TURNS; i++) {
+		count = 0;
+		gompi_store(&tries, 0);
+		lock = (struct gompi_biased){0};
+		gompi_biased_forget();
+		unit_threads(2, only_try);
+		CHECK(count == ADDS + 20 && gompi_load(&tries) == count, "%llu, not %d: two threads had the lock",
+		      (unsigned long long)count, ADDS + 20);
 	}
 
 	static uintptr_t many[10000];
