@@ -4,6 +4,9 @@
  *     pingpong:BYTES   there and back; the time is that of one way
  *     stream:BYTES     POSTED sends and receives that wait together, then an empty answer, as public suites have it for
  *                      bandwidth and message rate; the time is that of one message
+ *     few:N            N receives and N sends of 8 bytes, each way, that wait together, as codes exchange what lies at
+ *                      the borders of their parts; the time of all
+ *     few.again:N      the same with persistent requests
  *     self             Irecv, Isend and Waitall of 8 bytes from the rank to itself
  *
  * and to be counted, not timed, with one pair:
@@ -52,6 +55,41 @@ static void stream(long n) {
 	}
 }
 
+/* Of 8 bytes each; the number behind the name is that of messages. */
+enum { FEW = 16 };
+static MPI_Request some[2 * FEW];
+
+static void few(long n) {
+	for (long i = 0; i < n; i++) {
+		for (int k = 0; k < bytes; k++)
+			MPI_Irecv(in + 8 * k, 8, MPI_BYTE, partner, k, MPI_COMM_WORLD, &some[k]);
+		for (int k = 0; k < bytes; k++)
+			MPI_Isend(out + 8 * k, 8, MPI_BYTE, partner, k, MPI_COMM_WORLD, &some[bytes + k]);
+		MPI_Waitall(2 * bytes, some, MPI_STATUSES_IGNORE);
+	}
+}
+
+static void room_for_few(void) {
+	out = memory(8 * FEW);
+	in = memory(8 * FEW);
+	bytes = bytes < FEW ? bytes : FEW;
+}
+
+static void few_inits(void) {
+	room_for_few();
+	for (int k = 0; k < bytes; k++) {
+		MPI_Recv_init(in + 8 * k, 8, MPI_BYTE, partner, k, MPI_COMM_WORLD, &some[k]);
+		MPI_Send_init(out + 8 * k, 8, MPI_BYTE, partner, k, MPI_COMM_WORLD, &some[bytes + k]);
+	}
+}
+
+static void few_again(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Startall(2 * bytes, some);
+		MPI_Waitall(2 * bytes, some, MPI_STATUSES_IGNORE);
+	}
+}
+
 static void self(long n) {
 	MPI_Request requests[2];
 	for (long i = 0; i < n; i++) {
@@ -85,6 +123,9 @@ static void to_send(void) {
 }
 
 static void end(void) {
+	for (int k = 0; k < 2 * FEW; k++)
+		if (some[k] != MPI_REQUEST_NULL)
+			MPI_Request_free(&some[k]);
 	if (unreceived)
 		recv(4 * counted);
 	unreceived = 0;
@@ -93,11 +134,14 @@ static void end(void) {
 
 static const struct measurement measurements[] = {
 	{"pingpong", buffers, pingpong, 0, 2, 0},  {"stream", buffers, stream, 0, POSTED, 0},
+	{"few", room_for_few, few, 0, 0, 0},       {"few.again", few_inits, few_again, 0, 0, 0},
 	{"self", buffers, self, ORIGIN, 0, 0},     {"send", to_send, send, ORIGIN | AWAY, 0, 0},
 	{"recv", sent, recv, ORIGIN | AWAY, 0, 0},
 };
 
 static void pairs(void) {
+	for (int k = 0; k < 2 * FEW; k++)
+		some[k] = MPI_REQUEST_NULL;
 	if (size % 2 != 0) {
 		fprintf(stderr, "messages: an even number of ranks\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);

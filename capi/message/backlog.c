@@ -47,7 +47,7 @@ static bool send_piece(struct gompi_lane *l, struct gompi_link *p) {
 		h->id = r->full;
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
 		uint64_t word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n));
-		gompi_record_send(p, room, word, remote, left == n ? FABRIC_NOW : FABRIC_PENDING, NOTICE_CALL);
+		gompi_record_send(p, room, word, remote, left == n ? FABRIC_NOW : FABRIC_PENDING, NOTICE_QUIET);
 		r->done += n;
 	}
 	p->stream = r->next;

@@ -105,16 +105,6 @@ static inline struct gompi_bsend_buffer *gompi_attached_for(struct gompi_message
 	return __builtin_expect(a != NULL, 0) && gompi_load(&a->room) != 0 ? a : &m->attached;
 }
 
-// Few bytes are left in the inbox until somebody waits or tests: that takes in all that there are at once, which costs
-// less than one at each call. More would fill it, and what is only announced can be fetched meanwhile.
-enum { FEW_BYTES = 1024 };
-static inline void gompi_irecv_locked(struct gompi_lane *l, struct gompi_request *r) {
-	int64_t size = r->buf.size;
-	gompi_receive_locked(l, r);
-	if (size > FEW_BYTES)
-		gompi_lane_receive(l, r);
-}
-
 // Lets operations of several messages go on, if one of their messages has completed.
 static inline void gompi_call_step(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))

@@ -170,11 +170,20 @@ void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r);
 // been checked.
 void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+// Starts a receive that nobody waits for yet. Few bytes are left in the inbox until somebody waits or tests: that takes
+// in all that there are at once, which costs less than one at each call. More would fill it, and what is only announced
+// can be fetched meanwhile.
+static inline void gompi_irecv_locked(struct gompi_lane *l, struct gompi_request *r) {
+	enum { FEW_BYTES = 1024 };
+	int64_t size = r->buf.size;
+	gompi_receive_locked(l, r);
+	if (size > FEW_BYTES)
+		gompi_lane_receive(l, r);
+}
 // Starts the send or receive that r describes.
 static inline void gompi_start_locked(struct gompi_lane *l, struct gompi_request *r) {
 	if (r->receive) {
-		gompi_receive_locked(l, r);
-		gompi_lane_receive(l, r);
+		gompi_irecv_locked(l, r);
 	} else {
 		gompi_send_locked(l, r);
 	}

@@ -56,8 +56,7 @@ static bool wait_few(int count, MPI_Request requests[], MPI_Status statuses[]) {
 		if (__builtin_expect(!gompi_is_complete(r), 0) &&
 		    gompi_request_await_with(r, "MPI_Waitall", gompi_loss_to_any, &all) != MPI_SUCCESS)
 			return false;
-		if (__builtin_expect(
-			    gompi_is_idle(r) || r->persistent || r->kind != NULL || r->result.class != MPI_SUCCESS, 0))
+		if (__builtin_expect(gompi_is_idle(r) || r->kind != NULL || r->result.class != MPI_SUCCESS, 0))
 			return false;
 	}
 	struct gompi_lane *locked = NULL; // one lock for many
@@ -68,6 +67,10 @@ static bool wait_few(int count, MPI_Request requests[], MPI_Status statuses[]) {
 			continue;
 		}
 		gompi_status_of(r, gompi_status_at(statuses, i));
+		if (r->persistent) {
+			gompi_request_end(r, &requests[i]);
+			continue;
+		}
 		if (locked != r->lane) {
 			if (locked != NULL)
 				gompi_lane_give(locked);

@@ -46,7 +46,8 @@ func TestCancelMeetsStart(t *testing.T) {
 	m, err := b.Mprobe(b.World, 0, 0, 0, &request.Status{})
 	require.NoError(t, err)
 	require.NoError(t, s.Op.Cancel())
-	other, err := b.Irecv(b.World, 0, p2p.Bytes(nil), 0, 1)
+	// Of more than few bytes, else it leaves the inbox alone.
+	other, err := b.Irecv(b.World, 0, p2p.Bytes(make([]byte, 2000)), 0, 1)
 	require.NoError(t, err)
 	a.Progress()
 	require.True(t, s.IsComplete(), "the sender waits")
