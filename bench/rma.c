@@ -13,7 +13,7 @@ static char *base;    /* own window memory */
 static char *mapped;  /* the target's memory in a shared window, for the plain loops */
 static void *heap;    /* what malloc gave for the window */
 static double *local; /* origin memory */
-static MPI_Datatype vector;
+static MPI_Datatype vector, record, gap;
 static MPI_Group other;
 
 /* --- windows
@@ -200,6 +200,36 @@ static void get_vector(long n) {
 	}
 }
 
+/* A datatype of 4 doubles that lie together, as codes have for what their points hold. */
+static void put_record(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Put(local, 1, record, target, 0, 1, record, win);
+		MPI_Win_flush(target, win);
+	}
+}
+
+static void get_record(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Get(local, 1, record, target, 0, 1, record, win);
+		MPI_Win_flush(target, win);
+	}
+}
+
+static void acc_record(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Accumulate(local, 1, record, target, 0, 1, record, MPI_SUM, win);
+		MPI_Win_flush(target, win);
+	}
+}
+
+/* Two doubles with a gap between. */
+static void put_gap(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Put(local, 1, gap, target, 0, 1, gap, win);
+		MPI_Win_flush(target, win);
+	}
+}
+
 static void acc_vector(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Accumulate(local, 1, vector, target, 0, 1, vector, MPI_SUM, win);
@@ -312,6 +342,10 @@ static const struct measurement measurements[] = {
 	{"put_vector", allocated, put_vector, ORIGIN | LOCK_ALL, 0, 0},
 	{"get_vector", allocated, get_vector, ORIGIN | LOCK_ALL, 0, 0},
 	{"acc_vector", allocated, acc_vector, ORIGIN | LOCK_ALL, 0, 0},
+	{"put_record", allocated, put_record, ORIGIN | LOCK_ALL, 0, 0},
+	{"get_record", allocated, get_record, ORIGIN | LOCK_ALL, 0, 0},
+	{"acc_record", allocated, acc_record, ORIGIN | LOCK_ALL, 0, 0},
+	{"put_gap", allocated, put_gap, ORIGIN | LOCK_ALL, 0, 0},
 	{"lock_put_unlock", allocated, lock_put_unlock, ORIGIN, 0, 0},
 	{"lock_fop_unlock", allocated, lock_fop_unlock, 0, 2, 0},
 	{"fence_put", allocated, fence_put, 0, 0, 0},
@@ -347,6 +381,10 @@ static void begin(void) {
 	target = size > 1;
 	MPI_Type_vector(VECTOR, 1, 2, MPI_DOUBLE, &vector);
 	MPI_Type_commit(&vector);
+	MPI_Type_contiguous(4, MPI_DOUBLE, &record);
+	MPI_Type_commit(&record);
+	MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &gap);
+	MPI_Type_commit(&gap);
 	if (rank < 2) {
 		MPI_Group world;
 		int partner = size > 1 ? 1 - rank : 0;
@@ -358,6 +396,8 @@ static void begin(void) {
 
 static void finish(void) {
 	MPI_Type_free(&vector);
+	MPI_Type_free(&record);
+	MPI_Type_free(&gap);
 	if (rank < 2)
 		MPI_Group_free(&other);
 }

@@ -104,8 +104,24 @@ static inline bool single(struct gompi_run *r, const struct gompi_type *t, int64
 	return true;
 }
 
+// copy_same copies between two layouts that are the same: one walk over both.
+static int64_t copy_same(char *dst, const char *src, const struct gompi_type *t, int64_t count) {
+	struct gompi_run r;
+	if (single(&r, t, count)) {
+		gompi_copy_blocks(dst + r.offset, r.stride, src + r.offset, r.stride, r.block, r.n);
+		return count * t->size;
+	}
+	struct gompi_cursor c;
+	gompi_cursor_init(&c, t, count, GOMPI_BYTES);
+	while ((r = gompi_cursor_run(&c, INT64_MAX)).n > 0)
+		gompi_copy_blocks(dst + r.offset, r.stride, src + r.offset, r.stride, r.block, r.n);
+	return count * t->size;
+}
+
 int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt, const void *src, int64_t scount,
 			 const struct gompi_type *st) {
+	if (dt == st && dcount == scount)
+		return copy_same(dst, src, dt, dcount);
 	struct side d = {.more = NULL}, s = {.more = NULL};
 	bool dsingle = single(&d.r, dt, dcount), ssingle = single(&s.r, st, scount);
 	int64_t limit = dcount * dt->size, sbytes = scount * st->size;

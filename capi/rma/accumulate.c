@@ -38,6 +38,18 @@ static inline __attribute__((always_inline)) bool together(struct gompi_win *w, 
 	       bytes != 0 && gompi_update_together(w, target, to, origin, result, count, type, op);
 }
 
+// Says the same in elements of a predefined type, where copies of a datatype are elements that follow each other from
+// the buffer's address on.
+static inline void in_elements(MPI_Count *count, MPI_Datatype *type) {
+	const struct gompi_type *t = gompi_type_get(*type);
+	MPI_Count n;
+	if (t == NULL || !gompi_type_mortal(t) || t->elem == 0 || !(t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) ||
+	    t->elem_origin != 0 || __builtin_mul_overflow(*count, t->elements, &n))
+		return;
+	*count = n;
+	*type = (MPI_Datatype)(uintptr_t)t->elem;
+}
+
 // Returns true if the arguments of MPI_Get_accumulate are alike on all sides, and the buffers in memory. With
 // MPI_NO_OP the origin's three are ignored.
 static inline bool alike(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -53,10 +65,12 @@ static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_C
 						  MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
 						  MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 						  MPI_Win win) {
-	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
-	    !gompi_invalid_address(origin_addr, 0) &&
-	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
-		     op))
+	MPI_Count count = origin_count, there = target_count;
+	MPI_Datatype type = origin_datatype, type_there = target_datatype;
+	in_elements(&count, &type);
+	in_elements(&there, &type_there);
+	if (type == type_there && count == there && op != MPI_NO_OP && !gompi_invalid_address(origin_addr, 0) &&
+	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, count, type, op))
 		return MPI_SUCCESS;
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
 						      .call = "MPI_Accumulate",
@@ -136,10 +150,13 @@ static __attribute__((noipa)) int get_accumulate_slow(const void *origin_addr, M
 						      MPI_Count result_count, MPI_Datatype result_datatype,
 						      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 						      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-	if (alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
-		  target_datatype, op) &&
-	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
-		     target_datatype, op))
+	MPI_Count count = origin_count, back = result_count, there = target_count;
+	MPI_Datatype type = origin_datatype, type_back = result_datatype, type_there = target_datatype;
+	in_elements(&count, &type);
+	in_elements(&back, &type_back);
+	in_elements(&there, &type_there);
+	if (alike(origin_addr, count, type, result_addr, back, type_back, there, type_there, op) &&
+	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, there, type_there, op))
 		return MPI_SUCCESS;
 	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
 							   result_count, result_datatype, target_rank, target_disp,

@@ -22,6 +22,19 @@ struct gompi_checked {
 					// sides' types were made
 };
 
+// Nothing is known yet but what it is. Compilers clear all of it by an instruction that takes 30 cycles to begin.
+static inline void gompi_checked_begin(struct gompi_checked *c, const struct gompi_operation *r,
+				       struct gompi_verdict *verdict) {
+	c->r = r, c->w = gompi_win_get(r->win), c->verdict = verdict;
+	c->origin = c->result = c->target = (struct gompi_buffer){0};
+	c->mapped = c->scattered = false;
+	c->here = (struct gompi_part){0};
+	c->part = NULL;
+	c->bytes = c->elements = 0;
+	c->element = (MPI_Datatype)0;
+	c->bytewise[0] = c->bytewise[1] = c->bytewise[2] = NULL;
+}
+
 static inline bool gompi_is_accumulate(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_GET;
 }

@@ -11,7 +11,8 @@
 
 int gompi_rma_do(const struct gompi_operation *r) {
 	struct gompi_verdict verdict;
-	struct gompi_checked c = {.r = r, .w = gompi_win_get(r->win), .verdict = &verdict};
+	struct gompi_checked c;
+	gompi_checked_begin(&c, r, &verdict);
 	if (c.w == NULL)
 		return gompi_not_a_window(r->win, r->call);
 	int rc = MPI_SUCCESS;

@@ -25,21 +25,34 @@ static void copy_elements(const struct gompi_buffer *s, char *array, MPI_Datatyp
 		     (size_t)(n / s->type->elem_size));
 }
 
-// The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller
-// frees. fill says that the array gets what s holds; whole that elements will be read or written with their gaps, which
-// must not happen in place.
-static char *array_of(const struct gompi_buffer *s, int64_t elements, MPI_Datatype element, bool fill, bool whole,
-		      char **temporary) {
-	*temporary = NULL;
+// Elements of one side, one behind the other.
+struct array {
+	char *at;                   // NULL: there was no memory
+	char *allocated;            // or NULL
+	_Alignas(16) char few[256]; // for those that need no more
+};
+
+static inline bool is_copy(const struct array *a) { return a->allocated != NULL || a->at == a->few; }
+
+// The elements of s as one array: in place if they lie so, else in memory of the array. fill says that it gets what s
+// holds; whole that elements will be read or written with their gaps, which must not happen in place.
+static void array_of(struct array *a, const struct gompi_buffer *s, int64_t elements, MPI_Datatype element, bool fill,
+		     bool whole) {
 	const struct gompi_type *t = s->type;
 	bool gaps = gompi_has_gaps(t);
-	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(whole && gaps))
-		return s->at + t->elem_origin;
-	char *array = gaps ? calloc((size_t)elements, (size_t)t->elem_size) : malloc((size_t)(elements * t->elem_size));
-	*temporary = array;
-	if (array != NULL && fill)
-		copy_elements(s, array, element, true);
-	return array;
+	a->allocated = NULL;
+	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(whole && gaps)) {
+		a->at = s->at + t->elem_origin;
+		return;
+	}
+	size_t bytes = (size_t)(elements * t->elem_size);
+	a->at = bytes <= sizeof a->few ? a->few : (a->allocated = malloc(bytes));
+	if (a->at == NULL)
+		return;
+	if (gaps)
+		memset(a->at, 0, bytes);
+	if (fill)
+		copy_elements(s, a->at, element, true);
 }
 
 // Updates elements of the target by its transport.
@@ -198,19 +211,25 @@ int gompi_do_accumulate(const struct gompi_checked *c) {
 	if (c->elements == 0)
 		return MPI_SUCCESS;
 	bool no_op = r->kind != RMA_COMPARE_AND_SWAP && r->op == MPI_NO_OP;
-	char *origin = NULL, *result = NULL, *origin_temporary = NULL, *result_temporary = NULL;
+	struct array origin, result;
+	origin.at = result.at = origin.allocated = result.allocated = NULL;
 	int rc = MPI_ERR_NO_MEM;
 	bool whole = !c->mapped; // the ring path moves elements with their gaps
-	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL)
-		goto out;
-	if (gompi_has_result(r) &&
-	    (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
-		goto out;
-	rc = accumulate_at_target(c, origin, result);
-	if (rc == MPI_SUCCESS && result_temporary != NULL)
-		copy_elements(&c->result, result, c->element, false);
+	if (!no_op) {
+		array_of(&origin, &c->origin, c->elements, c->element, true, whole);
+		if (origin.at == NULL)
+			goto out;
+	}
+	if (gompi_has_result(r)) {
+		array_of(&result, &c->result, c->elements, c->element, false, whole);
+		if (result.at == NULL)
+			goto out;
+	}
+	rc = accumulate_at_target(c, origin.at, result.at);
+	if (rc == MPI_SUCCESS && result.at != NULL && is_copy(&result))
+		copy_elements(&c->result, result.at, c->element, false);
 out:
-	free(origin_temporary);
-	free(result_temporary);
+	free(origin.allocated);
+	free(result.allocated);
 	return rc;
 }

@@ -7,9 +7,13 @@ static __attribute__((noipa)) int get_slow(void *origin_addr, MPI_Count origin_c
 					   MPI_Datatype target_datatype, MPI_Win win) {
 	int64_t bytes;
 	char *from;
+	struct gompi_win *w = gompi_win_get(win);
+	if (gompi_typed_here(w, false, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+			     target_count, target_datatype))
+		return MPI_SUCCESS;
 	if (origin_datatype == target_datatype && origin_count == target_count &&
-	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype),
-			      &from, &bytes) &&
+	    gompi_direct_part(w, target_rank, target_disp, target_count, gompi_simple(target_datatype), &from,
+			      &bytes) &&
 	    !gompi_invalid_address(origin_addr, 0))
 		return gompi_copy_bytes(origin_addr, from, bytes);
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_GET,
@@ -86,6 +90,11 @@ int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 	    bytes != 0 && !gompi_invalid_address(origin_addr, 0)) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(origin_addr, from, bytes);
+	}
+	if (request != NULL && gompi_typed_here(gompi_win_get(win), false, origin_addr, origin_count, origin_datatype,
+						target_rank, target_disp, target_count, target_datatype)) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
 	}
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_GET,
 						      .requests = true,

@@ -70,6 +70,9 @@ static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count or
 				      &bytes))
 			return gompi_copy_bytes(to, origin_addr, bytes);
 	}
+	if (gompi_typed_here(w, true, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+			     target_count, target_datatype))
+		return MPI_SUCCESS;
 	return put_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 		       target_datatype, win);
 }
@@ -136,6 +139,11 @@ int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype o
 	    bytes != 0 && !gompi_invalid_address(origin_addr, 0)) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(to, origin_addr, bytes);
+	}
+	if (request != NULL && gompi_typed_here(gompi_win_get(win), true, origin_addr, origin_count, origin_datatype,
+						target_rank, target_disp, target_count, target_datatype)) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
 	}
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_PUT,
 						      .requests = true,

@@ -18,6 +18,11 @@
 // returns.
 int gompi_rma_do(const struct gompi_operation *r);
 
+// Does a put, or a get, of any datatypes if all is as it should be and the target's memory is mapped here, all of it.
+// Returns true if it has (typed.c).
+bool gompi_typed_here(struct gompi_win *w, bool put, const void *address, MPI_Count mine_count, MPI_Datatype mine_type,
+		      int rank, MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type);
+
 // Bits that are set in either word; compilers do not make one instruction of a relaxed load and what is done with it.
 static inline uint32_t gompi_either(const gompi_a32 *a, const gompi_a32 *b) {
 	uint32_t bits = gompi_load(a);
