@@ -138,6 +138,31 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 }
 GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c)
 
+// MPI_Gather, MPI_Allgather and MPI_Alltoall among members who do not all share memory, and what is not for C.
+static __attribute__((noinline)) int rows_elsewhere(const char *name, int kind, struct gompi_side send,
+						    struct gompi_side recv, int root, MPI_Comm comm) {
+	struct gompi_hierarchy *s = hierarchy_for(comm, root);
+	struct gompi_buffer in, out = {.at = NULL};
+	if (s == NULL)
+		goto packed;
+	bool gets = kind != GOMPI_GATHER || s->me == root;
+	if (gets && !gompi_lies_together(&out, (const void *)recv.buf, recv.count, (MPI_Datatype)recv.type))
+		goto packed;
+	char *mine = out.at + (kind == GOMPI_ALLTOALL || !gets ? 0 : (int64_t)s->me * out.size);
+	if (gets && send.buf == (uintptr_t)MPI_IN_PLACE)
+		in = (struct gompi_buffer){.at = mine, .size = out.size};
+	else if (send.buf == (uintptr_t)MPI_IN_PLACE ||
+		 !gompi_lies_together(&in, (const void *)send.buf, send.count, (MPI_Datatype)send.type) ||
+		 (gets && !gompi_go_together(&in, &out, mine)))
+		goto packed;
+	struct gompi_slots_call c = {.kind = kind, .root = root, .name = name, .bytes = (uint64_t)in.size, .in = in.at};
+	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.size, NULL};
+	c.outs = (struct gompi_blocks){out.at, (uint64_t)in.size, NULL};
+	return run_hierarchy(s, &c, send, recv, 0, comm);
+packed:
+	return gompi_packed_call(name, kind, send, recv, root, comm);
+}
+
 int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		   MPI_Datatype recvtype, int root, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_GATHER);
@@ -161,8 +186,8 @@ int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 	c.bytes = (uint64_t)in.size, c.in = in.at;
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_packed_call("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
-				 gompi_side(recvbuf, recvcount, recvtype), root, comm);
+	return rows_elsewhere("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
+			      gompi_side(recvbuf, recvcount, recvtype), root, comm);
 }
 GOMPI_ENTRY(MPI_Gather_c, gompi_gather_c)
 
@@ -211,8 +236,8 @@ int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL}, c.sizes = NULL;
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_packed_call("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
-				 gompi_side(recvbuf, recvcount, recvtype), 0, comm);
+	return rows_elsewhere("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
+			      gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }
 GOMPI_ENTRY(MPI_Allgather_c, gompi_allgather_c)
 
@@ -232,7 +257,7 @@ int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.size, NULL};
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_packed_call("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
-				 gompi_side(recvbuf, recvcount, recvtype), 0, comm);
+	return rows_elsewhere("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
+			      gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }
 GOMPI_ENTRY(MPI_Alltoall_c, gompi_alltoall_c)

@@ -8,12 +8,20 @@
 
 // --- Views
 
-// So many bytes all rows may have, with a place for each member that a node could have.
-enum { MOST_ROWS = 2 * GOMPI_SLOT_SMALL };
-
-// So many bytes of each node are reduced here.
-static uint64_t most_bytes(const struct gompi_hierarchy *s) {
-	return gompi_least(GOMPI_SLOT_SMALL, GOMPI_LEADERS_MOST / (uint64_t)s->nodes);
+// So many bytes are little: what fits into a slot; or into what leaders give each other, where each member is one.
+uint64_t gompi_hierarchy_most(const struct gompi_hierarchy *s) {
+	return s->most_here > 1 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST;
+}
+uint64_t gompi_hierarchy_most_reduced(const struct gompi_hierarchy *s) {
+	return gompi_least(gompi_hierarchy_most(s), GOMPI_LEADERS_MOST / (uint64_t)s->nodes);
+}
+// With a place for each member that a node could have all rows may have twice as many.
+static uint64_t most_rows(const struct gompi_hierarchy *s) {
+	return gompi_least(2 * gompi_hierarchy_most(s), GOMPI_LEADERS_MOST);
+}
+bool gompi_hierarchy_rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
+	return stride <= GOMPI_LEADERS_MOST && (uint64_t)s->n * stride <= gompi_hierarchy_most(s) &&
+	       (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= most_rows(s);
 }
 
 static struct gompi_spares spare_hierarchies = {sizeof(struct gompi_hierarchy), offsetof(struct gompi_hierarchy, next),
@@ -36,8 +44,8 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 	bool copied = copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local, from->here);
 	s->node_of = node_of, s->local = local;
 	if (copied && s->place == 0) {
-		uint64_t room = (most_bytes(s) * (uint64_t)s->nodes + GOMPI_LINE) / GOMPI_LINE * GOMPI_LINE;
-		room = room < MOST_ROWS ? MOST_ROWS : room;
+		uint64_t reduced = gompi_hierarchy_most_reduced(s) * (uint64_t)s->nodes, rows = most_rows(s);
+		uint64_t room = ((reduced > rows ? reduced : rows) + GOMPI_LINE) / GOMPI_LINE * GOMPI_LINE;
 		s->all = aligned_alloc(GOMPI_LINE, room);
 		s->leaders = gompi_leaders_open(gompi_leaders_id(LEADERS_COMM, id), s->nodes, s->node, leaders);
 	}
@@ -162,7 +170,7 @@ static int meet_to_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
 	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, c->reduction.size);
-	bool little = c->bytes <= most_bytes(s);
+	bool little = c->bytes <= gompi_hierarchy_most_reduced(s);
 	uint64_t bytes = little ? c->bytes : 0;
 	int rc = 0, over = little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
 	bool gets = little && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
@@ -223,19 +231,27 @@ static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_
 	return longest;
 }
 
-static void write_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c, struct hierarchy_row *row) {
+// Returns how many bytes a row has that has been written.
+static uint64_t write_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c,
+			  struct hierarchy_row *row) {
 	row->bytes = c->bytes;
 	if (c->kind != GOMPI_ALLTOALL)
 		gompi_copy_out(row->data, c->in, c->bytes);
 	for (int i = 0; c->kind == GOMPI_ALLTOALL && i < s->n; i++)
 		gompi_copy_out(row->data + (uint64_t)i * c->bytes, gompi_block(&c->ins, i), c->bytes);
+	return sizeof *row + (c->kind == GOMPI_ALLTOALL ? c->bytes * (uint64_t)s->n : c->bytes);
+}
+
+// The row of a rank: rows lie in the order of ranks, or of nodes where leaders have left them.
+static const struct hierarchy_row *row_of(const struct gompi_hierarchy *s, const char *rows, uint64_t stride, int i) {
+	return (const void *)(rows + (uint64_t)(rows == s->all ? s->node_of[i] : i) * stride);
 }
 
 // The reduction of the rows up to this member's.
 static int fold_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const char *rows, uint64_t stride) {
 	int last = c->kind == GOMPI_SCAN ? s->me : s->me - 1;
 	for (int i = last; i >= 0 && c->bytes > 0; i--) {
-		const struct hierarchy_row *row = (const void *)(rows + (uint64_t)i * stride);
+		const struct hierarchy_row *row = row_of(s, rows, stride, i);
 		int rc = 0;
 		if (i == last)
 			gompi_copy_in(c->out, row->data, c->bytes);
@@ -247,13 +263,13 @@ static int fold_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c
 	return 0;
 }
 
-// Takes what is this member's of the rows of all, which lie in the order of ranks.
+// Takes what is this member's of the rows of all.
 static int read_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const char *rows, uint64_t stride,
 		     uint64_t plan) {
 	if (c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN)
 		return fold_rows(s, c, rows, stride);
 	for (int i = 0; i < s->n; i++) {
-		const struct hierarchy_row *row = (const void *)(rows + (uint64_t)i * stride);
+		const struct hierarchy_row *row = row_of(s, rows, stride, i);
 		uint64_t bytes = row_bytes(c, i), from = c->kind == GOMPI_ALLTOALL ? (uint64_t)s->me * bytes : 0;
 		struct hierarchy_said theirs = {gompi_what(c->kind, c->root, row->bytes), plan};
 		if (row->bytes == bytes)
@@ -264,15 +280,17 @@ static int read_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c
 	return gompi_slots_result(c);
 }
 
-// A leader's part: rows are those of all, in the order of ranks.
+// A leader's part: rows are set to those of all. few is room for them, in the order of ranks, where a node has several.
 static int meet_for_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan,
-			 uint64_t stride, char *rows, const struct gompi_waiting *what) {
+			 uint64_t stride, const char **rows, char few[GOMPI_SLOT_SMALL],
+			 const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
 	uint64_t node_bytes = (uint64_t)s->most_here * stride;
 	char *own = s->all + (uint64_t)s->node * node_bytes;
-	memset(own, 0, node_bytes);
-	if (stride > 0)
-		write_row(s, c, (struct hierarchy_row *)own);
+	if (stride > 0) {
+		uint64_t used = write_row(s, c, (struct hierarchy_row *)own);
+		memset(own + used, 0, node_bytes - used);
+	}
 	if (t != NULL) {
 		enum gompi_slot_place p = gompi_place_of(stride);
 		int rc = gompi_slots_begin(t, p);
@@ -287,12 +305,14 @@ static int meet_for_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, 
 		gompi_slots_finish(t);
 	}
 	int rc = hierarchy_gather(s, c, w, plan, node_bytes, what);
-	if (rc || stride == 0)
+	*rows = s->all;
+	if (rc || stride == 0 || s->most_here == 1)
 		return rc;
+	*rows = few;
 	uint8_t next[GOMPI_SLOT_SMALL / sizeof(struct hierarchy_row)] = {0}; // of each node: every member has a row
 	for (int i = 0; i < s->n; i++) {
 		int node = s->node_of[i];
-		gompi_copy_few(rows + (uint64_t)i * stride, s->all + (uint64_t)node * node_bytes + next[node] * stride,
+		gompi_copy_few(few + (uint64_t)i * stride, s->all + (uint64_t)node * node_bytes + next[node] * stride,
 			       stride);
 		next[node]++;
 	}
@@ -302,27 +322,27 @@ static int meet_for_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, 
 static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
 	bool folds = c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN;
-	uint64_t longest = longest_row(s, c), n = (uint64_t)s->n;
+	uint64_t longest = longest_row(s, c);
 	uint64_t w = gompi_what(c->kind, c->root, 0), plan = gompi_plan(longest, folds ? c->reduction.size : 1);
 	uint64_t stride = (sizeof(struct hierarchy_row) + longest + 7) / 8 * 8;
-	bool little = longest <= GOMPI_SLOT_SMALL && n * stride <= GOMPI_SLOT_SMALL &&
-		      (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= MOST_ROWS;
+	bool little = longest <= GOMPI_LEADERS_MOST && gompi_hierarchy_rows_are_few(s, stride);
 	bool gets = little && (c->kind != GOMPI_GATHER || s->me == c->root);
 	if (!little)
 		stride = 0; // the members only agree
 	_Alignas(GOMPI_LINE) char here[GOMPI_SLOT_SMALL];
 	const char *rows = here;
-	enum gompi_slot_place p = gompi_place_of(n * stride), mine = gompi_place_of(stride);
+	uint64_t all = (uint64_t)s->n * stride;
+	enum gompi_slot_place p = gompi_place_of(all), mine = gompi_place_of(stride);
 	int rc;
 	if (s->leaders != NULL) {
-		rc = meet_for_rows(s, c, w, plan, stride, here, what);
+		rc = meet_for_rows(s, c, w, plan, stride, &rows, here, what);
 		if (rc)
 			return t != NULL ? tell_outcome(t, c, s->me, rc) : rc;
 		if (t != NULL) {
 			rc = gompi_slots_begin(t, p);
 			if (rc)
 				return rc;
-			gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), here, n * stride);
+			gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), rows, all);
 			gompi_slots_publish(t, w, plan);
 			gompi_slots_finish(t);
 		}
@@ -379,10 +399,11 @@ static int pass_on(struct gompi_slots *t, const struct gompi_leaders_words *word
 
 static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
+	const uint64_t most = gompi_hierarchy_most(s);
 	uint64_t w = gompi_what(GOMPI_BCAST, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
 	struct gompi_leaders_words words = {w, plan, s->me};
 	const void *data = c->out;
-	uint32_t bytes = c->bytes <= GOMPI_SLOT_SMALL ? (uint32_t)c->bytes : 0;
+	uint32_t bytes = c->bytes <= most ? (uint32_t)c->bytes : 0;
 	bool root = s->me == c->root, from_here = s->node_of[c->root] == s->node, hears = t != NULL && !root;
 	int rc = 0, from = from_here ? place_of_rank(s, c->root) : 0;
 	if (!from_here && s->leaders != NULL)
@@ -398,13 +419,13 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 		rc = hear_outcome(t, c, h, w, plan);
 		uint64_t size = gompi_load(&h->plan) >> 16;
 		words = (struct gompi_leaders_words){gompi_load(&h->what), gompi_load(&h->plan), c->root};
-		bytes = rc == 0 && size <= GOMPI_SLOT_SMALL ? (uint32_t)size : 0;
+		bytes = rc == 0 && size <= most ? (uint32_t)size : 0;
 		data = gompi_slot_data(t, from, t->seq, gompi_place_of(bytes));
 	}
 	if (rc == 0 && s->leaders != NULL) {
 		rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, what);
 		uint64_t told = words.plan >> 16;
-		if (rc == 0 && (bytes != (told <= GOMPI_SLOT_SMALL ? told : 0) || words.what >> 56 >= HIERARCHY_FAILED))
+		if (rc == 0 && (bytes != (told <= most ? told : 0) || words.what >> 56 >= HIERARCHY_FAILED))
 			rc = MPI_ERR_INTERN; // nobody sends that
 		if (!from_here && t != NULL)
 			rc = rc ? tell_outcome(t, c, s->me, rc) : pass_on(t, &words, data, bytes);
@@ -412,7 +433,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 	// Now everybody has what root has.
 	uint64_t size = words.plan >> 16;
 	bool same = words.what == w && words.plan == plan;
-	if (rc == 0 && same && !root && size <= GOMPI_SLOT_SMALL)
+	if (rc == 0 && same && !root && size <= most)
 		gompi_copy_in(c->out, data, bytes == size ? bytes : 0);
 	if (hears)
 		gompi_slots_finish(t);
@@ -420,7 +441,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 		return rc;
 	if (!same)
 		rc = hierarchy_differs(c, &(struct hierarchy_said){words.what, words.plan}, c->root, w, plan);
-	if (words.what >> 32 != w >> 32 || size <= GOMPI_SLOT_SMALL)
+	if (words.what >> 32 != w >> 32 || size <= most)
 		return rc;
 	c->bytes = size;
 	return GOMPI_SLOTS_MESSAGES;

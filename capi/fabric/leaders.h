@@ -41,7 +41,7 @@ struct gompi_leaders_words {
 };
 
 // The most bytes of all members' data in one call.
-enum { GOMPI_LEADERS_MOST = 16 << 10 };
+enum { GOMPI_LEADERS_MOST = 48 << 10 };
 
 // What gompi_leaders_allgather returns besides error classes: members have said or brought something that does not go
 // together. All members return it, and words is what another one has said than this one.

@@ -11,7 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_WINDOW = 32, // frames that a peer has not said to have taken
+	GOMPI_WINDOW = 96, // frames that a peer has not said to have taken
 	GOMPI_OWED = 8,    // frames taken for which their credits go back on their own if nothing else does
 };
 

@@ -36,7 +36,7 @@ static void one(int me, unsigned call, int kind, int root, uint64_t bytes, int o
 	struct gompi_slots_call c = {.kind = kinds[kind], .root = kind == 3 ? 0 : root, .name = "test"};
 	bool in_place = call % 3 == 0, gets = kind == 3 || me == root;
 	uint64_t mine = me == odd ? (bytes + LONGEST / 3) % LONGEST / 2 * 2 : bytes;
-	uint64_t most = kind == 1 || nodes < 9 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST / (uint64_t)nodes;
+	uint64_t most = kind == 1 ? gompi_hierarchy_most(views[me]) : gompi_hierarchy_most_reduced(views[me]);
 	uint64_t size = kind == 1 && root == odd ? (bytes + LONGEST / 3) % LONGEST / 2 * 2 : bytes;
 	for (uint64_t i = 0; i < mine; i++)
 		in[me][i] = (char)input(call, me, i);
@@ -96,7 +96,10 @@ static void rows(int me, unsigned call, int kind, int root, uint64_t bytes, int 
 			longest = sizes[me][i];
 	}
 	uint64_t stride = (8 + longest + 7) / 8 * 8;
-	bool little = (uint64_t)n * stride <= 2048 && (uint64_t)(nodes * most_here) * stride <= 4096;
+	bool little = gompi_hierarchy_rows_are_few(views[me], stride);
+	CHECK(most_here == 1 ||
+		      little == ((uint64_t)n * stride <= 2048 && (uint64_t)(nodes * most_here) * stride <= 4096),
+	      "rows of %d bytes", (int)stride);
 	if (v)
 		mine = sizes[me][me];
 	uint64_t all = kind == GOMPI_ALLTOALL ? mine * (uint64_t)n : mine;
