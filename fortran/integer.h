@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define GOMPIRMA_NO_INLINE /* tools see what Fortran programs call */
 #include "mpi_rma.h"
 
 #ifdef GOMPI_F_INTEGER_8

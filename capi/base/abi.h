@@ -7,6 +7,7 @@
 #ifndef GOMPI_ABI_H
 #define GOMPI_ABI_H
 
+#define GOMPIRMA_NO_INLINE // the library has the functions themselves
 #pragma GCC visibility push(default)
 #include "mpi_rma.h"
 #pragma GCC visibility pop

@@ -479,10 +479,10 @@ func TestStandardABIProfiling(t *testing.T) {
 		s.run("gompicc " + kind + " -o plain " + sources + "/profiled.c")
 		s.run("./plain 0")
 		for _, tool := range []string{"own", "abi", "none"} {
-			s.run("LD_PRELOAD=" + s.dir + "/libtool_" + tool + ".so ./plain 3")
+			s.run("LD_PRELOAD=" + s.dir + "/libtool_" + tool + ".so ./plain 4")
 			s.run("gompicc " + kind + " -Wl,-rpath," + s.dir + " -o profiled " + sources +
 				"/profiled.c -L. -Wl,--no-as-needed -ltool_" + tool)
-			s.run("./profiled 3")
+			s.run("./profiled 4")
 		}
 	}
 }

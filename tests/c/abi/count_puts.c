@@ -10,5 +10,8 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 			target_datatype, win);
 }
 
+/* A function that the header has inline, too, as a library that wraps all functions may have it. */
+MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return calls++, PMPI_Aint_add(base, disp); }
+
 /* The program looks this up: how often MPI_Put was called. */
 int count_puts_calls(void) { return calls; }
