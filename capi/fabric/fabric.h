@@ -50,9 +50,8 @@ static inline bool gompi_fabric_is_open(void) {
 	return gompi_load_acquire(&gompi_fabric_open); // pairs with the release of gompi_net_begin
 }
 
-// The most bytes of a record. With its frame it leaves in one go by TCP, and as few calls of the system as possible
-// carry much.
-enum { GOMPI_FABRIC_RECORD = (60 << 10) + 128 };
+// The most bytes of a record: those of a message of 64 KiB.
+enum { GOMPI_FABRIC_RECORD = (64 << 10) + 128 };
 
 enum gompi_fabric_wait {
 	FABRIC_WAIT,   // serves what arrives until there is room: calls of MPI

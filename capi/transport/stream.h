@@ -22,7 +22,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	STREAM_DATA = GOMPI_FABRIC_RECORD - sizeof(struct gompi_packet), // behind the header
+	STREAM_DATA = 60 << 10, // behind the header, which counts them in 16 bits
 	STREAM_AHEAD = 32 << 10,
 	STREAM_KEPT = 1 << 20, // at most, in the target: some threads of the origin may each be a record ahead
 	// What an origin has asked for and not got yet; the answers take that memory in the target. Each counts for at
