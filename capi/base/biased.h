@@ -59,7 +59,7 @@ static inline bool gompi_biased_leave(struct gompi_biased *l) {
 	return true;
 }
 
-// The same while the application's signal handlers wait, so that none finds it taken, or leaves with it.
+// Taking and giving it while the application's signal handlers wait, so that none finds it taken, or leaves with it.
 static inline void gompi_biased_take(struct gompi_biased *l) {
 	gompi_signals_stop();
 	if (__builtin_expect(!gompi_biased_at_once(l), 0))

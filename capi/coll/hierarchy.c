@@ -9,18 +9,18 @@
 // --- Views
 
 // So many bytes are little: what fits into a slot; or into what leaders give each other, where each member is one.
-uint64_t gompi_hierarchy_most(const struct gompi_hierarchy *s) {
+static uint64_t most_bytes(const struct gompi_hierarchy *s) {
 	return s->most_here > 1 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST;
 }
-uint64_t gompi_hierarchy_most_reduced(const struct gompi_hierarchy *s) {
-	return gompi_least(gompi_hierarchy_most(s), GOMPI_LEADERS_MOST / (uint64_t)s->nodes);
+static uint64_t most_reduced(const struct gompi_hierarchy *s) {
+	return gompi_least(most_bytes(s), GOMPI_LEADERS_MOST / (uint64_t)s->nodes);
 }
 // With a place for each member that a node could have all rows may have twice as many.
 static uint64_t most_rows(const struct gompi_hierarchy *s) {
-	return gompi_least(2 * gompi_hierarchy_most(s), GOMPI_LEADERS_MOST);
+	return gompi_least(2 * most_bytes(s), GOMPI_LEADERS_MOST);
 }
-bool gompi_hierarchy_rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
-	return stride <= GOMPI_LEADERS_MOST && (uint64_t)s->n * stride <= gompi_hierarchy_most(s) &&
+static bool rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
+	return stride <= GOMPI_LEADERS_MOST && (uint64_t)s->n * stride <= most_bytes(s) &&
 	       (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= most_rows(s);
 }
 
@@ -44,7 +44,7 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 	bool copied = copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local, from->here);
 	s->node_of = node_of, s->local = local;
 	if (copied && s->place == 0) {
-		uint64_t reduced = gompi_hierarchy_most_reduced(s) * (uint64_t)s->nodes, rows = most_rows(s);
+		uint64_t reduced = most_reduced(s) * (uint64_t)s->nodes, rows = most_rows(s);
 		uint64_t room = ((reduced > rows ? reduced : rows) + GOMPI_LINE) / GOMPI_LINE * GOMPI_LINE;
 		s->all = aligned_alloc(GOMPI_LINE, room);
 		s->leaders = gompi_leaders_open(gompi_leaders_id(LEADERS_COMM, id), s->nodes, s->node, leaders);
@@ -170,7 +170,7 @@ static int meet_to_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
 	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, c->reduction.size);
-	bool little = c->bytes <= gompi_hierarchy_most_reduced(s);
+	bool little = c->bytes <= most_reduced(s);
 	uint64_t bytes = little ? c->bytes : 0;
 	int rc = 0, over = little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
 	bool gets = little && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
@@ -325,7 +325,7 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 	uint64_t longest = longest_row(s, c);
 	uint64_t w = gompi_what(c->kind, c->root, 0), plan = gompi_plan(longest, folds ? c->reduction.size : 1);
 	uint64_t stride = (sizeof(struct hierarchy_row) + longest + 7) / 8 * 8;
-	bool little = longest <= GOMPI_LEADERS_MOST && gompi_hierarchy_rows_are_few(s, stride);
+	bool little = longest <= GOMPI_LEADERS_MOST && rows_are_few(s, stride);
 	bool gets = little && (c->kind != GOMPI_GATHER || s->me == c->root);
 	if (!little)
 		stride = 0; // the members only agree
@@ -399,7 +399,7 @@ static int pass_on(struct gompi_slots *t, const struct gompi_leaders_words *word
 
 static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
-	const uint64_t most = gompi_hierarchy_most(s);
+	const uint64_t most = most_bytes(s);
 	uint64_t w = gompi_what(GOMPI_BCAST, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
 	struct gompi_leaders_words words = {w, plan, s->me};
 	const void *data = c->out;

@@ -50,12 +50,6 @@ static inline bool gompi_hierarchy_fits(int kind) {
 	return false;
 }
 
-// What is little and done here: broadcasts of so many bytes; reductions of so many; rows of stride bytes, one of each
-// member.
-uint64_t gompi_hierarchy_most(const struct gompi_hierarchy *s);
-uint64_t gompi_hierarchy_most_reduced(const struct gompi_hierarchy *s);
-bool gompi_hierarchy_rows_are_few(const struct gompi_hierarchy *s, uint64_t stride);
-
 // Does a call, as gompi_slots_run does. GOMPI_SLOTS_MESSAGES: all members have made the same call, of which nothing is
 // done; of a broadcast c->bytes is what root has, and differ tells whether that is not what this member has.
 int gompi_hierarchy_run(struct gompi_hierarchy *s, struct gompi_slots_call *c);

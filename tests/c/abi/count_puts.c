@@ -1,4 +1,4 @@
-/* A profiling library: it defines MPI_Put, counts the calls and hands them on to PMPI_Put. Loaded with LD_PRELOAD. */
+/* A profiling library: it defines MPI_Put and MPI_Aint_add, counts the calls and hands them on. LD_PRELOAD loads it. */
 #include <mpi.h>
 
 static int calls;
@@ -13,5 +13,5 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 /* A function that the header has inline, too, as a library that wraps all functions may have it. */
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return calls++, PMPI_Aint_add(base, disp); }
 
-/* The program looks this up: how often MPI_Put was called. */
+/* The program looks this up: how often they were called. */
 int count_puts_calls(void) { return calls; }

@@ -330,8 +330,10 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes, most = views[0]->most_here;
 	uint64_t stride = reduces ? bytes : (8 + longest + 7) / 8 * 8;
-	bool little = reduces ? bytes <= gompi_hierarchy_most_reduced(views[0])
-			      : gompi_hierarchy_rows_are_few(views[0], stride);
+	uint64_t few = most > 1 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST;
+	bool little = reduces ? bytes <= gompi_least(few, GOMPI_LEADERS_MOST / (uint64_t)n)
+			      : (uint64_t)members * stride <= few &&
+					(uint64_t)n * most * stride <= gompi_least(2 * few, GOMPI_LEADERS_MOST);
 	said.said.what = gompi_what(kind, root, reduces ? bytes : 0);
 	said.said.plan = gompi_plan(longest, 1);
 	*each = little ? reduces ? bytes : most * stride : 0;
@@ -407,7 +409,9 @@ static void one_collective(void) {
 		barrier_due();
 		loose = 0;
 	} else if (kind == GOMPI_BCAST) {
-		uint32_t comes = bytes <= gompi_hierarchy_most(views[0]) ? (uint32_t)bytes : 0;
+		uint32_t comes = bytes <= (views[0]->most_here > 1 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST)
+					 ? (uint32_t)bytes
+					 : 0;
 		char data[GOMPI_LEADERS_MOST];
 		for (uint64_t i = 0; i < comes; i++)
 			data[i] = content(root, i);
