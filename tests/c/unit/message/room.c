@@ -1,0 +1,51 @@
+/* Proves: a process that has found no room in another's inbox is told as soon as there is some, by the progress that
+ * makes the room and not by what comes later: it may sleep, and nobody else would wake it.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "processes.h"
+
+enum { MOST = 100000, ROUNDS = 3, BYTES = 40 };
+
+static struct gompi_inbox *inbox_of(int i) { return gompi_lane_of(process[i], WORLD)->box; }
+
+/* The processes to whom something waits to be sent. */
+static int64_t backlog_of(int i) {
+	struct gompi_engine_stock s;
+	gompi_engine_stock(process[i], &s);
+	return s.backlog;
+}
+
+/* Process 1 sends until one finds no room. Returns how many it has sent. */
+static int flood(struct gompi_request **sent) {
+	static char data[BYTES];
+	int n = 0;
+	while (n < MOST && backlog_of(1) == 0)
+		sent[n] = send_to(1, 0, WORLD, n, data, BYTES, MODE_STANDARD), n++;
+	CHECK(n < MOST, "%d messages of %d bytes found room in an inbox of %d", n, BYTES, (int)INBOX_DATA);
+	return n;
+}
+
+int main(void) {
+	static struct gompi_request *sent[MOST];
+	char data[BYTES];
+	unit_node(1);
+	open_all(2, false);
+	for (int round = 0; round < ROUNDS; round++) {
+		int n = flood(sent);
+		CHECK(gompi_load(&inbox_of(0)->wanted) == 1, "round %d: nobody waits for room", round);
+		gompi_engine_progress(process[0]);
+		CHECK(gompi_load(&inbox_of(0)->wanted) == 0 && gompi_load(&inbox_of(0)->waiters[0]) == 0,
+		      "round %d: who waits for room has not been told", round);
+		while (backlog_of(1) > 0)
+			CHECK(gompi_engine_progress(process[1]) || gompi_engine_progress(process[0]),
+			      "round %d: a message waits and nothing moves", round);
+		for (int i = 0; i < n; i++) {
+			struct gompi_engine_result got = finish(0, receive_from(0, 1, WORLD, i, data, BYTES));
+			CHECK(got.tag == i && got.bytes == BYTES, "round %d: message %d", round, i);
+			finish(1, sent[i]);
+		}
+	}
+	close_all();
+	return unit_end();
+}
