@@ -125,11 +125,12 @@ typedef _Float128 wide_f128, wide_c128;
 		wide_##T ar = a->re; wide_##T ai = a->im; wide_##T br = b->re; wide_##T bi = b->im; \
 		b->re = br * ar - bi * ai; \
 		b->im = br * ai + bi * ar)
+// The places are compared first: they are equal, or the first one's is less, more often than not.
 #define PAIR_KERNELS(T) \
 	KERNEL(MINLOC, T, \
-		if (a->v < b->v) { b->v = a->v; b->i = a->i; } else if (a->v == b->v && a->i < b->i) b->i = a->i) \
+		if (a->v < b->v) { b->v = a->v; b->i = a->i; } else if (a->i < b->i && a->v == b->v) b->i = a->i) \
 	KERNEL(MAXLOC, T, \
-		if (b->v < a->v) { b->v = a->v; b->i = a->i; } else if (a->v == b->v && a->i < b->i) b->i = a->i) \
+		if (b->v < a->v) { b->v = a->v; b->i = a->i; } else if (a->i < b->i && a->v == b->v) b->i = a->i) \
 	KERNEL(REPLACE, T, b->v = a->v; b->i = a->i)
 #define REPLACE_KERNEL(T) \
 	static void REPLACE_##T(const void *origin, void *target, size_t n) { memcpy(target, origin, n * sizeof(T)); }
