@@ -27,11 +27,11 @@ int gompi_name_set(struct gompi_verdict *v, struct gompi_attributes *t, const ch
 		t->name = malloc(sizeof *t->name);
 	bool there = t != NULL && t->name != NULL;
 	if (there) {
+		char *to = t->name->text;
 		int n = 0;
-		while (n < MPI_MAX_OBJECT_NAME - 1 && name[n] != 0)
+		while (n < MPI_MAX_OBJECT_NAME - 1 && (to[n] = name[n]) != 0)
 			n++;
-		copy_name(t->name->text, name, (size_t)n);
-		t->name->text[n] = 0;
+		to[n] = 0;
 		t->name->length = n;
 	}
 	gompi_biased_give(&gompi_keyvals_lock);

@@ -181,7 +181,8 @@ int gompi_error_text(int code, char *text) {
 	return n;
 }
 
-int gompi_error_class(int errorcode, int *errorclass) {
+// MPI_Error_class of what is no predefined class.
+static __attribute__((noinline)) int other_error_class(int errorcode, int *errorclass) {
 	struct gompi_verdict v;
 	if (errorclass == NULL)
 		return gompi_no_place("MPI_Error_class", GOMPI_ON_NONE, 0);
@@ -191,6 +192,17 @@ int gompi_error_class(int errorcode, int *errorclass) {
 		return raise_verdict("MPI_Error_class", &v);
 	}
 	*errorclass = class;
+	return MPI_SUCCESS;
+}
+
+int gompi_error_class(int errorcode, int *errorclass) {
+	// Each small class is a bit.
+#define SMALL_CLASS(class, text) | ((class) < SMALL_CLASSES ? 1ULL << ((class) % SMALL_CLASSES) : 0)
+	const uint64_t small = 0 GOMPI_ERROR_CLASSES(SMALL_CLASS);
+	if (__builtin_expect(
+		    (uint32_t)errorcode >= SMALL_CLASSES || (small >> errorcode & 1) == 0 || errorclass == NULL, 0))
+		return other_error_class(errorcode, errorclass);
+	*errorclass = errorcode;
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Error_class, gompi_error_class)

@@ -19,10 +19,10 @@ _Static_assert(_Alignof(struct pair) == 2, "pairs begin at even places");
 
 struct gompi_info {
 	struct gompi_info *next; // of those to be used again
-	int n;
-	bool failed;         // there was no memory for a pair of an object that is made
-	uint32_t used, room; // bytes of the text
-	char *text;          // the pairs, in the order in which the keys were set first
+	gompi_ai32 n;            // pairs; changed under the lock, read without it, too
+	bool failed;             // there was no memory for a pair of an object that is made
+	uint32_t used, room;     // bytes of the text
+	char *text;              // the pairs, in the order in which the keys were set first
 };
 
 // Text that an object keeps to be used again.
@@ -35,6 +35,9 @@ static uint32_t pair_bytes(int key_length, int value_length) {
 	return (uint32_t)(sizeof(struct pair) + (size_t)key_length + 1 + (size_t)value_length + 1 + 1) & ~1U;
 }
 
+static int pairs_of(const struct gompi_info *x) { return gompi_load(&((struct gompi_info *)x)->n); }
+static void add_pairs(struct gompi_info *x, int n) { gompi_store(&x->n, pairs_of(x) + n); }
+
 static struct pair *first_pair(const struct gompi_info *x) { return (struct pair *)x->text; }
 static struct pair *next_pair(struct pair *p) {
 	return (struct pair *)((char *)p + pair_bytes(p->key_length, p->value_length));
@@ -43,7 +46,7 @@ static char *value_of(struct pair *p) { return p->key + p->key_length + 1; }
 
 static struct pair *find_key(const struct gompi_info *x, const char *key, int length) {
 	struct pair *p = first_pair(x);
-	for (int i = 0; i < x->n; i++, p = next_pair(p))
+	for (int i = 0; i < pairs_of(x); i++, p = next_pair(p))
 		if (p->key_length == length && memcmp(p->key, key, (size_t)length) == 0)
 			return p;
 	return NULL;
@@ -53,7 +56,7 @@ static void remove_pair(struct gompi_info *x, struct pair *p) {
 	uint32_t bytes = pair_bytes(p->key_length, p->value_length), after = (uint32_t)((char *)p - x->text) + bytes;
 	memmove(p, (char *)p + bytes, x->used - after);
 	x->used -= bytes;
-	x->n--;
+	add_pairs(x, -1);
 }
 
 // Makes the text one with room for so many bytes more. false: there is no memory.
@@ -82,7 +85,7 @@ static bool set_pair(struct gompi_info *x, const char *key, int key_length, cons
 	if (bytes != was)
 		memmove((char *)p + bytes, (char *)p + was, x->used - at - was);
 	x->used += bytes - was;
-	x->n += was == 0;
+	add_pairs(x, was == 0);
 	p->key_length = (uint16_t)key_length;
 	p->value_length = (uint16_t)value_length;
 	memcpy(p->key, key, (size_t)key_length);
@@ -103,7 +106,7 @@ static struct pair *append_pair(struct gompi_info *x, size_t key_length, size_t 
 	struct pair *p = (struct pair *)(x->text + x->used);
 	*p = (struct pair){.key_length = (uint16_t)key_length, .value_length = (uint16_t)value_length};
 	x->used += bytes;
-	x->n++;
+	add_pairs(x, 1);
 	return p;
 }
 
@@ -126,11 +129,11 @@ static void append_all(struct gompi_info *x, const struct gompi_info *from) {
 	if (from->used > 0)
 		memcpy(x->text + x->used, from->text, from->used);
 	x->used += from->used;
-	x->n += from->n;
+	add_pairs(x, pairs_of(from));
 }
 
 static void end_info(struct gompi_info *x) {
-	if (x->room > KEPT_TEXT || infos.spares >= GOMPI_OBJECTS_SPARE || infos.crowd.most >= GOMPI_OBJECTS_MANY) {
+	if (x->room > KEPT_TEXT || !gompi_objects_keeps(&infos)) {
 		free(x->text);
 		x->text = NULL;
 		x->room = 0;
@@ -141,7 +144,7 @@ static void end_info(struct gompi_info *x) {
 static struct gompi_info *new_info(void) {
 	struct gompi_info *x = gompi_objects_take(&infos);
 	if (x != NULL)
-		x->n = 0, x->used = 0, x->failed = false;
+		gompi_store(&x->n, 0), x->used = 0, x->failed = false;
 	return x;
 }
 
@@ -292,7 +295,7 @@ int gompi_info_each(MPI_Info info, struct gompi_verdict *v,
 	if (x == NULL)
 		class = no_info(v, info);
 	struct pair *p = x != NULL ? first_pair(x) : NULL;
-	for (int i = 0; class == MPI_SUCCESS && i < x->n; i++, p = next_pair(p))
+	for (int i = 0; class == MPI_SUCCESS && i < pairs_of(x); i++, p = next_pair(p))
 		class = one(to, p->key, p->key_length, value_of(p), p->value_length, v);
 	unlock_info();
 	return class;
@@ -509,7 +512,8 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 }
 GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen)
 
-int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
+// MPI_Info_get_nkeys of what was never asked for, or is no info object.
+static __attribute__((cold, noinline)) int other_nkeys(MPI_Info info, int *nkeys) {
 	struct gompi_verdict v;
 	int class = MPI_SUCCESS;
 	lock_info(info);
@@ -519,9 +523,17 @@ int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
 	else if (nkeys == NULL)
 		class = no_place(&v);
 	else
-		*nkeys = x->n;
+		*nkeys = pairs_of(x);
 	unlock_info();
 	return end_info_call("MPI_Info_get_nkeys", class, &v);
+}
+
+int gompi_info_get_nkeys(MPI_Info info, int *nkeys) {
+	const struct gompi_info *x = gompi_table_get(&infos.handles.table, (uintptr_t)info);
+	if (__builtin_expect(x == NULL || nkeys == NULL, 0))
+		return other_nkeys(info, nkeys);
+	*nkeys = pairs_of(x);
+	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Info_get_nkeys, gompi_info_get_nkeys)
 
@@ -534,8 +546,8 @@ int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 		class = no_info(&v, info);
 	} else if (key == NULL) {
 		class = no_place(&v);
-	} else if (n < 0 || n >= x->n) {
-		class = gompi_error(&v, MPI_ERR_ARG, "key %d of an info object that has %d", n, x->n);
+	} else if (n < 0 || n >= pairs_of(x)) {
+		class = gompi_error(&v, MPI_ERR_ARG, "key %d of an info object that has %d", n, pairs_of(x));
 	} else {
 		struct pair *p = first_pair(x);
 		while (n-- > 0)

@@ -94,8 +94,8 @@ static void one_of_many(int t) {
 	uint32_t x = (uint32_t)t + 1;
 	if (t == THREADS) {
 		while (gompi_load(&working) > 0) {
-			void *addr;
-			int64_t size;
+			void *addr = NULL;
+			int64_t size = 0;
 			if (end(&addr, &size) && addr != NULL) {
 				CHECK(addr == memory && size == sizeof memory, "detached %p, %lld", addr,
 				      (long long)size);
