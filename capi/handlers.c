@@ -77,7 +77,7 @@ static bool hold(int sig, siginfo_t *info, ucontext_t *context) {
 }
 
 static void take(int sig, siginfo_t *info, void *context) {
-	bool waits = gompi_is_in_go() || gompi_load(&gompi_signals.depth) != 0;
+	bool waits = gompi_is_in_go() || gompi_signals_wait();
 	if (waits && hold(sig, info, context))
 		return;
 	void *handler = gompi_load_total(&actions[sig].handler);

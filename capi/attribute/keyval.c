@@ -27,14 +27,15 @@ struct gompi_keyval *gompi_keyval_find_locked(enum gompi_keyval_kind kind, int n
 	return gompi_table_get(&gompi_keyvals[kind].handles.table, (uintptr_t)(uint32_t)number);
 }
 
-static inline void end_keyval_locked(struct gompi_objects *of, struct gompi_keyval *k) {
-	gompi_handles_remove(&of->handles, (uintptr_t)k->number);
+static inline void end_keyval_locked(struct gompi_objects *of, struct gompi_table_entry *e, struct gompi_keyval *k) {
+	gompi_handles_leave(&of->handles, e, (uintptr_t)k->number);
 	gompi_objects_give(of, k);
 }
 
 void gompi_keyval_leave_locked(struct gompi_keyval *k) {
+	struct gompi_objects *of = &gompi_keyvals[(k->number >> GOMPI_KIND_BITS) - GOMPI_KIND_KEYVAL];
 	if (--k->uses == 0 && k->freed)
-		end_keyval_locked(&gompi_keyvals[(k->number >> GOMPI_KIND_BITS) - GOMPI_KIND_KEYVAL], k);
+		end_keyval_locked(of, gompi_table_find(&of->handles.table, (uintptr_t)k->number), k);
 }
 
 // Inline, as the next one: each kind's has its constants.
@@ -45,13 +46,14 @@ static inline int make_keyval(const char *call, struct gompi_objects *of, uintpt
 	gompi_biased_take(&gompi_keyvals_lock);
 	struct gompi_keyval *k = gompi_objects_take(of);
 	uintptr_t number = k == NULL ? 0 : gompi_handles_add(&of->handles, k);
-	if (number != 0)
-		*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra = extra};
-	else if (k != NULL)
-		gompi_objects_give(of, k);
-	gompi_biased_give(&gompi_keyvals_lock);
-	if (number == 0)
+	if (__builtin_expect(number == 0, 0)) {
+		if (k != NULL)
+			gompi_objects_give(of, k);
+		gompi_biased_give(&gompi_keyvals_lock);
 		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another keyval", GOMPI_ON_NONE, 0);
+	}
+	*k = (struct gompi_keyval){.number = (int)number, .copy = copy, .delete = delete, .extra = extra};
+	gompi_biased_give(&gompi_keyvals_lock);
 	*keyval = (int)number;
 	return MPI_SUCCESS;
 }
@@ -68,16 +70,17 @@ static inline int free_keyval(const char *call, enum gompi_keyval_kind kind, int
 	if (keyval == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	gompi_biased_take(&gompi_keyvals_lock);
-	struct gompi_keyval *k = gompi_keyval_find_locked(kind, *keyval);
-	bool found = k != NULL;
-	if (found) {
-		k->freed = true;
-		if (k->uses == 0)
-			end_keyval_locked(&gompi_keyvals[kind], k);
-	}
-	gompi_biased_give(&gompi_keyvals_lock);
-	if (!found)
+	struct gompi_objects *of = &gompi_keyvals[kind];
+	struct gompi_table_entry *e = gompi_table_find(&of->handles.table, (uintptr_t)(uint32_t)*keyval);
+	if (__builtin_expect(e == NULL, 0)) {
+		gompi_biased_give(&gompi_keyvals_lock);
 		return refuse_keyval(call, kind, *keyval);
+	}
+	struct gompi_keyval *k = gompi_table_in(e);
+	k->freed = true;
+	if (__builtin_expect(k->uses == 0, 1))
+		end_keyval_locked(of, e, k);
+	gompi_biased_give(&gompi_keyvals_lock);
 	*keyval = MPI_KEYVAL_INVALID;
 	return MPI_SUCCESS;
 }

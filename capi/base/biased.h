@@ -23,14 +23,15 @@ struct gompi_biased {
 void gompi_biased_wait(struct gompi_biased *l);
 bool gompi_biased_wait_try(struct gompi_biased *l);
 
-// Takes it if this is the thread that it is biased to. The first look keeps that thread from seeming to be inside when
-// it only looks.
+static inline bool gompi_biased_to_me(void) { return (gompi_load(&gompi_signals.depth) & GOMPI_NOT_BIASED_TO) == 0; }
+
+// Takes it if this is the thread that it is biased to.
 static inline bool gompi_biased_at_once(struct gompi_biased *l) {
-	if (__builtin_expect(!gompi_signals.biased || gompi_load(&l->shared) != 0, 0))
+	if (__builtin_expect(!gompi_biased_to_me(), 0))
 		return false;
 	gompi_store(&l->inside, 1);
 	gompi_compiler_fence(); // the processor's part of this fence is the membarrier in biased.c
-	if (__builtin_expect(gompi_load(&l->shared) == 0, 1))
+	if (__builtin_expect(gompi_is_32(&l->shared, 0), 1))
 		return true;
 	gompi_store(&l->inside, 0);
 	return false;
@@ -60,15 +61,34 @@ static inline bool gompi_biased_leave(struct gompi_biased *l) {
 }
 
 // Taking and giving it while the application's signal handlers wait, so that none finds it taken, or leaves with it.
+// The usual case is the thread that the locks are biased to, which has none of them, and signals do not wait yet. What
+// it stores then are constants: no call waits for the sums of the one before.
+void gompi_biased_take_unusual(struct gompi_biased *l);
+void gompi_biased_give_unusual(struct gompi_biased *l);
+
 static inline void gompi_biased_take(struct gompi_biased *l) {
-	gompi_signals_stop();
-	if (__builtin_expect(!gompi_biased_at_once(l), 0))
-		gompi_biased_wait(l);
+	if (__builtin_expect(!gompi_is_32(&gompi_signals.depth, 0), 0)) {
+		gompi_biased_take_unusual(l);
+		return;
+	}
+	gompi_store(&gompi_signals.depth, 1);
+	gompi_store(&l->inside, 1);
+	gompi_compiler_fence(); // as in gompi_biased_at_once
+	if (__builtin_expect(!gompi_is_32(&l->shared, 0), 0)) {
+		gompi_store(&l->inside, 0);
+		gompi_store(&gompi_signals.depth, 0);
+		gompi_biased_take_unusual(l);
+	}
 }
 
 static inline void gompi_biased_give(struct gompi_biased *l) {
-	gompi_biased_leave(l);
-	gompi_signals_go_on();
+	if (__builtin_expect(!gompi_is_32(&gompi_signals.depth, 1), 0)) {
+		gompi_biased_give_unusual(l);
+		return;
+	}
+	gompi_store_release(&l->inside, 0); // pairs with the acquire in biased.c
+	gompi_store(&gompi_signals.depth, 0);
+	gompi_signals_let_in();
 }
 
 // Returns true if a thread seems to have it.

@@ -2,19 +2,31 @@
 
 #include <stdlib.h>
 
+// After the most that there were has changed.
+static void set_room(struct gompi_objects *s, int64_t most_before) {
+	bool before = most_before >= GOMPI_OBJECTS_MANY, now = s->crowd.most >= GOMPI_OBJECTS_MANY;
+	s->room += (before - now) * GOMPI_OBJECTS_MANY;
+}
+
 void *gompi_objects_more(struct gompi_objects *s) {
 	void *object = calloc(1, s->bytes);
-	if (object != NULL)
+	int64_t most = s->crowd.most;
+	if (object != NULL) {
 		gompi_crowd_more(&s->crowd);
+		set_room(s, most);
+	}
 	return object;
 }
 
 // When most have gone there are no longer many, and what comes after is kept again.
 void gompi_objects_less(struct gompi_objects *s, void *object) {
 	free(object);
-	bool most_gone = s->crowd.live - 1 <= s->crowd.most / 8;
+	s->room++;
+	int64_t most = s->crowd.most;
+	bool most_gone = s->crowd.live - 1 <= most / 8;
 	if (gompi_crowd_less(&s->crowd))
 		gompi_handles_trim(&s->handles);
 	if (most_gone)
 		s->crowd.most = s->crowd.live;
+	set_room(s, most);
 }

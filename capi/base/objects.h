@@ -9,9 +9,9 @@
 struct gompi_objects {
 	struct gompi_biased lock; // of what follows, and of the objects
 	struct gompi_handles handles;
-	size_t bytes; // of an object, of which the first ones are the address of the next in spare
-	void *spare;  // some to be used again
-	int spares;
+	size_t bytes;             // of an object, of which the first ones are the address of the next in spare
+	void *spare;              // some to be used again
+	int room;                 // for how many more of those; where there are many objects GOMPI_OBJECTS_MANY less
 	struct gompi_crowd crowd; // with these
 };
 
@@ -29,13 +29,15 @@ enum {
 };
 enum { GOMPI_KIND_BITS = 27, GOMPI_KIND_MOST = 1 << 24 }; // of a number in a handle; objects of a kind
 
+enum { GOMPI_OBJECTS_SPARE = 64, GOMPI_OBJECTS_MANY = 4096 };
+
 // What a variable begins with for a kind with objects of a type.
 #define GOMPI_OBJECTS(kind, type)                                         \
 	{                                                                 \
 		.handles = {.table = {&gompi_table_nothing},              \
 			    .above = (uint32_t)(kind) << GOMPI_KIND_BITS, \
 			    .numbers = (1U << GOMPI_KIND_BITS) - 1},      \
-		.bytes = sizeof(type)                                     \
+		.bytes = sizeof(type), .room = GOMPI_OBJECTS_SPARE        \
 	}
 
 #pragma GCC visibility push(hidden)
@@ -47,8 +49,6 @@ __attribute__((cold)) void *gompi_objects_more(struct gompi_objects *s);
 // gompi_objects_less gives memory back to the system.
 __attribute__((cold)) void gompi_objects_less(struct gompi_objects *s, void *object);
 
-enum { GOMPI_OBJECTS_SPARE = 64, GOMPI_OBJECTS_MANY = 4096 };
-
 // gompi_objects_take returns an object with what it had when it was given, but for the first 8 bytes, or a new one that
 // is zero; NULL: there is no memory.
 static inline void *gompi_objects_take(struct gompi_objects *s) {
@@ -56,22 +56,27 @@ static inline void *gompi_objects_take(struct gompi_objects *s) {
 	if (__builtin_expect(object == NULL, 0))
 		return gompi_objects_more(s);
 	s->spare = *object;
-	s->spares--;
+	s->room++;
 	return object;
 }
 
 static inline void gompi_objects_give(struct gompi_objects *s, void *object) {
-	if (__builtin_expect(s->spares >= GOMPI_OBJECTS_SPARE || s->crowd.most >= GOMPI_OBJECTS_MANY, 0)) {
+	if (__builtin_expect(--s->room < 0, 0)) {
 		gompi_objects_less(s, object);
 		return;
 	}
 	*(void **)object = s->spare;
 	s->spare = object;
-	s->spares++;
 }
 
+// gompi_objects_keeps returns true if the memory of the next one is kept to be used again.
+static inline bool gompi_objects_keeps(const struct gompi_objects *s) { return s->room > 0; }
+
 // gompi_objects_used returns how many objects there are that are not to be used again.
-static inline int gompi_objects_used(const struct gompi_objects *s) { return (int)s->crowd.live - s->spares; }
+static inline int gompi_objects_used(const struct gompi_objects *s) {
+	int many = s->room < 0 ? GOMPI_OBJECTS_MANY : 0;
+	return (int)s->crowd.live - (GOMPI_OBJECTS_SPARE - many - s->room);
+}
 
 #pragma GCC visibility pop
 #endif

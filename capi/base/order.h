@@ -52,12 +52,21 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_change_once(p, old, v) \
 	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
 
-// Returns true if *p, a word of the size of an address, is v. Acquire: what was stored before v was is seen. On x86
-// one instruction, which compilers do not make of a load and what is done with it.
-static inline bool gompi_is(_Atomic uintptr_t *p, uintptr_t v) {
-#if defined(__x86_64__)
+// Returns true if *p is v. Acquire: what was stored before v was is seen. On x86 one instruction, which compilers do
+// not make of a load and what is done with it.
+static inline bool gompi_is(gompi_a64 *p, uint64_t v) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
 	bool equal;
-	__asm__ __volatile__("cmpq %2, %1" : "=@cce"(equal) : "m"(*p), "r"(v) : "memory");
+	__asm__ __volatile__("cmpq %2, %1" : "=@cce"(equal) : "m"(*p), "re"(v) : "memory");
+	return equal;
+#else
+	return gompi_load_acquire(p) == v;
+#endif
+}
+static inline bool gompi_is_32(gompi_a32 *p, uint32_t v) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
+	bool equal;
+	__asm__ __volatile__("cmpl %2, %1" : "=@cce"(equal) : "m"(*p), "ri"(v) : "memory");
 	return equal;
 #else
 	return gompi_load_acquire(p) == v;
@@ -81,7 +90,7 @@ static inline void gompi_compiler_fence(void) { atomic_signal_fence(memory_order
 // Orders every store before it with every load after it. On x86 a locked instruction on the stack is cheaper than
 // mfence.
 static inline void gompi_full_fence(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
 	__asm__ __volatile__("lock orl $0, -8(%%rsp)" ::: "memory", "cc");
 #else
 	atomic_thread_fence(memory_order_seq_cst);
@@ -91,7 +100,7 @@ static inline void gompi_full_fence(void) {
 // The same for who has just changed a word with one of the _total functions. On x86 that was such a barrier. Elsewhere
 // it is none: a load may overtake the store that a read-modify-write ends with.
 static inline void gompi_full_fence_after_change(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
 	gompi_compiler_fence();
 #else
 	atomic_thread_fence(memory_order_seq_cst);
@@ -100,7 +109,7 @@ static inline void gompi_full_fence_after_change(void) {
 
 // Has the line of an address brought here to be written, while this thread does something else.
 static inline void gompi_prefetch_to_write(void *p) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)        // which sees no acquire in it
 	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers make it a prefetch to read
 #else
 	__builtin_prefetch(p, 1);
@@ -109,7 +118,7 @@ static inline void gompi_prefetch_to_write(void *p) {
 
 // Fetches the line at p to be written to: one way for it instead of two, where it is loaded first.
 static inline void gompi_own_line(void *p) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)         // which sees no acquire in it
 	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // where there is none it does nothing
 #else
 	__builtin_prefetch(p, 1);
@@ -118,7 +127,7 @@ static inline void gompi_own_line(void *p) {
 
 // A moment's rest for a thread that looks at a word again and again.
 static inline void gompi_pause(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
 	__asm__ __volatile__("pause");
 #elif defined(__aarch64__)
 	__asm__ __volatile__("yield");

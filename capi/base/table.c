@@ -108,21 +108,27 @@ struct gompi_table_entries *gompi_handles_grow(struct gompi_handles *s) {
 	struct gompi_table_entries *old = gompi_load(&s->table.now), *t = NULL;
 	if (old->mask + 1 <= s->numbers >> LATE_BITS)
 		t = twice(old);
-	if (t == NULL)
+	uint32_t *ring = t != NULL ? malloc((t->mask + 1) * sizeof *ring) : NULL;
+	if (ring == NULL) {
+		free(t);
 		return old;
-	uint32_t half = ((uint32_t)t->mask + 1) / 2, order = s->first, free = s->free;
-	s->free = 0;
+	}
+	const struct gompi_handles before = *s;
+	uint32_t half = ((uint32_t)t->mask + 1) / 2;
+	s->ring = ring;
+	s->first = s->next = 0;
+	s->few = half;
 	if (t->before == NULL)
 		for (uint32_t i = 0; i <= t->mask; i++)
-			gompi_handles_push(s, t, i);
+			gompi_handles_push(s, t, &t->entry[i]);
 	else
 		for (uint32_t i = 0; i < half; i++)
-			gompi_handles_push(s, t, (goes_on_after(old, &old->entry[i]) & t->mask) ^ half);
-	for (; free > 0; free--) {
-		uintptr_t was = ~handle_in(&old->entry[order]);
-		gompi_handles_push(s, t, (uint32_t)(was & t->mask));
-		order = (uint32_t)(was >> 32);
+			gompi_handles_push(s, t, &t->entry[(goes_on_after(old, &old->entry[i]) & t->mask) ^ half]);
+	for (uint32_t i = before.first; i != before.next; i++) {
+		struct gompi_table_entry *e = (struct gompi_table_entry *)((char *)old + before.ring[i & old->mask]);
+		gompi_handles_push(s, t, gompi_table_place(t, ~handle_in(e)));
 	}
+	free(before.ring);
 	gompi_store_release(&s->table.now, t); // pairs with the acquire in gompi_table_get
 	return t;
 }
@@ -139,6 +145,7 @@ void gompi_handles_trim(struct gompi_handles *s) {
 }
 
 void gompi_handles_close(struct gompi_handles *s) {
+	free(s->ring);
 	struct gompi_table_entries *t = gompi_load(&s->table.now), *before;
 	for (; t != NULL && t != &gompi_table_nothing; t = before) {
 		before = t->before;

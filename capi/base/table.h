@@ -11,7 +11,7 @@
 #include "base/order.h"
 
 // An entry that is free has a handle that belongs to another entry, so that nothing finds it: the complement of the
-// number that it goes on after and, from bit 32 on, of the free entry behind it (gompi_handles_add).
+// number that it goes on after.
 struct gompi_table_entry {
 	_Atomic uintptr_t handle; // the store releases object
 	void *_Atomic object;     // not NULL where something can be found
@@ -33,9 +33,13 @@ struct gompi_table {
 // A table whose handles C makes, by core/handle's rule; it does not shrink. It is changed under its owner's lock.
 struct gompi_handles {
 	struct gompi_table table;
-	uint32_t above;             // what is above the number in each handle
-	uint32_t numbers;           // the largest number, of which all bits are set
-	uint32_t first, last, free; // entries that are free, by when they became so, and how many
+	uint32_t above;   // what is above the number in each handle
+	uint32_t numbers; // the largest number, of which all bits are set
+	// Entries that are free, by when they became so: where they lie, counted in bytes from the beginning of the
+	// entries' memory, in a ring of as many as there are entries. They are not linked by what is in them: that
+	// would be one more place that each call has to wait for.
+	uint32_t *ring, first, next; // of those that are free, and behind the last one
+	uint32_t few;                // if no more are free, there should be more entries
 };
 
 // Objects of one kind to be used again. None is given back to the system, so that a call that comes too late finds
@@ -74,17 +78,26 @@ static inline struct gompi_table_entry *gompi_table_place(struct gompi_table_ent
 	return &t->entry[handle & t->mask];
 }
 
-// gompi_table_get returns what is kept for a handle, or NULL.
-static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
+// gompi_table_find returns the entry that has a handle, or NULL.
+static inline struct gompi_table_entry *gompi_table_find(struct gompi_table *t, uintptr_t handle) {
 	// acquire: pairs with the release in gompi_table_put
 	struct gompi_table_entry *e = gompi_table_place(gompi_load_acquire(&t->now), handle);
 	// acquire: pairs with the release where the entry is filled
-	if (__builtin_expect(gompi_load_acquire(&e->handle) != handle, 0))
-		return NULL;
+	return __builtin_expect(gompi_is(&e->handle, handle), 1) ? e : NULL;
+}
+
+// gompi_table_in returns what an entry has that was found.
+static inline void *gompi_table_in(struct gompi_table_entry *e) {
 	void *object = gompi_load(&e->object);
 	if (object == NULL)
 		__builtin_unreachable(); // so that callers' tests for NULL cost nothing here
 	return object;
+}
+
+// gompi_table_get returns what is kept for a handle, or NULL.
+static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
+	struct gompi_table_entry *e = gompi_table_find(t, handle);
+	return __builtin_expect(e == NULL, 0) ? NULL : gompi_table_in(e);
 }
 
 // gompi_table_put keeps an object, which is not NULL, for a handle, unless there is one already, and returns the one
@@ -108,40 +121,39 @@ static inline void gompi_table_leave(struct gompi_table_entry *e, uint32_t numbe
 	gompi_store(&e->handle, ~(uintptr_t)number);
 }
 
-// gompi_handles_push appends an entry to those that are free; no other is behind it.
-static inline void gompi_handles_push(struct gompi_handles *s, struct gompi_table_entries *t, uint32_t i) {
-	if (s->free == 0) {
-		s->first = i;
-	} else {
-		struct gompi_table_entry *last = &t->entry[s->last];
-		gompi_store(&last->handle, gompi_load(&last->handle) ^ (uintptr_t)i << 32);
-	}
-	s->last = i;
-	s->free++;
+static inline uint32_t gompi_handles_free(const struct gompi_handles *s) { return s->next - s->first; }
+
+// gompi_handles_push appends an entry to those that are free.
+static inline void gompi_handles_push(struct gompi_handles *s, struct gompi_table_entries *t,
+				      struct gompi_table_entry *e) {
+	s->ring[s->next++ & t->mask] = (uint32_t)((char *)e - (char *)t);
 }
 
 // gompi_handles_add returns a handle for an object; 0: there is no memory, or as many are live as can be.
 static inline uintptr_t gompi_handles_add(struct gompi_handles *s, void *object) {
 	struct gompi_table_entries *t = gompi_load(&s->table.now);
-	if (__builtin_expect(2 * (uintptr_t)s->free <= t->mask + 1, 0)) {
+	if (__builtin_expect(gompi_handles_free(s) <= s->few, 0)) {
 		t = gompi_handles_grow(s);
-		if (s->free == 0)
+		if (gompi_handles_free(s) == 0)
 			return 0;
 	}
-	struct gompi_table_entry *e = &t->entry[s->first];
-	uintptr_t was = ~gompi_load(&e->handle), handle = s->above | (((uint32_t)was + t->mask + 1) & s->numbers);
-	s->first = (uint32_t)(was >> 32);
-	s->free--;
+	struct gompi_table_entry *e = (struct gompi_table_entry *)((char *)t + s->ring[s->first++ & t->mask]);
+	uint32_t was = ~(uint32_t)gompi_load(&e->handle);
+	uintptr_t handle = s->above | ((was + (uint32_t)t->mask + 1) & s->numbers);
 	gompi_store(&e->object, object);
 	gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	return handle;
 }
 
+// gompi_handles_leave takes away the live handle of an entry that its owner has found under the lock.
+static inline void gompi_handles_leave(struct gompi_handles *s, struct gompi_table_entry *e, uintptr_t handle) {
+	gompi_table_leave(e, (uint32_t)handle);
+	gompi_handles_push(s, gompi_load(&s->table.now), e);
+}
+
 // gompi_handles_remove takes a live handle away.
 static inline void gompi_handles_remove(struct gompi_handles *s, uintptr_t handle) {
-	struct gompi_table_entries *t = gompi_load(&s->table.now);
-	gompi_table_leave(gompi_table_place(t, handle), (uint32_t)handle);
-	gompi_handles_push(s, t, (uint32_t)(handle & t->mask));
+	gompi_handles_leave(s, gompi_table_place(gompi_load(&s->table.now), handle), handle);
 }
 
 // gompi_spares_take returns an object with what it had when it was given, or a new one that is zero; NULL: there is no

@@ -5,7 +5,7 @@
 struct errhandler {
 	struct errhandler *next; // of those to be used again
 	int kind;                // of objects that it can be attached to
-	uint32_t refs;           // objects and handles that refer to it
+	uint64_t refs;           // objects and handles that refer to it
 	uintptr_t function;      // the application's
 };
 
@@ -13,19 +13,26 @@ static struct gompi_objects errhandlers = GOMPI_OBJECTS(GOMPI_KIND_ERRHANDLER, s
 
 static struct errhandler *errhandler_at(uintptr_t h) { return gompi_table_get(&errhandlers.handles.table, h); }
 
-// The lock is held, as in the next one.
+// The lock is held, as in the next ones.
 static void keep_locked(uintptr_t h) {
 	struct errhandler *x = errhandler_at(h);
 	if (x != NULL)
 		x->refs++;
 }
 
-static void release_locked(uintptr_t h) {
-	struct errhandler *x = errhandler_at(h);
-	if (x == NULL || --x->refs > 0)
+// Inline: MPI_Errhandler_free is measured in instructions.
+static inline void leave_locked(struct gompi_table_entry *e, uintptr_t h) {
+	struct errhandler *x = gompi_table_in(e);
+	if (__builtin_expect(--x->refs > 0, 0))
 		return;
-	gompi_handles_remove(&errhandlers.handles, h);
+	gompi_handles_leave(&errhandlers.handles, e, h);
 	gompi_objects_give(&errhandlers, x);
+}
+
+static void release_locked(uintptr_t h) {
+	struct gompi_table_entry *e = gompi_table_find(&errhandlers.handles.table, h);
+	if (e != NULL)
+		leave_locked(e, h);
 }
 
 // Sets what an object raises its errors with and returns the handle of what it was.
@@ -91,7 +98,9 @@ void gompi_errhandler_leave(struct gompi_raises *r) {
 	gompi_biased_give(&errhandlers.lock);
 }
 
-static int create_errhandler(const char *call, int kind, uintptr_t function, MPI_Errhandler *errhandler) {
+// Inline: each kind's has its constants.
+__attribute__((always_inline)) static inline int create_errhandler(const char *call, int kind, uintptr_t function,
+								   MPI_Errhandler *errhandler) {
 	if (errhandler == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	if (function == 0)
@@ -99,13 +108,14 @@ static int create_errhandler(const char *call, int kind, uintptr_t function, MPI
 	gompi_biased_take(&errhandlers.lock);
 	struct errhandler *x = gompi_objects_take(&errhandlers);
 	uintptr_t h = x == NULL ? 0 : gompi_handles_add(&errhandlers.handles, x);
-	if (h != 0)
-		*x = (struct errhandler){.kind = kind, .refs = 1, .function = function};
-	else if (x != NULL)
-		gompi_objects_give(&errhandlers, x);
-	gompi_biased_give(&errhandlers.lock);
-	if (h == 0)
+	if (__builtin_expect(h == 0, 0)) {
+		if (x != NULL)
+			gompi_objects_give(&errhandlers, x);
+		gompi_biased_give(&errhandlers.lock);
 		return gompi_refuse(MPI_ERR_NO_MEM, call, "no memory for another error handler", GOMPI_ON_NONE, 0);
+	}
+	*x = (struct errhandler){.kind = kind, .refs = 1, .function = function};
+	gompi_biased_give(&errhandlers.lock);
 	*errhandler = (MPI_Errhandler)h;
 	return MPI_SUCCESS;
 }
@@ -134,23 +144,33 @@ int gompi_session_create_errhandler(MPI_Session_errhandler_function *session_err
 }
 GOMPI_ENTRY(MPI_Session_create_errhandler, gompi_session_create_errhandler)
 
-// Predefined ones stay.
-int gompi_errhandler_free(MPI_Errhandler *errhandler) {
+__attribute__((cold, noinline)) static int refuse_errhandler(const char *call, uintptr_t h) {
 	struct gompi_verdict v;
-	int rc = MPI_SUCCESS;
+	not_a_handler(&v, h);
+	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+}
+
+// Predefined ones stay.
+__attribute__((cold, noinline)) static int leave_predefined(MPI_Errhandler *errhandler) {
+	*errhandler = MPI_ERRHANDLER_NULL;
+	return MPI_SUCCESS;
+}
+
+int gompi_errhandler_free(MPI_Errhandler *errhandler) {
+	static const char call[] = "MPI_Errhandler_free";
 	if (errhandler == NULL)
-		return gompi_no_place("MPI_Errhandler_free", GOMPI_ON_NONE, 0);
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
 	uintptr_t h = (uintptr_t)*errhandler;
-	if (!gompi_errhandler_predefined(h)) {
-		gompi_biased_take(&errhandlers.lock);
-		if (errhandler_at(h) == NULL)
-			rc = not_a_handler(&v, h);
-		else
-			release_locked(h);
+	if (__builtin_expect(gompi_errhandler_predefined(h), 0))
+		return leave_predefined(errhandler);
+	gompi_biased_take(&errhandlers.lock);
+	struct gompi_table_entry *e = gompi_table_find(&errhandlers.handles.table, h);
+	if (__builtin_expect(e == NULL, 0)) {
 		gompi_biased_give(&errhandlers.lock);
+		return refuse_errhandler(call, h);
 	}
-	if (rc != MPI_SUCCESS)
-		return gompi_refuse(v.class, "MPI_Errhandler_free", v.text, GOMPI_ON_NONE, 0);
+	leave_locked(e, h);
+	gompi_biased_give(&errhandlers.lock);
 	*errhandler = MPI_ERRHANDLER_NULL;
 	return MPI_SUCCESS;
 }

@@ -28,7 +28,7 @@ int gompi_no_more_groups(const char *call, int kind, uintptr_t object) {
 
 // Returns true if a group has a handle for one holder more.
 static inline bool hold_group(struct gompi_group *g) {
-	if (g->holders == 0 && (g->handle = gompi_handles_add(&gompi_groups.handles, g)) == 0)
+	if (__builtin_expect(g->holders == 0, 1) && (g->handle = gompi_handles_add(&gompi_groups.handles, g)) == 0)
 		return false;
 	g->holders++;
 	return true;
@@ -62,7 +62,7 @@ static __attribute__((noinline)) struct gompi_group *own_group(const struct gomp
 }
 
 int gompi_group_hold(struct gompi_group **owned, const struct gompi_ranks *members, MPI_Group *group) {
-	if (members->n == 0) {
+	if (__builtin_expect(members->n == 0, 0)) {
 		*group = MPI_GROUP_EMPTY;
 		return MPI_SUCCESS;
 	}
@@ -70,11 +70,13 @@ int gompi_group_hold(struct gompi_group **owned, const struct gompi_ranks *membe
 	struct gompi_group *g = *owned;
 	if (__builtin_expect(g == NULL, 0))
 		g = *owned = own_group(members);
-	bool held = g != NULL && hold_group(g);
-	if (held)
-		*group = (MPI_Group)g->handle;
+	if (__builtin_expect(g == NULL || !hold_group(g), 0)) {
+		gompi_biased_give(&gompi_groups.lock);
+		return MPI_ERR_NO_MEM;
+	}
+	*group = (MPI_Group)g->handle;
 	gompi_biased_give(&gompi_groups.lock);
-	return held ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+	return MPI_SUCCESS;
 }
 
 void gompi_group_disown(struct gompi_group **owned) {
@@ -114,19 +116,22 @@ int gompi_group_free(MPI_Group *group) {
 	static const char call[] = "MPI_Group_free";
 	if (group == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);
-	if (*group != MPI_GROUP_EMPTY) {
+	if (__builtin_expect(*group != MPI_GROUP_EMPTY, 1)) {
 		gompi_biased_take(&gompi_groups.lock);
-		struct gompi_group *g = gompi_table_get(&gompi_groups.handles.table, (uintptr_t)*group);
-		if (g != NULL && --g->holders == 0) {
-			gompi_handles_remove(&gompi_groups.handles, g->handle);
+		struct gompi_table_entry *e = gompi_table_find(&gompi_groups.handles.table, (uintptr_t)*group);
+		if (__builtin_expect(e == NULL, 0)) {
+			gompi_biased_give(&gompi_groups.lock);
+			return gompi_not_a_group(*group, call);
+		}
+		struct gompi_group *g = gompi_table_in(e);
+		if (__builtin_expect(--g->holders == 0, 1)) {
+			gompi_handles_leave(&gompi_groups.handles, e, (uintptr_t)*group);
 			// release: who looks at the version afterwards sees that there is no such handle
 			gompi_store_release(&gompi_groups_version, gompi_load(&gompi_groups_version) + 1);
-			if (!g->owned)
+			if (__builtin_expect(!g->owned, 0))
 				end_group(g);
 		}
 		gompi_biased_give(&gompi_groups.lock);
-		if (g == NULL)
-			return gompi_not_a_group(*group, call);
 	}
 	*group = MPI_GROUP_NULL;
 	return MPI_SUCCESS;

@@ -1,7 +1,7 @@
 /* Proves: a biased lock (base/biased.h) is one thread's at a time: while the thread that it is biased to takes it again
  * and again, others come for it and end the bias, which that thread takes back when it has been alone for long enough;
- * who only tries gets it or finds somebody else to have it; and the objects of a kind (base/objects.h), which such a
- * lock guards, have handles of their own while threads make and free them. */
+ * who only tries gets it or finds somebody else to have it; one may be taken below another; and the objects of a kind
+ * (base/objects.h), which such a lock guards, have handles of their own while threads make and free them. */
 #include "../unit.h"
 
 #include "base/objects.h"
@@ -110,6 +110,30 @@ static void come_back(int i) {
 	gompi_store(&visits, UINT32_MAX);
 }
 
+static struct gompi_biased inner;
+
+/* One lock below another, given in either order, by the thread that they are biased to and by one that ends the bias of
+ * now the one and now the other: signals wait meanwhile and not after. */
+static void nested(int i) {
+	for (int k = 0; k < ADDS; k++) {
+		if (i == 1) {
+			struct gompi_biased *one = k % 2 == 0 ? &lock : &inner;
+			gompi_biased_take(one);
+			gompi_biased_give(one);
+			continue;
+		}
+		gompi_biased_take(&lock);
+		gompi_biased_take(&inner);
+		count++;
+		CHECK(gompi_signals_wait(), "turn %d: signals do not wait", k);
+		gompi_biased_give(k % 3 == 0 ? &lock : &inner);
+		CHECK(gompi_signals_wait(), "turn %d: signals do not wait any longer", k);
+		gompi_biased_give(k % 3 == 0 ? &inner : &lock);
+		CHECK((gompi_load(&gompi_signals.depth) | GOMPI_NOT_BIASED_TO) == GOMPI_NOT_BIASED_TO,
+		      "turn %d: %#x is left", k, gompi_load(&gompi_signals.depth));
+	}
+}
+
 static gompi_a32 tries; /* that have got the lock */
 
 /* Each tries until it has got it. */
@@ -126,7 +150,7 @@ int main(void) {
 	unit_node(1);
 	for (int k = 0; k < ALONE; k++)
 		add_one();
-	CHECK(gompi_has_membarrier == gompi_signals.biased && gompi_load(&lock.shared) == !gompi_has_membarrier,
+	CHECK(gompi_has_membarrier == gompi_biased_to_me() && gompi_load(&lock.shared) == !gompi_has_membarrier,
 	      "the lock is not biased to who takes it first");
 	unit_threads(THREADS, turn);
 	CHECK(count == ALONE + ROUNDS, "%llu and not %d: two threads had the lock", (unsigned long long)count,
@@ -143,6 +167,17 @@ int main(void) {
 		      ADDS + 20);
 	}
 
+	for (int i = 0; i < TURNS; i++) {
+		count = 0;
+		lock = inner = (struct gompi_biased){0};
+		gompi_biased_forget();
+		unit_threads(2, nested);
+		CHECK(count == ADDS, "%llu turns, not %d", (unsigned long long)count, ADDS);
+		CHECK(gompi_load(&lock.inside) == 0 && gompi_load(&inner.inside) == 0 && !lock.by_mutex &&
+			      !inner.by_mutex,
+		      "a lock is still taken");
+	}
+
 	lock = (struct gompi_biased){0};
 	gompi_biased_forget();
 	unit_threads(2, come_back);
@@ -156,10 +191,22 @@ int main(void) {
 		      (unsigned long long)count, ADDS + 20);
 	}
 
+	/* Some memory is kept, and none where there have been many. */
 	static uintptr_t many[10000];
-	for (int i = 0; i < 10000; i++)
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 10000; i++)
+			many[i] = make();
+		CHECK(gompi_objects_used(&objects) == 10000 && !gompi_objects_keeps(&objects), "%d of 10000 in use",
+		      gompi_objects_used(&objects));
+		for (int i = 0; i < 10000; i++)
+			CHECK(drop(many[(i * 7919) % 10000]), "object %d", i);
+		CHECK(gompi_objects_used(&objects) == 0, "%d are in use", gompi_objects_used(&objects));
+	}
+	for (int i = 0; i < 3 * GOMPI_OBJECTS_SPARE; i++)
 		many[i] = make();
-	for (int i = 0; i < 10000; i++)
-		CHECK(drop(many[(i * 7919) % 10000]), "object %d", i);
+	for (int i = 0; i < 3 * GOMPI_OBJECTS_SPARE; i++)
+		CHECK(drop(many[i]), "object %d", i);
+	CHECK(gompi_objects_used(&objects) == 0 && objects.crowd.live <= GOMPI_OBJECTS_SPARE, "%lld are kept",
+	      (long long)objects.crowd.live);
 	return unit_end();
 }

@@ -69,7 +69,7 @@ static void against_plain(void) {
 	while (n > 0)
 		gompi_handles_remove(&handles, handle[--n]);
 	gompi_handles_close(&handles);
-	handles.table = given;
+	handles = (struct gompi_handles){.table = given};
 	gompi_handles_close(&handles);
 }
 
