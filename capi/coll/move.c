@@ -32,7 +32,10 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 	} else if (p != GOMPI_IN_LARGE && !gompi_slots_differ(c)) {
 		gompi_copy_in(c->out, gompi_slot_data(t, c->root, t->seq, p), size);
 	}
-	gompi_slots_finish(t);
+	if (p == GOMPI_IN_LARGE || root)
+		gompi_slots_finish(t);
+	else
+		gompi_slots_finish_series(t, false);
 	if (p != GOMPI_IN_LARGE)
 		return gompi_slots_result(c);
 	if (size > GOMPI_DIRECT_FROM) {
@@ -86,7 +89,36 @@ static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, con
 	return rc;
 }
 
-int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
+// One operation of MPI_Gather: so many bytes of each block from on.
+static inline __attribute__((always_inline)) int gather_step(struct gompi_slots *t, struct gompi_slots_call *c,
+							     enum gompi_slot_place p, uint64_t from, uint64_t bytes) {
+	uint64_t w = gompi_what(GOMPI_GATHER, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
+	int rc = gompi_slots_begin(t, p);
+	if (rc)
+		return rc;
+	if (t->me != c->root) {
+		gompi_copy_out(gompi_slot_data(t, t->me, t->seq, p), c->in + from, bytes);
+		gompi_slots_publish(t, w, plan);
+		gompi_slots_finish(t);
+		return 0;
+	}
+	gompi_slots_publish(t, w, plan); // nobody but who is in another call reads it
+	gompi_copy_between(gompi_block(&c->outs, t->me) + from, c->in + from, bytes);
+	for (int i = 0; i < t->n; i++) {
+		if (i == t->me)
+			continue;
+		rc = gompi_slots_await_series(t, i);
+		if (rc)
+			return rc;
+		if (gompi_slots_same(t, c, i, w, plan))
+			gompi_copy_in(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p), bytes);
+	}
+	t->settled = t->seq - 1;
+	gompi_slots_finish_series(t, true);
+	return 0;
+}
+
+static __attribute__((noinline)) int gather_long(struct gompi_slots *t, struct gompi_slots_call *c) {
 	uint64_t w = gompi_what(GOMPI_GATHER, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
 	bool root = t->me == c->root, done;
 	enum gompi_slot_place p;
@@ -104,32 +136,17 @@ int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 		return 0;
 	}
 	uint64_t step = gompi_capacity(p);
-	uint64_t from = 0;
-	do {
-		uint64_t n = left_of(c->bytes, from, step);
-		rc = gompi_slots_begin(t, p);
-		if (rc)
-			return rc;
-		if (!root)
-			gompi_copy_out(gompi_slot_data(t, t->me, t->seq, p), c->in + from, n);
-		gompi_slots_publish(t, w, plan);
-		if (root)
-			gompi_copy_between(gompi_block(&c->outs, t->me) + from, c->in + from, n);
-		for (int i = 0; root && i < t->n; i++) {
-			if (i == t->me)
-				continue;
-			rc = gompi_slots_await(t, i);
-			if (rc)
-				return rc;
-			if (gompi_slots_same(t, c, i, w, plan))
-				gompi_copy_in(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p), n);
-		}
-		if (root)
-			t->settled = t->seq - 1;
-		gompi_slots_finish(t);
-		from += step;
-	} while (from < c->bytes);
-	return gompi_slots_result(c);
+	for (uint64_t from = 0; from < c->bytes && rc == 0; from += step)
+		rc = gather_step(t, c, p, from, left_of(c->bytes, from, step));
+	return rc ? rc : gompi_slots_result(c);
+}
+
+int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
+	enum gompi_slot_place p = gompi_place_of(c->bytes);
+	if (p == GOMPI_IN_LARGE)
+		return gather_long(t, c);
+	int rc = gather_step(t, c, p, 0, c->bytes);
+	return rc ? rc : gompi_slots_result(c);
 }
 
 // The root's half of an operation of MPI_Scatter.
@@ -166,7 +183,10 @@ int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 	} else if (p != GOMPI_IN_LARGE && !gompi_slots_differ(c)) {
 		gompi_copy_in(c->out, gompi_slot_data(t, c->root, t->seq, p) + (uint64_t)t->me * share, size);
 	}
-	gompi_slots_finish(t);
+	if (p == GOMPI_IN_LARGE || root)
+		gompi_slots_finish(t);
+	else
+		gompi_slots_finish_series(t, false);
 	if (p != GOMPI_IN_LARGE)
 		return gompi_slots_result(c);
 	if (size > GOMPI_DIRECT_FROM) {

@@ -22,8 +22,8 @@ struct pairs {
 	bool bodies;                 // all bodies together
 	// What this member has for itself. NULL: it is in the slot, or there is none.
 	const struct gompi_pair_block *own;
-	char *packed; // blocks that others read, one behind another, NULL: none
 	bool lent;    // others read what must stay as it is until they have
+	char *packed; // blocks that others read, one behind another, NULL: none; apart, else both flags become one load
 	bool borrows; // this member has read what others wait for
 };
 
@@ -38,9 +38,10 @@ struct pair_entry {
 
 // The plan of a head: how many entries the table has, and
 enum {
-	IN_BODY = 1,        // it is in the body, or with
-	IN_BODIES = 4,      // in all bodies together, as one
-	TABLE_ELSEWHERE = 2 // and there is only an entry for the table itself
+	IN_BODY = 1,         // it is in the body, or with
+	IN_BODIES = 4,       // in all bodies together, as one
+	TABLE_ELSEWHERE = 2, // and there is only an entry for the table itself
+	ALONE = 8            // or there is no table, but a block for the root, of so many bytes
 };
 
 // Entries of tables that are in the slot.
@@ -353,6 +354,18 @@ static inline int take_entry(struct pairs *p, int i, int which, const struct pai
 	return 0;
 }
 
+// Gets a block of so many bytes that is all there is in its sender's slot.
+static inline int take_alone(const struct pairs *p, const struct gompi_pair_block *b, uint64_t bytes, const char *slot,
+			     uint64_t capacity) {
+	if (__builtin_expect(bytes != block_bytes(b), 0))
+		note_length(p, b->member, bytes, block_bytes(b));
+	else if (bytes > capacity)
+		return MPI_ERR_INTERN;
+	else
+		gompi_buffer_unpack(&b->buf, 0, slot, (int64_t)bytes);
+	return 0;
+}
+
 // Gets block i, which has arrived. Blocks of another length than expected are noted in the call, and not copied.
 // MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
 static int pairs_take(struct pairs *p, int i) {
@@ -380,6 +393,8 @@ static int pairs_take(struct pairs *p, int i) {
 	uint64_t capacity = pair_capacity(body, bodies);
 	const struct pair_entry *table = (const void *)slot;
 	uint64_t entries = plan >> 16;
+	if ((plan & ALONE) != 0)
+		return take_alone(p, b, plan >> 16, slot, capacity);
 	p->borrows = p->borrows || bodies;
 	if (__builtin_expect((plan & TABLE_ELSEWHERE) != 0, 0))
 		return take_from_table_elsewhere(p, i, table, slot, entries);
@@ -460,6 +475,67 @@ static int pairs_leave(struct pairs *p) {
 	return __builtin_expect(p->lent || p->borrows || p->packed != NULL, 0) ? wait_for_readers(p) : 0;
 }
 
+// MPI_Gatherv of a member whose block fits into its slot, and who waits for nobody.
+static int gatherv_few(struct gompi_slots *t, struct gompi_slots_call *c) {
+	const struct gompi_pair_block *b = c->to;
+	enum gompi_slot_place place = gompi_place_of(block_bytes(b));
+	int rc = gompi_slots_begin(t, place);
+	if (rc)
+		return rc;
+	gompi_buffer_pack(&b->buf, gompi_slot_data(t, t->me, t->seq, place), 0, b->buf.size);
+	gompi_slots_publish(t, gompi_what(GOMPI_GATHERV, c->root, 0),
+			    block_bytes(b) << 16 | (place == GOMPI_IN_SMALL ? IN_BODY : 0) | ALONE);
+	gompi_slots_finish(t);
+	return GOMPI_SLOTS_DONE;
+}
+
+// MPI_Gatherv of the root: as below, with less to look at where all blocks are in slots.
+static int gatherv_root(struct gompi_slots *t, struct gompi_slots_call *c) {
+	uint64_t w = gompi_what(GOMPI_GATHERV, c->root, 0);
+	struct pairs p = {.t = t, .c = c, .own = c->sends == 1 ? c->to : NULL};
+	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD), failed = 0, others = 0;
+	if (rc)
+		return rc;
+	p.number = t->seq;
+	gompi_slots_publish(t, w, 0);
+	for (int i = 0; i < c->receives; i++) {
+		const struct gompi_pair_block *b = &c->from[i];
+		rc = 0;
+		if (b->member >= 0 && b->member != t->me) {
+			rc = gompi_slots_await_series(t, b->member);
+			if (rc == MPI_ERR_PROC_ABORTED)
+				return rc;
+			others++;
+			const struct gompi_slot_head *h = gompi_slot_head(t, b->member, p.number);
+			if (block_bytes(b) <= GOMPI_SLOT_INLINE && gompi_load(&h->what) == w &&
+			    gompi_load(&h->plan) == (block_bytes(b) << 16 | ALONE)) {
+				gompi_buffer_unpack(&b->buf, 0, h->data, b->buf.size);
+				continue;
+			}
+		}
+		if (rc == 0)
+			rc = pairs_take(&p, i);
+		failed = failed ? failed : rc;
+	}
+	if (others == t->n - 1)
+		t->settled = t->seq - 1;
+	if (__builtin_expect(p.borrows || gompi_slots_differ(c), 0)) { // somebody may wait for that
+		gompi_slots_finish(t);
+		wait_for_readers(&p);
+	} else {
+		gompi_slots_finish_series(t, true);
+	}
+	return failed ? failed : gompi_slots_result(c);
+}
+
+int gompi_slots_gatherv(struct gompi_slots *t, struct gompi_slots_call *c) {
+	if (t->me == c->root)
+		return gatherv_root(t, c);
+	if (c->sends == 1 && block_bytes(c->to) <= GOMPI_SLOT_SMALL)
+		return gatherv_few(t, c);
+	return gompi_slots_pairs(t, c);
+}
+
 int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 	struct pairs p;
 	int rc = pairs_ready(&p, t, c), failed = 0;
@@ -476,7 +552,8 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 	for (int k = 0; k < c->receives && rc != MPI_ERR_PROC_ABORTED; k++) {
 		int i = first + k < c->receives ? first + k : first + k - c->receives, member = c->from[i].member;
 		if (member >= 0 && (member != t->me || along_edges(c->kind)))
-			rc = gompi_slots_await(t, member);
+			rc = c->kind == GOMPI_SCATTERV ? gompi_slots_await_series(t, member)
+						       : gompi_slots_await(t, member);
 		if (rc == 0)
 			rc = pairs_take(&p, i);
 		failed = failed ? failed : rc;

@@ -22,12 +22,21 @@ static bool look_often(struct word_wait *w, int n) {
 	return false;
 }
 
+// Tells the others that this member has finished all before the operation under way, if they do not know it, and wakes
+// who waits for that or for what it has published.
+static void tell_all(struct gompi_slots *t) {
+	struct gompi_slots_member *me = &t->member[t->me];
+	if (gompi_load(&me->finished) < t->seq - 1)
+		gompi_store_release(&me->finished, t->seq - 1); // pairs with the acquire in gompi_slots_room
+	gompi_wake(&me->wait);
+}
+
 // Waits until *word, which member i changes, is at least least.
 static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int i) {
 	struct word_wait w = {word, least};
 	if (look_often(&w, GOMPI_SLOT_LOOKS_AT_ONCE))
 		return 0;
-	gompi_wake(&t->member[t->me].wait); // for what this member has published
+	tell_all(t);
 	if (look_often(&w, GOMPI_SLOT_LOOKS))
 		return 0;
 	struct gompi_waiting what = {.call = t->call, .peer = t->peers[i], .object = t->object, .all = true};
@@ -35,6 +44,7 @@ static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int
 }
 
 int gompi_slots_until(struct gompi_slots *t, bool (*done)(void *), void *arg) {
+	tell_all(t);
 	for (int k = gompi_node.policy.oversubscribed ? GOMPI_SLOT_LOOKS : 0; k < GOMPI_SLOT_LOOKS; k++)
 		if (done(arg))
 			return 0;
@@ -92,7 +102,7 @@ int gompi_slots_agree(struct gompi_slots *t, struct gompi_slots_call *c, uint64_
 int gompi_slots_follow(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t *bytes) {
 	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
 	t->seq++;
-	int rc = gompi_slots_await(t, c->root);
+	int rc = gompi_slots_await_series(t, c->root);
 	if (rc)
 		return rc;
 	struct gompi_slot_head *h = gompi_slot_head(t, c->root, t->seq);

@@ -77,6 +77,16 @@ static inline int gompi_slots_await(struct gompi_slots *t, int i) {
 	return gompi_slots_await_long(t, i);
 }
 
+// The same where member i waits for nothing that this one does, so that it may be ahead: if its slot has come, the
+// next one is fetched. Those behind it would often be fetched before they are filled.
+static inline int gompi_slots_await_series(struct gompi_slots *t, int i) {
+	// acquire: pairs with the release of who publishes
+	if (gompi_load_acquire(&gompi_slot_head(t, i, t->seq)->number) != t->seq)
+		return gompi_slots_await_long(t, i);
+	__builtin_prefetch(gompi_slot_head(t, i, t->seq + 1));
+	return 0;
+}
+
 // Returns true if member i's call belongs to one with w and plan; if not, that is noted in c.
 static inline bool gompi_slots_same(struct gompi_slots *t, struct gompi_slots_call *c, int i, uint64_t w,
 				    uint64_t plan) {
@@ -108,6 +118,17 @@ static inline void gompi_slots_finish(struct gompi_slots *t) {
 	gompi_wake(&me->wait);
 }
 
+// The same for an operation that nobody waits in for that: of four in a row the others are told once, since those who
+// fill slots look there, and the line would go to and fro each time. Who fills bodies then has as much room as it
+// needs, and who waits for all operations before (pairs.c) waits for members who wait, too (wait_word), or finish at
+// once. filled: others may wait for the slot.
+static inline void gompi_slots_finish_series(struct gompi_slots *t, bool filled) {
+	if (t->seq % GOMPI_SLOT_BODIES == 0)
+		gompi_slots_finish(t);
+	else if (filled)
+		gompi_wake(&t->member[t->me].wait);
+}
+
 static inline bool gompi_slots_differ(const struct gompi_slots_call *c) { return c->differ.rank >= 0; }
 
 static inline int gompi_slots_result(const struct gompi_slots_call *c) {
@@ -133,6 +154,7 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c); // and allreduce, scan, exscan
 int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c);
+int gompi_slots_gatherv(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c); // what has blocks of many lengths
 
 // One operation of a reduction: the others fill their slots with so many bytes, member 0 folds what all have into acc.

@@ -54,7 +54,7 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 		for (int i = upto - 1; i >= 0; i--) {
 			if (i == t->me)
 				continue;
-			rc = gompi_slots_await(t, i);
+			rc = gompi_slots_await_series(t, i);
 			if (rc)
 				return rc;
 			gompi_slots_same(t, c, i, w, plan);
@@ -62,7 +62,7 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 	}
 	if (upto > 0 && bytes > 0 && !gompi_slots_differ(c) && !*failed)
 		*failed = fold(r, &o, c->out + from, bytes, upto);
-	gompi_slots_finish(t);
+	gompi_slots_finish_series(t, true);
 	return 0;
 }
 

@@ -87,6 +87,7 @@ int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c) {
 	case GOMPI_REDUCE_SCATTER:
 		return gompi_slots_reduce_scatter(t, c);
 	case GOMPI_GATHERV:
+		return gompi_slots_gatherv(t, c);
 	case GOMPI_SCATTERV:
 	case GOMPI_ALLTOALLV:
 	case GOMPI_ALLTOALLW:

@@ -79,7 +79,8 @@ struct gompi_slots_mail {
 // What a member shares with the others in the control block of the communicator.
 struct gompi_slots_member {
 	_Alignas(GOMPI_LINE) gompi_a64 finished; // number of the last operation that it has finished
-	struct gompi_waitword wait;              // who waits for this member sleeps here
+	// Who waits for this member sleeps here. Beside what others look for it would be read from afar each time.
+	_Alignas(GOMPI_LINE) struct gompi_waitword wait;
 	struct gompi_slot_head head[GOMPI_SLOT_HEADS];
 	_Alignas(GOMPI_LINE) char body[GOMPI_SLOT_BODIES][GOMPI_SLOT_SMALL];
 	struct gompi_slots_mail mail;

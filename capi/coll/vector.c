@@ -230,8 +230,8 @@ int gompi_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 }
 GOMPI_ENTRY(MPI_Alltoallw_c, gompi_alltoallw_c)
 
-static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, struct gompi_vector recv, int root,
-		   MPI_Comm comm) {
+static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const struct gompi_vector *recv,
+		   int root, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_GATHERV);
 	struct gompi_pair_block mine, from[GOMPI_PAIRS_MOST];
 	if (t == NULL || (unsigned)root >= (unsigned)t->n || t->n > GOMPI_PAIRS_MOST)
@@ -240,7 +240,7 @@ static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 	c.kind = GOMPI_GATHERV, c.root = root, c.name = "MPI_Gatherv", c.sends = 1, c.receives = 0, c.in_place = false;
 	c.to = &mine, c.from = from;
 	if (t->me == root) {
-		if (!gompi_pair_blocks(from, t->n, &recv))
+		if (!gompi_pair_blocks(from, t->n, recv))
 			goto go;
 		c.receives = t->n;
 	}
@@ -253,27 +253,26 @@ static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_collective_to_go("MPI_Gatherv", GOMPI_GATHERV, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_vector_side(&recv), recv.counts.wide, 0, root, comm);
+				      gompi_vector_side(recv), recv->counts.wide, 0, root, comm);
 }
 
 int gompi_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
 		  const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	return gatherv(sendbuf, sendcount, sendtype,
-		       (struct gompi_vector){recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL}, root,
-		       comm);
+	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL};
+	return gatherv(sendbuf, sendcount, sendtype, &recv, root, comm);
 }
 GOMPI_ENTRY(MPI_Gatherv, gompi_gatherv)
 
 int gompi_gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
 		    MPI_Comm comm) {
-	return gatherv(sendbuf, sendcount, sendtype,
-		       (struct gompi_vector){recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL}, root, comm);
+	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL};
+	return gatherv(sendbuf, sendcount, sendtype, &recv, root, comm);
 }
 GOMPI_ENTRY(MPI_Gatherv_c, gompi_gatherv_c)
 
-static int scatterv(struct gompi_vector send, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-		    MPI_Comm comm) {
+static int scatterv(const struct gompi_vector *send, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+		    int root, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_SCATTERV);
 	struct gompi_pair_block mine, to[GOMPI_PAIRS_MOST];
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
@@ -282,7 +281,7 @@ static int scatterv(struct gompi_vector send, void *recvbuf, MPI_Count recvcount
 	c.kind = GOMPI_SCATTERV, c.root = root, c.name = "MPI_Scatterv", c.sends = 0, c.receives = 1;
 	c.in_place = false, c.to = to, c.from = &mine;
 	if (t->me == root) {
-		if (!gompi_pair_blocks(to, t->n, &send))
+		if (!gompi_pair_blocks(to, t->n, send))
 			goto go;
 		c.sends = t->n;
 	}
@@ -294,20 +293,20 @@ static int scatterv(struct gompi_vector send, void *recvbuf, MPI_Count recvcount
 		goto go;
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_collective_to_go("MPI_Scatterv", GOMPI_SCATTERV, gompi_vector_side(&send),
-				      gompi_side(recvbuf, recvcount, recvtype), send.counts.wide, 0, root, comm);
+	return gompi_collective_to_go("MPI_Scatterv", GOMPI_SCATTERV, gompi_vector_side(send),
+				      gompi_side(recvbuf, recvcount, recvtype), send->counts.wide, 0, root, comm);
 }
 
 int gompi_scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
 		   void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	return scatterv((struct gompi_vector){sendbuf, {sendcounts, false}, {displs, false}, sendtype, NULL}, recvbuf,
-			recvcount, recvtype, root, comm);
+	struct gompi_vector send = {sendbuf, {sendcounts, false}, {displs, false}, sendtype, NULL};
+	return scatterv(&send, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ENTRY(MPI_Scatterv, gompi_scatterv)
 
 int gompi_scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
 		     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	return scatterv((struct gompi_vector){sendbuf, {sendcounts, true}, {displs, true}, sendtype, NULL}, recvbuf,
-			recvcount, recvtype, root, comm);
+	struct gompi_vector send = {sendbuf, {sendcounts, true}, {displs, true}, sendtype, NULL};
+	return scatterv(&send, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ENTRY(MPI_Scatterv_c, gompi_scatterv_c)

@@ -1,8 +1,9 @@
 /* Proves: the members of a communicator get what each collective over slots (coll/slots.h) promises, for random series
  * of calls of all kinds, roots and lengths, with members that are late, that sleep, without a core for each, without
  * memory for large bodies, where members read each other's memory, where they cannot, and where all but one can;
- * reductions keep the order of ranks. Members whose calls do not belong together are told so, and go on together
- * afterwards. A member that died ends the wait of the others. */
+ * reductions keep the order of ranks. Members who have returned from a call are not waited for in it. Members whose
+ * calls do not belong together are told so, and go on together afterwards. A member that died ends the wait of the
+ * others. */
 #include "../unit.h"
 
 #include "coll/slots.h"
@@ -57,12 +58,62 @@ struct scene {
 	bool in_place;
 };
 
+/* Blocks of lengths that only pairs know, here that of a block between two members. */
+static uint64_t between(const struct scene *s, int i, int j) { return s->bytes * (uint64_t)((i + j) % 3) / 2; }
+
+/* The blocks of a member for all, or for and from the root alone: where base has room for one of each. */
+static int blocks_of(struct gompi_pair_block b[], const struct scene *s, int me, bool all, char *base) {
+	int k = 0;
+	for (int i = 0; i < n; i++)
+		if (all || i == s->root)
+			b[k++] = (struct gompi_pair_block){
+				i,
+				{.at = base + (all ? (uint64_t)i * s->bytes : 0), .size = (int64_t)between(s, me, i)}};
+	return k;
+}
+
+static bool are_inputs(const struct gompi_pair_block b[], int count, const struct scene *s, int me) {
+	bool right = true;
+	for (int i = 0; i < count; i++)
+		right = right && (b[i].member < 0 ||
+				  is_input(b[i].buf.at, s->call * 10 + b[i].member, me, (uint64_t)b[i].buf.size));
+	return right;
+}
+
+/* MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv. */
+static void one_of_pairs(int me, const struct scene *s, char *in, char *out) {
+	struct gompi_pair_block to[MOST], from[MOST];
+	struct gompi_slots_call c = {.kind = s->kind, .root = s->root, .name = "test", .to = to, .from = from};
+	bool root = me == s->root, all = s->kind == GOMPI_ALLTOALLV;
+	if (all || root || s->kind == GOMPI_GATHERV)
+		c.sends = blocks_of(to, s, me, s->kind != GOMPI_GATHERV, in);
+	if (all || root || s->kind == GOMPI_SCATTERV)
+		c.receives = blocks_of(from, s, me, s->kind != GOMPI_SCATTERV, out);
+	if (s->in_place && all)
+		c.in_place = true, from[me].member = -1, memcpy(to, from, sizeof to);
+	else if (s->in_place && root && s->kind == GOMPI_GATHERV)
+		c.sends = 0, from[me].member = -1;
+	else if (s->in_place && root)
+		c.receives = 0, to[me].member = -1;
+	for (int i = 0; i < c.sends; i++)
+		if (to[i].member >= 0)
+			fill_input(to[i].buf.at, s->call * 10 + me, to[i].member, (uint64_t)to[i].buf.size);
+	int rc = gompi_slots_run(view[me], &c);
+	CHECK(rc == GOMPI_SLOTS_DONE, "call %d, kind %d: %d", s->call, s->kind, rc);
+	CHECK(are_inputs(from, c.receives, s, me), "call %d, kind %d, root %d, %llu bytes%s, %d members: wrong at %d",
+	      s->call, s->kind, s->root, (unsigned long long)s->bytes, s->in_place ? " in place" : "", n, me);
+}
+
 static void one(int me, const struct scene *s) {
 	static char own[MOST][MOST * LONGEST], got[MOST][MOST * LONGEST];
 	struct gompi_slots_call c = {.kind = s->kind, .root = s->root, .name = "test", .bytes = s->bytes};
 	char *in = own[me], *out = got[me];
 	uint64_t sizes[MOST], bytes = s->bytes, from = 0;
 	bool root = me == s->root;
+	if (s->kind == GOMPI_GATHERV || s->kind == GOMPI_SCATTERV || s->kind == GOMPI_ALLTOALLV) {
+		one_of_pairs(me, s, in, out);
+		return;
+	}
 	int rc, upto = s->kind == GOMPI_SCAN ? me + 1 : s->kind == GOMPI_EXSCAN ? me : n;
 	c.reduction = (struct gompi_reduction){.size = 2, .go = 1};
 	fill_input(in, s->call, me, bytes);
@@ -138,9 +189,10 @@ static void one(int me, const struct scene *s) {
 static int calls;
 
 static void series(int me) {
-	static const int kinds[] = {GOMPI_BARRIER,        GOMPI_BCAST,     GOMPI_REDUCE,  GOMPI_ALLREDUCE,
-				    GOMPI_GATHER,         GOMPI_SCATTER,   GOMPI_SCAN,    GOMPI_EXSCAN,
-				    GOMPI_REDUCE_SCATTER, GOMPI_ALLGATHER, GOMPI_ALLTOALL};
+	static const int kinds[] = {GOMPI_BARRIER,        GOMPI_BCAST,     GOMPI_REDUCE,   GOMPI_ALLREDUCE,
+				    GOMPI_GATHER,         GOMPI_SCATTER,   GOMPI_SCAN,     GOMPI_EXSCAN,
+				    GOMPI_REDUCE_SCATTER, GOMPI_ALLGATHER, GOMPI_ALLTOALL, GOMPI_GATHERV,
+				    GOMPI_SCATTERV,       GOMPI_ALLTOALLV};
 	static const uint64_t lengths[] = {0, 2, 8, 40, 42, 400, 2048, 2050, 6000, 16384, LONGEST};
 	unsigned script = (unsigned)n, late = (unsigned)me;
 	for (int k = 0; k < calls; k++) {
@@ -149,10 +201,60 @@ static void series(int me) {
 		s.root = (int)draw(&script, (unsigned)n);
 		s.bytes = lengths[draw(&script, sizeof lengths / sizeof *lengths)];
 		s.in_place = draw(&script, 2);
-		for (unsigned i = draw(&late, 8) == 0 ? draw(&late, 300) : 0; i > 0; i--)
-			sched_yield();
-		one(me, &s);
+		/* Some go on in a loop, in which members may be ahead of others by as much as there is room. */
+		for (unsigned more_of_it = draw(&script, 3) == 0 && s.bytes <= 400 ? draw(&script, 50) : 0;;
+		     more_of_it--) {
+			for (unsigned i = draw(&late, 8) == 0 ? draw(&late, 300) : 0; i > 0; i--)
+				sched_yield();
+			one(me, &s);
+			if (more_of_it == 0)
+				break;
+			s.call += calls;
+		}
 	}
+}
+
+/* reads: members [0, reads) let the others read their memory. */
+static void fresh(bool large, int reads) {
+	int32_t peers[MOST];
+	for (int i = 0; i < n; i++)
+		peers[i] = i < reads ? 0 : 1; /* of which there is none */
+	gompi_node.cma = reads > 0;
+	char *memory = unit_memory((size_t)n * sizeof(struct gompi_slots_member));
+	more = large ? unit_memory((size_t)n * sizeof(struct gompi_slots_more)) : NULL;
+	for (int i = 0; i < n; i++) {
+		if (view[i] != NULL)
+			gompi_slots_close(view[i]);
+		view[i] = NULL;
+	}
+	for (int i = 0; i < n; i++)
+		view[i] = gompi_slots_open(memory, n, i, peers, 1);
+}
+
+/* Some calls in a row whose root, if it need not wait, tells the others late that it has finished them; then a last
+ * one, in which others need room: they must not wait for a member that has returned from it, since that does no
+ * more. */
+static int in_a_row;
+static struct scene last;
+
+static void then_stop(int me) {
+	static const int kinds[] = {GOMPI_GATHER, GOMPI_REDUCE, GOMPI_GATHERV};
+	for (int k = 0; k < in_a_row; k++)
+		one(me, &(struct scene){.kind = kinds[in_a_row % 3], .call = k, .bytes = 8});
+	one(me, &last);
+}
+
+static void stops(void) {
+	static const int kinds[] = {GOMPI_BARRIER, GOMPI_BCAST,   GOMPI_REDUCE,   GOMPI_GATHER,   GOMPI_SCATTER,
+				    GOMPI_SCAN,    GOMPI_GATHERV, GOMPI_SCATTERV, GOMPI_ALLTOALLV};
+	static const uint64_t lengths[] = {8, 400, 6000, 16384};
+	for (in_a_row = 0; in_a_row < 20; in_a_row++)
+		for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++)
+			for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+				fresh(true, n);
+				last = (struct scene){kinds[i / 2], in_a_row, i % 2 ? n - 1 : 0, lengths[k], false};
+				unit_threads(n, then_stop);
+			}
 }
 
 /* Members whose calls do not belong together, then one of all. */
@@ -178,23 +280,6 @@ static void differing(int me) {
 	one(me, &(struct scene){.kind = GOMPI_ALLREDUCE, .call = 3, .bytes = 100});
 }
 
-/* reads: members [0, reads) let the others read their memory. */
-static void fresh(bool large, int reads) {
-	int32_t peers[MOST];
-	for (int i = 0; i < n; i++)
-		peers[i] = i < reads ? 0 : 1; /* of which there is none */
-	gompi_node.cma = reads > 0;
-	char *memory = unit_memory((size_t)n * sizeof(struct gompi_slots_member));
-	more = large ? unit_memory((size_t)n * sizeof(struct gompi_slots_more)) : NULL;
-	for (int i = 0; i < n; i++) {
-		if (view[i] != NULL)
-			gompi_slots_close(view[i]);
-		view[i] = NULL;
-	}
-	for (int i = 0; i < n; i++)
-		view[i] = gompi_slots_open(memory, n, i, peers, 1);
-}
-
 int main(void) {
 	static const int sizes[] = {2, 3, 5, 8};
 	unit_node(1);
@@ -207,15 +292,17 @@ int main(void) {
 			gompi_node.policy.oversubscribed = how == 1;
 			gompi_node.policy.quiet_looks = how == 1 ? 0 : 200;
 			unit_hurry = how == 2; /* whoever waits sleeps */
-			calls = 400 / n;
+			calls = 600 / n;
 			fresh(how != 3, how == 0 ? n : how == 4 ? n - 1 : 0);
 			unit_threads(n, series);
 		}
 	}
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
+	n = 3, unit_hurry = true;
+	gompi_node.policy.oversubscribed = false, gompi_node.policy.quiet_looks = 200;
+	stops(); /* all sleep who wait */
 	unit_hurry = false;
-
-	n = 3;
+	stops();
 	const struct {
 		int kind, other;
 		int root, other_root;
