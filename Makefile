@@ -53,7 +53,7 @@ test-cluster: ## jobs over hosts made of namespaces (root), under MPICH's, Open 
 	@scripts/deps.sh cluster
 	@scripts/test.sh "$(BUILD)" cluster
 
-scale: ## a job of 100,000 processes on 1,000 nodes, simulated: the figures of docs/SCALING.md
+scale: ## jobs of 100,000 processes on 1,000 nodes, windows of 1,000,000, simulated: the figures of docs/SCALING.md
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" scale
 

@@ -10,7 +10,6 @@ import "C"
 import (
 	"errors"
 	"runtime"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -58,9 +57,9 @@ func (dataPath) Install(p *rma.Plan) error {
 			direct: C.bool(t.Direct),
 		}
 	}
-	remote := (*C.struct_gompi_remote_plan)(unsafe.Pointer(unsafe.SliceData(p.All))) // see layout.go
 	plan := C.struct_gompi_win_plan{
 		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), told: C.uintptr_t(p.Told),
+		remote: C.uintptr_t(p.Table),
 		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
 		local_n: C.int32_t(len(members)),
 	}
@@ -73,14 +72,30 @@ func (dataPath) Install(p *rma.Plan) error {
 		in_place: C.uint8_t(h.InPlace),
 		common:   C.struct_gompi_common_hints{C.uint64_t(h.Common.Promises), C.uint64_t(h.Common.Granularity)},
 		kinds:    textCopy(h.AllocKinds), shared: textCopy(h.Shared)}
-	if !C.gompi_win_open(&plan, &members[0], remote) {
+	if !C.gompi_win_open(&plan, &members[0]) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
+	}
+	if p.Of != nil {
+		setMembers(p)
 	}
 	if len(p.Leaders) > 0 && !C.gompi_win_lead(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
 		(*C.int32_t)(&p.Leaders[0])) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a group of %d nodes", len(p.Leaders))
 	}
 	return nil
+}
+
+// setMembers writes down who is in a window that spans nodes, as far as this process does.
+func setMembers(p *rma.Plan) {
+	var some [256]C.struct_gompi_remote_plan // members are many
+	p.Rows.InPieces(len(some), func(first, count int) {
+		for i := range count {
+			m := p.Of(first + i)
+			some[i] = C.struct_gompi_remote_plan{size: C.uint64_t(m.Size), disp_unit: C.int32_t(m.DispUnit),
+				peer: C.int32_t(m.Peer)}
+		}
+		C.gompi_win_set_members(C.uintptr_t(p.Handle), C.int(first), C.int(count), &some[0])
+	})
 }
 
 func (dataPath) Attached(h, from, to uintptr) bool {
@@ -100,16 +115,15 @@ func (dataPath) Unregister(r rma.Region) {
 	C.gompi_fabric_unregister(&region)
 }
 
-func (dataPath) SetRegions(h uintptr, of func(rank int) rma.Region, n int) {
-	var some [256]C.struct_gompi_region // members are many
-	for first := 0; first < n; first += len(some) {
-		count := min(n-first, len(some))
+func (dataPath) SetRegions(h uintptr, rows rma.Rows, of func(rank int) rma.Region) {
+	var some [256]C.struct_gompi_region
+	rows.InPieces(len(some), func(first, count int) {
 		for i := range count {
 			r := of(first + i)
 			some[i] = C.struct_gompi_region{key: C.uint64_t(r.Key), address: C.uint64_t(r.Address)}
 		}
 		C.gompi_win_set_regions(C.uintptr_t(h), C.int(first), C.int(count), &some[0])
-	}
+	})
 }
 
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
@@ -118,7 +132,12 @@ func (dataPath) MayFree(h uintptr) error {
 	return verdictOf(func(v *C.struct_gompi_verdict) C.int { return C.gompi_win_may_free(C.uintptr_t(h), v) })
 }
 
-func (dataPath) Barrier(h uintptr) error { return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h))) }
+func (dataPath) Barrier(h uintptr) error {
+	return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h), false))
+}
+func (dataPath) Meet(h uintptr) error {
+	return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h), true))
+}
 
 func init() {
 	rma.OnRegion(func(addr uintptr, size, off int64) {

@@ -102,6 +102,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 		NodeOf:    func(w int32) int32 { return p.Processes.At(w).Node },
 		NodeIndex: func(w int32) int { return int(p.Processes.At(w).Index) },
 		Allgather: p.Coll.Allgather,
+		Words:     func(c *comm.Comm, kept, rest int) rma.Words { return p.Coll.Words(c, kept, rest) },
 		InPieces:  p.Node.InPieces,
 	}
 	self.Store(p)

@@ -129,7 +129,7 @@ scale)
 	heartbeats=unit_fabric_heartbeats_address
 	step 'cmake' 1800 sh -c 'cmake -S . -B "$0" >"$0/configure.log" 2>&1 && cmake --build "$0" -j "$1" --target "$2"' "$build" "$jobs" $heartbeats &&
 		step 'heartbeats' 600 sh -c 'for nodes in 10 100 1000; do "$0" $nodes 100 || exit; done' "$build/tests/c/unit/$heartbeats"
-	step 'boot and windows' 600 go test -count=1 -v -run '^Test(Scale|SpanScale|WindowScale)$' ./core/boot ./core/comm ./capi
+	step 'boot and windows' 600 go test -count=1 -v -run '^Test(Scale|HierarchyScale|WindowScale)$' ./core/boot ./core/comm ./capi
 	;;
 *) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|scale" >&2; exit 2 ;;
 esac

@@ -129,16 +129,17 @@ static int check_range(struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	struct gompi_target *t = &c->w->targets[r->target];
 	uint64_t size = gompi_win_bytes(c->w, r->target);
+	const uint32_t unit = gompi_win_unit(c->w, r->target);
 	int64_t offset, lo = 0, hi = 0, from, to;
 	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
 	if (lo == hi) // nothing is touched
 		return MPI_SUCCESS;
-	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) ||
+	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)unit, &offset) ||
 	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
 		return gompi_error(
 			c->verdict, MPI_ERR_RMA_RANGE,
 			"target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes",
-			r->target, (long long)r->disp, t->disp_unit, (unsigned long long)size);
+			r->target, (long long)r->disp, unit, (unsigned long long)size);
 	c->target.offset = (uint64_t)offset;
 	if (c->w->attached != NULL) {
 		char *here;
@@ -172,7 +173,7 @@ static int check_range(struct gompi_checked *c) {
 		return gompi_error(c->verdict, MPI_ERR_RMA_RANGE,
 				   "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in "
 				   "the window of %llu bytes",
-				   r->target, (long long)from, (long long)to, (long long)r->disp, t->disp_unit,
+				   r->target, (long long)from, (long long)to, (long long)r->disp, unit,
 				   (long long)c->target.count, (unsigned long long)size);
 	c->mapped = gompi_load(&t->state) & TARGET_DIRECT;
 	if (!c->mapped) {

@@ -10,15 +10,14 @@ static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, M
 	int64_t offset, bytes;
 	if ((uint32_t)target >= w->n || w->watch != NULL)
 		return false;
-	struct gompi_target *t = &w->targets[target];
-	uint32_t state = gompi_load(&t->state);
-	if (!(state & TARGET_REMOTE) || !((gompi_load(&w->access) | state) & TARGET_ACCESS) ||
-	    __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+	const struct gompi_win_remote *there = &w->remote[target];
+	uint32_t state = gompi_load(&w->targets[target].state);
+	if ((state & TARGET_NEAR) || !((gompi_load(&w->access) | state) & TARGET_ACCESS) ||
+	    __builtin_mul_overflow((int64_t)disp, (int64_t)there->disp_unit, &offset) ||
 	    __builtin_mul_overflow((int64_t)count, size, &bytes) || bytes <= 0 || bytes > GOMPI_SHORT_PUT)
 		return false;
 	// What is negative becomes huge here. In a dynamic window nobody has a byte: the target knows what is attached.
-	const uint64_t there = w->remote[target].size;
-	return (uint64_t)offset <= there && (uint64_t)bytes <= there - (uint64_t)offset &&
+	return (uint64_t)offset <= there->size && (uint64_t)bytes <= there->size - (uint64_t)offset &&
 	       gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes);
 }
 

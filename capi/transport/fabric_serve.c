@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/loss.h"
+#include "base/sparse.h"
 #include "base/wait.h"
 #include "transport/ongoing.h"
 #include "transport/stream.h"
@@ -380,7 +381,7 @@ static void free_streams(struct gompi_win *w) {
 		free(s);
 		s = next;
 	}
-	free(gompi_load(&w->streams));
+	gompi_sparse_give(gompi_load(&w->streams), gompi_streams_bytes(w));
 }
 
 void gompi_stream_open(void) {

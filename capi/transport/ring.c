@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/loss.h"
+#include "base/sparse.h"
 #include "base/tuning.h"
 #include "base/wait.h"
 #include "transport/bounce.h"
@@ -110,10 +111,10 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
 	if (numbers != NULL)
 		return numbers;
-	gompi_a64 *mine = calloc(w->n, sizeof *mine);
+	gompi_a64 *mine = gompi_sparse_take(w->n * sizeof *mine);
 	if (mine == NULL || gompi_change_once(&w->sent, &numbers, mine))
 		return mine;
-	free(mine); // another thread was first
+	gompi_sparse_give(mine, w->n * sizeof *mine); // another thread was first
 	return numbers;
 }
 

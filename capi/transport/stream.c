@@ -3,16 +3,17 @@
 
 #include <stdlib.h>
 
+#include "base/sparse.h"
 #include "win/why.h"
 
 static struct gompi_streams *streams_of(struct gompi_win *w) {
 	struct gompi_streams *all = gompi_load_acquire(&w->streams);
 	if (all != NULL)
 		return all;
-	struct gompi_streams *mine = calloc(1, sizeof *mine + w->n * sizeof mine->of[0]);
+	struct gompi_streams *mine = gompi_sparse_take(gompi_streams_bytes(w));
 	if (mine == NULL || gompi_change_once(&w->streams, &all, mine))
 		return mine;
-	free(mine); // another thread was first
+	gompi_sparse_give(mine, gompi_streams_bytes(w)); // another thread was first
 	return all;
 }
 

@@ -86,8 +86,12 @@ struct gompi_stream {
 // All streams of a window.
 struct gompi_streams {
 	struct gompi_stream *_Atomic first;
-	struct gompi_stream *_Atomic of[]; // [n]
+	struct gompi_stream *_Atomic of[]; // [n], a few of them used (base/sparse.h)
 };
+
+static inline size_t gompi_streams_bytes(const struct gompi_win *w) {
+	return sizeof(struct gompi_streams) + w->n * sizeof(struct gompi_stream *);
+}
 
 // The stream of a member, made at the first use. NULL: there is no memory.
 struct gompi_stream *gompi_stream_of(struct gompi_win *w, int rank);

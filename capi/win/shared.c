@@ -10,18 +10,15 @@ static inline struct gompi_target *plain_target(MPI_Win win, int rank) {
 	return __builtin_expect(plain, 1) ? &w->targets[rank] : NULL;
 }
 
-// Stores where memory is and returns its size.
-static inline int64_t shared_bytes(struct gompi_target *t, void *baseptr) {
-	bool here = (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->reach > 0;
-	*(void **)baseptr = here ? t->base : NULL;
-	return here ? (int64_t)t->reach : 0;
+// Returns true if all of a member's memory is mapped here, and some.
+static inline bool shared_here(const struct gompi_target *t) {
+	return (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->reach > 0;
 }
 
 // The call with one of two places for the unit. Not inlined, so that the usual call needs no stack frame.
 static __attribute__((noinline)) int other_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, MPI_Aint *unit_c,
 						 void *baseptr) {
 	static const char call[] = "MPI_Win_shared_query";
-	static struct gompi_target nowhere = {.disp_unit = 1};
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
@@ -37,20 +34,23 @@ static __attribute__((noinline)) int other_query(MPI_Win win, int rank, MPI_Aint
 	}
 	if (size == NULL || (unit == NULL && unit_c == NULL) || baseptr == NULL)
 		return gompi_no_place(call, GOMPI_ON_WIN, (uintptr_t)win);
-	struct gompi_target *t = rank < n ? &w->targets[rank] : &nowhere;
-	*size = shared_bytes(t, baseptr);
+	const struct gompi_target *t = rank < n && shared_here(&w->targets[rank]) ? &w->targets[rank] : NULL;
+	uint32_t its = rank < n ? gompi_win_unit(w, rank) : 1;
+	*size = t != NULL ? (MPI_Aint)t->reach : 0;
+	*(void **)baseptr = t != NULL ? t->base : NULL;
 	if (unit != NULL)
-		*unit = (int)t->disp_unit;
+		*unit = (int)its;
 	else
-		*unit_c = t->disp_unit;
+		*unit_c = its;
 	return MPI_SUCCESS;
 }
 
 int gompi_win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr) {
 	struct gompi_target *t = plain_target(win, rank);
-	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL, 0))
+	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL || !shared_here(t), 0))
 		return other_query(win, rank, size, disp_unit, NULL, baseptr);
-	*size = shared_bytes(t, baseptr);
+	*size = (MPI_Aint)t->reach;
+	*(void **)baseptr = t->base;
 	*disp_unit = (int)t->disp_unit;
 	return MPI_SUCCESS;
 }
@@ -58,9 +58,10 @@ GOMPI_ENTRY(MPI_Win_shared_query, gompi_win_shared_query)
 
 int gompi_win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
 	struct gompi_target *t = plain_target(win, rank);
-	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL, 0))
+	if (__builtin_expect(t == NULL || size == NULL || disp_unit == NULL || baseptr == NULL || !shared_here(t), 0))
 		return other_query(win, rank, size, NULL, disp_unit, baseptr);
-	*size = shared_bytes(t, baseptr);
+	*size = (MPI_Aint)t->reach;
+	*(void **)baseptr = t->base;
 	*disp_unit = t->disp_unit;
 	return MPI_SUCCESS;
 }

@@ -1,12 +1,15 @@
 #include "win/watch.h"
 
-#include <stdlib.h>
+#include "base/sparse.h"
 
 void gompi_watch(struct gompi_win *w, const struct gompi_watch *watch) {
 	w->watch = watch;
-	for (uint32_t i = 0; i < w->n; i++)
-		w->targets[i].reach = w->targets[i].reach8 = 0;
-	free(w->parts); // what is mapped in part goes its target's transport as a whole
+	for (int i = 0; i < w->local_n; i++) { // the others have none
+		struct gompi_target *t = &w->targets[gompi_win_local(w, i)];
+		t->reach = t->reach8 = 0;
+	}
+	// what is mapped in part goes its target's transport as a whole
+	gompi_sparse_give(w->parts, sizeof *w->parts * w->n);
 	w->parts = NULL;
 	gompi_or(&w->flush_more, FLUSH_WATCHED);
 }

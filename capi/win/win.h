@@ -49,21 +49,25 @@ struct gompi_win_shared {
 
 #define GOMPI_BARRIER_SIZE(n) (GOMPI_LINE * (2 + 2 * (size_t)(n)))
 
-// What this process knows of one member; 32 bytes.
+// What this process knows of one member; 32 bytes. Of a window that spans nodes those of members on other nodes are
+// zero, and have no memory, until this process opens an epoch to such a member alone (base/sparse.h).
 struct gompi_target {
 	char *base;     // where the member's memory is mapped here, if TARGET_DIRECT
 	uint64_t reach; // bytes that can be addressed here from base on: the member's size if TARGET_DIRECT, else 0, or
 			// the end of its part (gompi_part) if that begins at base
-	uint32_t disp_unit;
-	gompi_a32 state; // TARGET_ bits
-	uint64_t reach8; // number of offsets at which 8 bytes can be addressed here: reach - 7, or 0
+	uint32_t disp_unit; // 0 for a member on another node: see struct gompi_win_remote
+	gompi_a32 state;    // TARGET_ bits
+	uint64_t reach8;    // number of offsets at which 8 bytes can be addressed here: reach - 7, or 0
 };
 
-// What this process knows of one member besides if the window spans nodes; 32 bytes.
+// What all processes of a node know alike of one member if the window spans nodes; 32 bytes. They share the table of
+// these, at the end of the control memory, where there was room for it (core/rma); it does not change once the window
+// is made.
 struct gompi_win_remote {
 	uint64_t size;              // of its memory, bytes
 	struct gompi_region region; // it, for reads and writes by the network; key 0: it goes by records
 	int32_t peer;               // number of its process
+	uint32_t disp_unit;
 };
 
 // The bytes of a member's memory, from its beginning, that are mapped here if not all are: the whole pages of memory
@@ -78,7 +82,7 @@ enum {
 	TARGET_EXCLUSIVE = 1 << 2, // and exclusively
 	TARGET_NOCHECK = 1 << 3,   // and without taking the lock
 	TARGET_STARTED = 1 << 4,   // in the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
-	TARGET_REMOTE = 1 << 5,    // on another node
+	TARGET_NEAR = 1 << 5,      // on this node
 	TARGET_ACCESS = TARGET_LOCKED | TARGET_STARTED,
 	TARGET_POSTS_SHIFT = 24, // bits 24..31: posts of this member that MPI_Win_start has used up
 };
@@ -126,6 +130,7 @@ struct gompi_win {
 	struct gompi_target *targets;
 	struct gompi_win_shared *shared; // control memory, as if it began with rank 0's line
 	struct gompi_win_remote *remote; // [n]; NULL: all members are on this node
+	struct gompi_win_remote *own;    // the same, if this process has the table alone; else NULL
 	const struct gompi_watch *watch; // NULL: nobody watches
 	struct gompi_barrier *barrier;
 	gompi_a32 exposure; // size of the group of the open MPI_Win_post + 1, 0: none
@@ -211,15 +216,18 @@ static inline struct gompi_win_member *gompi_member(const struct gompi_win *w, i
 
 // Returns true if a member is on another node.
 static inline bool gompi_win_elsewhere(const struct gompi_win *w, int rank) {
-	return __builtin_expect(w->remote != NULL, 0) && (gompi_load(&w->targets[rank].state) & TARGET_REMOTE);
+	return __builtin_expect(w->remote != NULL, 0) && !(gompi_load(&w->targets[rank].state) & TARGET_NEAR);
 }
 
-// Rank in MPI_COMM_WORLD of a member, wherever it is; its size in bytes.
+// Rank in MPI_COMM_WORLD of a member, wherever it is; its size in bytes; its displacement unit.
 static inline int32_t gompi_win_peer(const struct gompi_win *w, int rank) {
 	return __builtin_expect(w->remote == NULL, 1) ? gompi_member(w, rank)->peer : w->remote[rank].peer;
 }
 static inline uint64_t gompi_win_bytes(const struct gompi_win *w, int rank) {
 	return __builtin_expect(w->remote == NULL, 1) ? gompi_member(w, rank)->size : w->remote[rank].size;
+}
+static inline uint32_t gompi_win_unit(const struct gompi_win *w, int rank) {
+	return gompi_win_elsewhere(w, rank) ? w->remote[rank].disp_unit : w->targets[rank].disp_unit;
 }
 
 // The rank of the i-th member on this node, and the way back.

@@ -5,12 +5,13 @@
 
 #include "base/call.h"
 #include "base/loss.h"
+#include "base/sparse.h"
 #include "fabric/leaders.h"
 #include "win/epoch.h"
 #include "win/win_table.h"
 
 _Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
-_Static_assert(sizeof(struct gompi_win_remote) == 32, "and as many again if the window spans nodes");
+_Static_assert(sizeof(struct gompi_win_remote) == 32, "and as many on the node if the window spans nodes");
 _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1),
 	       "core/shm.BarrierSize");
 
@@ -33,19 +34,24 @@ static struct {
 void (*gompi_win_closing)(struct gompi_win *w);
 void (*gompi_win_emptying)(struct gompi_win *w);
 
+// Returns the size of the table of targets: whole lines, so that none of them lies in two.
+static size_t targets_bytes(size_t n) {
+	return (n * sizeof(struct gompi_target) + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE;
+}
+
 // Frees what a slot has of its last window.
 static void empty_slot(struct gompi_win *w) {
 	if (gompi_win_emptying != NULL)
 		gompi_win_emptying(w);
-	free(w->targets);
-	free(w->remote);
+	gompi_sparse_give(w->targets, targets_bytes(w->n));
+	gompi_sparse_give(w->own, sizeof *w->own * w->n);
 	free(w->ranks);
-	free(w->attached);
+	gompi_sparse_give(w->attached, sizeof *w->attached * w->n);
 	free(w->empty.at);
 	free(w->hints.kinds);
 	free(w->hints.shared);
-	free(w->parts);
-	free(gompi_load_total(&w->sent));
+	gompi_sparse_give(w->parts, sizeof *w->parts * w->n);
+	gompi_sparse_give(gompi_load_total(&w->sent), sizeof *w->sent * w->n);
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
 	gompi_ranks_drop(&w->members);
@@ -90,7 +96,7 @@ static void set_member(struct gompi_win *w, int local, const struct gompi_member
 						       .reach = reach,
 						       .reach8 = reach >= 8 ? reach - 7 : 0,
 						       .disp_unit = (uint32_t)plan->disp_unit,
-						       .state = plan->direct ? TARGET_DIRECT : 0};
+						       .state = TARGET_NEAR | (plan->direct ? TARGET_DIRECT : 0)};
 	// All members of the node write the same: shared memory has each of them once.
 	struct gompi_win_member *m = gompi_member(w, plan->rank);
 	m->address = plan->address;
@@ -101,34 +107,29 @@ static void set_member(struct gompi_win *w, int local, const struct gompi_member
 		w->ranks[local] = plan->rank;
 }
 
-static void set_remote(struct gompi_win *w, int rank, const struct gompi_remote_plan *plan) {
-	w->remote[rank] = (struct gompi_win_remote){.size = plan->size, .peer = plan->peer};
-	if (gompi_on_node(plan->peer) < 0)
-		w->targets[rank] =
-			(struct gompi_target){.disp_unit = (uint32_t)plan->disp_unit, .state = TARGET_REMOTE};
-}
-
 // Makes the tables of a slot. Returns true if there was memory for them.
 static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
 			const struct gompi_member_plan *members) {
 	const size_t n = (size_t)plan->n, local_n = (size_t)plan->local_n;
-	const size_t bytes = (sizeof *w->targets * n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE;
 	bool parts = false;
 	for (size_t i = 0; i < local_n; i++)
 		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
-	if ((w->targets = aligned_alloc(GOMPI_LINE, bytes)) == NULL || !gompi_ranks_copy(&w->members, &plan->group))
+	if ((w->targets = gompi_sparse_take(targets_bytes(n))) == NULL || !gompi_ranks_copy(&w->members, &plan->group))
 		return false;
-	memset(w->targets, 0, bytes);
-	if (parts && (w->parts = calloc(n, sizeof *w->parts)) == NULL)
+	if (parts && (w->parts = gompi_sparse_take(sizeof *w->parts * n)) == NULL)
 		return false;
-	if (local_n < n && ((w->remote = calloc(n, sizeof *w->remote)) == NULL ||
-			    (w->ranks = calloc(local_n, sizeof *w->ranks)) == NULL))
-		return false;
-	return plan->flavor != MPI_WIN_FLAVOR_DYNAMIC || (w->attached = calloc(n, sizeof *w->attached)) != NULL;
+	if (local_n < n) {
+		w->remote = (struct gompi_win_remote *)plan->remote;
+		if (w->remote == NULL && (w->remote = w->own = gompi_sparse_take(sizeof *w->own * n)) == NULL)
+			return false;
+		if ((w->ranks = calloc(local_n, sizeof *w->ranks)) == NULL)
+			return false;
+	}
+	return plan->flavor != MPI_WIN_FLAVOR_DYNAMIC ||
+	       (w->attached = gompi_sparse_take(sizeof *w->attached * n)) != NULL;
 }
 
-bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
-		    const struct gompi_remote_plan *remote) {
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members) {
 	struct gompi_win *w = take_slot();
 	if (w == NULL) {
 		free(plan->hints.kinds);
@@ -136,13 +137,13 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 		return false;
 	}
 	w->hints = plan->hints;
+	w->n = (uint32_t)plan->n;
 	if (!make_tables(w, plan, members)) {
 		give_slot(w);
 		return false;
 	}
 	const size_t line = sizeof(struct gompi_win_member);
 	int local_n = plan->local_n, lowest = members[0].rank, lines = members[local_n - 1].rank - lowest + 1;
-	w->n = (uint32_t)plan->n;
 	w->me = plan->me;
 	w->local_n = local_n;
 	w->partner = -1;
@@ -156,8 +157,6 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 		(gompi_node.policy.oversubscribed ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
 	for (int i = 0; i < local_n; i++)
 		set_member(w, i, &members[i]);
-	for (int i = 0; w->remote != NULL && i < plan->n; i++)
-		set_remote(w, i, &remote[i]);
 	w->local_me = gompi_win_index(w, w->me);
 	const struct gompi_member_plan *own = &members[w->local_me];
 	w->base = (void *)own->base;
@@ -179,6 +178,13 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region) {
 	return gompi_fabric_is_open() && gompi_fabric_register((void *)at, bytes, true, region) == MPI_SUCCESS;
+}
+
+void gompi_win_set_members(uintptr_t handle, int first, int count, const struct gompi_remote_plan *members) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	for (int i = 0; w != NULL && w->remote != NULL && i < count; i++)
+		w->remote[first + i] = (struct gompi_win_remote){
+			.size = members[i].size, .peer = members[i].peer, .disp_unit = (uint32_t)members[i].disp_unit};
 }
 
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions) {
@@ -210,12 +216,21 @@ int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v) {
 	return gompi_epoch(w, EPOCH_FREE, GOMPI_ALL, v);
 }
 
-int gompi_win_barrier_of(uintptr_t handle) {
+// A barrier of the members on this node of a window that spans nodes, with one of leaders in between unless that is
+// NULL.
+static int barrier_over(struct gompi_win *w, const struct gompi_waiting *what, struct gompi_leaders *leaders) {
+	int rc = gompi_barrier_gather(w->barrier, w->local_n, w->local_me, &w->barriers, what);
+	if (rc == MPI_SUCCESS && leaders != NULL)
+		rc = gompi_leaders_barrier(leaders, what);
+	return rc == MPI_SUCCESS ? gompi_barrier_release(w->barrier, w->local_n, w->local_me, w->barriers, what) : rc;
+}
+
+int gompi_win_barrier_of(uintptr_t handle, bool of_node) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;
 	struct gompi_waiting what = {.call = gompi_call, .peer = -1, .object = handle};
-	return gompi_win_barrier(w, &what);
+	return of_node ? barrier_over(w, &what, NULL) : gompi_win_barrier(w, &what);
 }
 
 bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders) {
@@ -231,10 +246,7 @@ bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders)
 int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
 	if (w->remote == NULL)
 		return gompi_win_node_barrier(w, what);
-	int rc = gompi_barrier_gather(w->barrier, w->local_n, w->local_me, &w->barriers, what);
-	if (rc == MPI_SUCCESS && w->leaders != NULL)
-		rc = gompi_leaders_barrier(w->leaders, what);
-	return rc == MPI_SUCCESS ? gompi_barrier_release(w->barrier, w->local_n, w->local_me, w->barriers, what) : rc;
+	return barrier_over(w, what, w->leaders);
 }
 
 int gompi_win_lost_here(const struct gompi_win *w) {

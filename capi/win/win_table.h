@@ -26,8 +26,9 @@ struct gompi_remote_plan {
 // A window as Go has planned it (core/rma.Plan).
 struct gompi_win_plan {
 	uintptr_t handle;
-	uintptr_t shared;         // where the control memory of this node is mapped here
-	uintptr_t told;           // and where in it its members tell each other hints
+	uintptr_t shared; // where the control memory of this node is mapped here
+	uintptr_t told;   // and where in it its members tell each other hints
+	uintptr_t remote; // and the table of all members, if the window spans nodes; 0: each process has its own
 	struct gompi_hints hints; // taken over
 	uint64_t may;             // promises that may be in force
 	uintptr_t attached; // of a dynamic window: where this process' table is, and how many bytes of it have memory
@@ -37,13 +38,15 @@ struct gompi_win_plan {
 	struct gompi_ranks group; // copied
 };
 
-// Makes the slot of a window, and lets the calls see it: members[plan->local_n] are those on this node, by rank, and
-// remote[n] all of them if they are on several nodes, else nothing. false: there is no memory.
-bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
-		    const struct gompi_remote_plan *remote);
+// Makes the slot of a window, and lets the calls see it: members[plan->local_n] are those on this node, by rank. false:
+// there is no memory.
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members);
+// Writes down who so many members of a window that spans nodes are, from a rank on, wherever they are. Before anybody
+// uses it. Where the table is the node's each process writes a part of it.
+void gompi_win_set_members(uintptr_t handle, int first, int count, const struct gompi_remote_plan *members);
 // Registers memory of this process with the network. Returns true if others can read and write it now.
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
-// What so many members of a window that spans nodes, from a rank on, have registered. Before anybody uses it.
+// The same for what they have registered.
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions);
 // Lets this process meet those that lead on the other nodes of its window: leaders are the nodes' by their ranks in
 // MPI_COMM_WORLD, this process is number me of them. Returns true if there was memory.
@@ -54,7 +57,8 @@ int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
 // What transport/ does when the slot is no window's any more, and before what it had is freed. NULL: nothing.
 extern void (*gompi_win_closing)(struct gompi_win *w);
 extern void (*gompi_win_emptying)(struct gompi_win *w);
-// The barrier of MPI_Win_free. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
-int gompi_win_barrier_of(uintptr_t handle);
+// The barrier of MPI_Win_free, of all members, or one of those on this node of a window that spans nodes. 0;
+// MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
+int gompi_win_barrier_of(uintptr_t handle, bool of_node);
 
 #endif

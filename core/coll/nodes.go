@@ -167,30 +167,49 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 // gatherNodes fills whole, which consists of nodes, what the members of each have, with what all members have: here is
 // what those of this node have, and this member's of these is filled.
 func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
-	n, place := c.Sharers()
-	if n > 1 {
-		x := Exchange{Kind: KindAllgather, Bytes: len(here[place]), In: here[place], Outs: here,
-			Sizes: make([]int, n)}
-		for i, b := range here {
-			x.Sizes[i] = len(b)
-		}
-		if _, err := st.slots.RunOnNode(&x); err != nil {
-			return err
-		}
+	if err := gatherHere(c, st, here); err != nil {
+		return err
 	}
 	s := e.amongNodes(c, st, c.Hierarchy.Leaders)
+	n, place := c.Sharers()
 	if place == 0 {
 		s.local.allgatherIntervals(nodes, whole)
 		if err := e.run(s, c); err != nil {
 			return err
 		}
 	}
-	if n > 1 {
-		if _, err := st.slots.RunOnNode(&Exchange{Kind: KindBcast, Bytes: len(whole), Out: whole}); err != nil {
-			return err
-		}
+	return tellHere(n, st, whole)
+}
+
+// gatherHere fills here with what the members of this node have; this member's is filled.
+func gatherHere(c *comm.Comm, st *state, here [][]byte) error {
+	n, place := c.Sharers()
+	if n == 1 {
+		return nil
 	}
-	return nil
+	x := Exchange{Kind: KindAllgather, Bytes: len(here[place]), In: here[place], Outs: here, Sizes: make([]int, n)}
+	for i, b := range here {
+		x.Sizes[i] = len(b)
+	}
+	_, err := st.slots.RunOnNode(&x)
+	return err
+}
+
+// tellHere gives the n members of this node what the first of them has in b.
+func tellHere(n int, st *state, b []byte) (err error) {
+	if n > 1 {
+		_, err = st.slots.RunOnNode(&Exchange{Kind: KindBcast, Bytes: len(b), Out: b})
+	}
+	return err
+}
+
+// inOrderOfRanks writes to all what the members of each node have, of one size, and moves nodes on by what it has
+// taken.
+func inOrderOfRanks(all []byte, nodes [][]byte, size int, nodeOf []int32) {
+	for i, k := range nodeOf {
+		copy(all[i*size:(i+1)*size], nodes[k])
+		nodes[k] = nodes[k][size:]
+	}
 }
 
 // wordsOverNodes returns what all members bring, of the same length, in the order of ranks. Members are many, so there
@@ -211,10 +230,7 @@ func (e *Engine) wordsOverNodes(c *comm.Comm, st *state, mine []byte) (all []byt
 		return whole, err
 	}
 	all = room(len(whole))
-	for i, k := range hierarchy.NodeOf {
-		copy(all[i*size:(i+1)*size], nodes[k])
-		nodes[k] = nodes[k][size:]
-	}
+	inOrderOfRanks(all, nodes, size, hierarchy.NodeOf)
 	return all, nil
 }
 

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
@@ -57,13 +58,26 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 	return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "a member could not map %d bytes of shared memory", whole)
 }
 
-// leaveExtents leaves all that Extend gave. Whoever leaves an extent last gives it back.
+// Shrink leaves what Extend gave, before the communicator is released. All members do, each when it needs the memory no
+// longer.
+func (c *Comm) Shrink(b []byte) {
+	i := slices.IndexFunc(c.extents, func(x extent) bool { return &x.b[0] == &b[0] })
+	c.leaveExtent(c.extents[i])
+	c.extents = slices.Delete(c.extents, i, i+1)
+}
+
+// leaveExtents leaves all that Extend gave.
 func (c *Comm) leaveExtents() {
-	n, _ := c.Sharers()
 	for _, x := range c.extents {
-		if last, _ := leave(x.b[len(x.b)-cacheLine:], n, true); last {
-			c.host.GiveBlock(x.name, int64(len(x.b)), -1)
-		}
+		c.leaveExtent(x)
 	}
 	c.extents = nil
+}
+
+// leaveExtent leaves an extent. Whoever leaves it last gives it back.
+func (c *Comm) leaveExtent(x extent) {
+	n, _ := c.Sharers()
+	if last, _ := leave(x.b[len(x.b)-cacheLine:], n, true); last {
+		c.host.GiveBlock(x.name, int64(len(x.b)), -1)
+	}
 }

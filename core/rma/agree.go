@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"gompirma/core/abi"
-	"gompirma/core/comm"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
@@ -61,10 +60,17 @@ func (w *Window) agreed(members records, place uint64) bool {
 	return true
 }
 
+// What members say in the second exchange, and in the last of a window that spans nodes.
+const (
+	agreementSize = 40
+	fineSize      = 20
+)
+
 // agreeOnHandle finds a place whose index is free at all members, and distributes the leaders' reservations with it,
 // and the name of the messages between nodes.
-func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *error) (place uint64, fatal error) {
-	const size = 40
+func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *error) (place uint64, fatal error) {
+	const size = agreementSize
+	c := x.c
 	place = mine
 	var highest, channel uint64
 	for i := range members.n() {
@@ -87,11 +93,14 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *
 		if place == highest {
 			b[4] = 1
 		}
+		if w.near.table {
+			b[5] = 1
+		}
 		le.PutUint64(b[8:], place)
 		le.PutUint64(b[16:], uint64(w.controlOff))
 		le.PutUint64(b[24:], uint64(w.segmentOff))
 		le.PutUint64(b[32:], channel)
-		all, xerr := w.host.Allgather(c, b)
+		all, xerr := x.all(b)
 		if xerr != nil {
 			return place, xerr
 		}
@@ -114,6 +123,7 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *
 			its := all[size*w.near.leader():]
 			w.controlOff = int64(le.Uint64(its[16:]))
 			w.segmentOff = int64(le.Uint64(its[24:]))
+			w.near.table = its[5] == 1
 			if w.spans() {
 				w.between = c.Channel(le.Uint64(all[32:]))
 			}
@@ -125,10 +135,10 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *
 // allFine is the last exchange of creation: a window exists at all members or at none. Members on other nodes learn
 // which memory they may read and write. Whoever comes out of it may send operations to this member, so its slot is
 // there.
-func (w *Window) allFine(c *comm.Comm, err *error) error {
-	size := 4
+func (w *Window) allFine(x *exchanges, err *error) error {
+	size, c := 4, x.c
 	if w.spans() {
-		size += 16
+		size = fineSize
 	}
 	le, b := binary.LittleEndian, make([]byte, size)
 	le.PutUint32(b, uint32(mpierr.ClassOf(*err)))
@@ -136,7 +146,7 @@ func (w *Window) allFine(c *comm.Comm, err *error) error {
 		le.PutUint64(b[4:], w.region.Key)
 		le.PutUint64(b[12:], w.region.Address)
 	}
-	all, xerr := w.host.Allgather(c, b)
+	all, xerr := x.all(b)
 	if xerr != nil {
 		return xerr
 	}
@@ -146,10 +156,13 @@ func (w *Window) allFine(c *comm.Comm, err *error) error {
 		}
 	}
 	if w.spans() && *err == nil {
-		w.host.Data.SetRegions(w.Handle, func(rank int) Region {
+		w.host.Data.SetRegions(w.Handle, w.near.mine(), func(rank int) Region {
 			m := all[size*rank+4:]
 			return Region{Key: le.Uint64(m), Address: le.Uint64(m[8:])}
-		}, c.Size())
+		})
+		if w.near.table && len(w.near.ranks) > 1 { // each has written down a part
+			return w.host.Data.Meet(w.Handle)
+		}
 	}
 	return nil
 }

@@ -24,11 +24,11 @@ type Spec struct {
 // 12.2.1 to 12.2.3).
 //
 // It costs a member two exchanges of 80 bytes or less, three for memory that is made with the window and for members on
-// several nodes, and 32 bytes of memory a member, 64 if they are on several
-// nodes, besides the control memory that those of a node share. If a member's arguments are wrong or there is not
-// enough memory, all members return an error, the one that found it with its class, the others with the class of the
-// first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the
-// members cannot share memory, for MPI_Win_allocate_shared since they are on several nodes.
+// several nodes, and 32 bytes of memory a member of its node, besides the control memory that those of a node share,
+// which has 32 bytes for each member of any node if they are on several. If a member's arguments are wrong or there is
+// not enough memory, all members return an error, the one that found it with its class, the others with the class of
+// the first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED:
+// the members cannot share memory, for MPI_Win_allocate_shared since they are on several nodes.
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints, err := DefaultHints(), spec.Err
 	if err == nil {
@@ -68,10 +68,12 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	var controlErr error
 	if w.near.leads() && w.near.dense() && err == nil {
-		w.control, w.block, controlErr = h.Node.TakeBlock(w.near.size())
+		controlErr = w.takeControl()
 		mine.control = w.block
 	}
-	all, xerr := h.Allgather(c, mine.encode())
+	x := h.exchanges(c, w.spans())
+	defer x.close()
+	all, xerr := x.all(mine.encode())
 	if xerr != nil {
 		w.close(neverMade)
 		windows.withdraw(place)
@@ -90,13 +92,13 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		if err = controlErr; err == nil {
 			err = w.reserve(members)
 		}
-		place, xerr = w.agreeOnHandle(c, members, place, &err)
+		place, xerr = w.agreeOnHandle(&x, members, place, &err)
 	}
 	if xerr == nil && err == nil {
 		err = w.open(members)
 	}
 	if xerr == nil {
-		xerr = w.allFine(c, &err)
+		xerr = w.allFine(&x, &err)
 	}
 	if xerr != nil || err != nil {
 		w.close(neverMade)

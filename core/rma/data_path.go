@@ -20,6 +20,8 @@ type DataPath interface {
 	// blocks until all have come and costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no
 	// such window.
 	Barrier(h uintptr) error
+	// Meet is one of those on this node alone.
+	Meet(h uintptr) error
 	// Attached returns whether memory that is attached to a window, and that origins do not reach themselves, lies
 	// in [from, to).
 	Attached(h, from, to uintptr) bool
@@ -27,8 +29,8 @@ type DataPath interface {
 	// they cannot, and send messages instead. The memory stays where it is until Unregister.
 	Register(addr uintptr, size int64) Region
 	Unregister(r Region)
-	// SetRegions says what the members of a window that spans nodes have registered.
-	SetRegions(h uintptr, of func(rank int) Region, members int)
+	// SetRegions says what the members of a window that spans nodes have registered, for as many as Plan.Rows.
+	SetRegions(h uintptr, rows Rows, of func(rank int) Region)
 	// Share makes size bytes of ordinary memory from addr on, whole pages, shared memory where they lie, in this
 	// process' image in nd's memory (core/shm). An error is the system's, and everything is as before then.
 	Share(nd *shm.Node, addr uintptr, size int64) error
@@ -44,7 +46,11 @@ type Plan struct {
 	Rank    int      // this process'
 	Members int      // how many there are
 	Near    []Target // those on this node, by rank; this process' own is what its attributes are made of
-	All     []Member // by rank, if they are on several nodes; else nil
+	// Of a window that spans nodes: where the table is that the processes of this node share (0: the slot gets its
+	// own), and who is in it, of whom this process writes down some.
+	Table uintptr
+	Rows  Rows
+	Of    func(rank int) Member
 	// Leaders are the lowest members of each node by their ranks in MPI_COMM_WORLD, if this process is one of them,
 	// number Node; else there are none.
 	Leaders []int32
@@ -58,11 +64,20 @@ type Plan struct {
 	May           uint64 // promises among them that may be in force
 }
 
+// Rows are members of a window by their ranks, from one up to another.
+type Rows struct{ From, To int }
+
+// InPieces calls f for all rows, at most so many at a time.
+func (r Rows) InPieces(most int, f func(first, count int)) {
+	for at := r.From; at < r.To; at += most {
+		f(at, min(most, r.To-at))
+	}
+}
+
 // Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).
 type Region struct{ Key, Address uint64 }
 
-// Member is a member of a window that spans nodes, as all others know it (struct gompi_remote_plan in
-// capi/win/win_table.h, compared at compile time).
+// Member is a member of a window that spans nodes, as all others know it.
 type Member struct {
 	Size     int64 // bytes
 	DispUnit int32 // bytes

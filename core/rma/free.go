@@ -64,7 +64,11 @@ func (w *Window) leaveControl(how ending) {
 	last := int(left.Add(1)) == len(w.near.ranks)
 	switch {
 	case w.block != 0 && last:
-		nd.GiveBlock(w.block, w.near.size(), w.near.size())
+		used := w.near.size()
+		if used > shm.MostKept { // it goes back to the system
+			used = shm.Dirty
+		}
+		nd.GiveBlock(w.block, w.near.size(), used)
 	case w.block != 0:
 	case w.near.leads():
 		// What the leader gives back may be used again at once: nobody may look at it any more.

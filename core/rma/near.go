@@ -9,12 +9,17 @@ import (
 
 // near is the members on this process' node.
 type near struct {
-	ranks []int32 // in the window, ascending
-	me    int     // index of this process there
+	ranks   []int32 // in the window, ascending
+	me      int     // index of this process there
+	members int     // of the window, wherever they are
+	// The table of all members is in the control memory. It is not if they are all here; and where there is no room
+	// for it each process has its own, which all of the node know by the second exchange.
+	table bool
 }
 
 // nearOf returns which of n members, of whom this process is one, are on its node.
-func (h *Host) nearOf(n, rank int, world func(rank int) int32) (v near) {
+func (h *Host) nearOf(n, rank int, world func(rank int) int32) near {
+	v := near{members: n}
 	for i := range n {
 		if i == rank {
 			v.me = len(v.ranks)
@@ -23,6 +28,7 @@ func (h *Host) nearOf(n, rank int, world func(rank int) int32) (v near) {
 		}
 		v.ranks = append(v.ranks, int32(i))
 	}
+	v.table = len(v.ranks) < n
 	return v
 }
 
@@ -52,8 +58,12 @@ func (w *Window) leaders() (list []int32, me int) {
 // MemberSize is sizeof(struct gompi_win_member) in capi/win/win.h, compared at compile time there.
 const MemberSize = 256
 
+// RowSize is sizeof(struct gompi_win_remote) there, likewise.
+const RowSize = 32
+
 // Control memory on a node, capi/win/win.h: a line for each rank from the lowest to the highest member of the node,
-// barrier and posts of its members, a line that counts who has left, their words for MPI_Win_set_info.
+// barrier and posts of its members, a line that counts who has left, their words for MPI_Win_set_info, and the table of
+// all members.
 
 func (v near) barrier() int64 { return MemberSize * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1) }
 
@@ -70,8 +80,27 @@ const ToldSize = 24
 // hints returns where the i-th member of the node tells its hints for MPI_Win_set_info.
 func (v near) hints(i int) int64 { return v.left() + shm.CacheLine + int64(i)*ToldSize }
 
+// rows returns where the table of all members begins.
+func (v near) rows() int64 {
+	return (v.hints(len(v.ranks)) + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
+}
+
 // size returns the size of the control memory.
-func (v near) size() int64 { return v.hints(len(v.ranks)) }
+func (v near) size() int64 {
+	if v.table {
+		return v.rows() + RowSize*int64(v.members)
+	}
+	return v.hints(len(v.ranks))
+}
+
+// mine returns which rows of the table this process writes.
+func (v near) mine() Rows {
+	if !v.table {
+		return Rows{0, v.members}
+	}
+	n := len(v.ranks)
+	return Rows{v.members * v.me / n, v.members * (v.me + 1) / n}
+}
 
 // dense returns whether there are no such pages: then it is a block of shared memory, which has memory everywhere.
 func (v near) dense() bool { return len(v.used()) == 1 }

@@ -46,6 +46,24 @@ func TestControlMemoryOfANode(t *testing.T) {
 	require.Greater(t, turns.size(), int64(99_000*MemberSize))
 	require.LessOrEqual(t, memory(turns), memory(alone)+100*shm.PageSize)
 
+	// The table of all members is behind that, in pages of their own or not.
+	for _, v := range []near{block, turns} {
+		table := v
+		table.members, table.table = 100_000, true
+		require.Zero(t, table.rows()%shm.CacheLine)
+		require.GreaterOrEqual(t, table.rows(), v.size())
+		require.Equal(t, table.rows()+100_000*RowSize, table.size())
+		require.LessOrEqual(t, memory(table), memory(v)+100_000*RowSize+shm.PageSize)
+		require.Equal(t, v.dense(), table.dense())
+		next := 0
+		for table.me = range table.ranks {
+			rows := table.mine()
+			require.Equal(t, next, rows.From, "each row is written by one process")
+			next = rows.To
+		}
+		require.Equal(t, 100_000, next)
+	}
+
 	for _, v := range []near{alone, block, turns} {
 		require.GreaterOrEqual(t, v.left(), v.barrier()+shm.BarrierSize(100)+100*100)
 		require.Zero(t, v.left()%shm.CacheLine)
@@ -108,8 +126,8 @@ func TestWindowOnTwoNodes(t *testing.T) {
 		unix.Close(fd[0])
 		unix.Close(fd[1])
 	})
-	require.Equal(t, near{ranks: []int32{0, 2, 3}, me: 1}, windows[2].near)
-	require.Equal(t, near{ranks: []int32{1, 4}, me: 1}, windows[4].near)
+	require.Equal(t, near{ranks: []int32{0, 2, 3}, me: 1, members: n, table: true}, windows[2].near)
+	require.Equal(t, near{ranks: []int32{1, 4}, me: 1, members: n, table: true}, windows[4].near)
 	for _, w := range windows {
 		require.NoError(t, w.agree(nil, all))
 		require.NoError(t, w.reserve(all))
@@ -128,14 +146,14 @@ func TestWindowOnTwoNodes(t *testing.T) {
 	for _, w := range windows {
 		p := w.host.Data.(*pretended).plan
 		require.Len(t, p.Near, len(w.near.ranks))
-		require.Len(t, p.All, n)
+		require.Equal(t, address(w.control)+uintptr(w.near.rows()), p.Table)
 		if w.Rank < 2 {
 			require.Equal(t, []int32{0, 1}, p.Leaders)
 			require.Equal(t, w.Rank, p.Node)
 		} else {
 			require.Empty(t, p.Leaders)
 		}
-		require.Equal(t, Member{Size: 15000, DispUnit: 4, Peer: 3}, p.All[3])
+		require.Equal(t, Member{Size: 15000, DispUnit: 4, Peer: 3}, p.Of(3))
 		if w.Size > 0 {
 			bytesOf(w.Base, w.Size)[w.Size-1] = byte(w.Rank)
 		}
@@ -200,7 +218,7 @@ func TestWindowOfManyNodes(t *testing.T) {
 	require.NoError(t, w.open(all))
 	t.Logf("%v", time.Since(began))
 	data := h.Data.(*pretended)
-	require.Len(t, data.plan.All, n)
+	require.Equal(t, Rows{0, n / here}, data.plan.Rows)
 	require.Len(t, data.plan.Leaders, nodes)
 	require.Equal(t, 7, data.plan.Node)
 	data.plan = nil

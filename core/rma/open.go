@@ -14,15 +14,13 @@ func (w *Window) reserve(members records) error {
 		return nil
 	}
 	if w.block == 0 {
-		x, err := w.take(w.near.size(), shm.PageSize)
+		err := w.reserveControl()
+		if err != nil && w.near.table {
+			w.near.table = false
+			err = w.reserveControl()
+		}
 		if err != nil {
 			return err
-		}
-		w.controlOff = x.off
-		for _, u := range w.near.used() {
-			if err := w.host.Node.Commit(x.off+u.off, u.size); err != nil {
-				return err
-			}
 		}
 	}
 	if w.allocates() {
@@ -35,6 +33,28 @@ func (w *Window) reserve(members records) error {
 		return err
 	}
 	return nil
+}
+
+// reserveControl takes that of the control memory, and memory where it is needed.
+func (w *Window) reserveControl() error {
+	x, err := w.take(w.near.size(), shm.PageSize)
+	for _, u := range w.near.used() {
+		if err == nil {
+			err = w.host.Node.Commit(x.off+u.off, u.size)
+		}
+	}
+	w.controlOff = x.off
+	return err
+}
+
+// takeControl takes control memory that is used all over, as a block of shared memory.
+func (w *Window) takeControl() (err error) {
+	w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
+	if err != nil && w.near.table {
+		w.near.table = false
+		w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
+	}
+	return err
 }
 
 // largeTotal is from where on fits asks: each member finds out for itself whether there is memory for its part, and to
@@ -164,10 +184,13 @@ func (w *Window) open(members records) (err error) {
 		p.Attached, p.AttachedBytes = address(w.own.bytes), w.own.committed
 	}
 	if w.spans() {
-		p.All = make([]Member, members.n())
-		for i := range p.All {
-			m := members.at(i)
-			p.All[i] = Member{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(i)}
+		p.Rows = w.near.mine()
+		p.Of = func(rank int) Member {
+			m := members.at(rank)
+			return Member{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(rank)}
+		}
+		if w.near.table {
+			p.Table = address(w.control) + uintptr(w.near.rows())
 		}
 		if w.near.leads() {
 			p.Leaders, p.Node = w.leaders()

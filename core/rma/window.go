@@ -28,11 +28,49 @@ type Host struct {
 	NodeIndex func(world int32) int
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
+	// Words begins exchanges among the members of c, who are on several nodes, of up to kept bytes in the first and
+	// rest in others; nil: Allgather does them.
+	Words func(c *comm.Comm, kept, rest int) Words
 	// InPieces is that of the node: it calls take for size bytes, piece after piece, as long as memory for cost
 	// bytes of them is there.
 	InPieces func(size, cost int64, take func(at, size int64) error) error
 
 	table atomic.Pointer[attached] // of a dynamic window that has been freed, for the next one
+}
+
+// Words is several exchanges of blocks of equal size (core/coll.Words). What All returns is to be read only; that of
+// the first call stays until Close, that of others until the next.
+type Words interface {
+	All(mine []byte) ([]byte, error)
+	Close()
+}
+
+// exchanges are those of a window that is made.
+type exchanges struct {
+	h     *Host
+	c     *comm.Comm
+	words Words // if the members are on several nodes
+}
+
+func (h *Host) exchanges(c *comm.Comm, spans bool) exchanges {
+	x := exchanges{h: h, c: c}
+	if spans && h.Words != nil {
+		x.words = h.Words(c, recordSize, max(agreementSize, fineSize))
+	}
+	return x
+}
+
+func (x *exchanges) all(mine []byte) ([]byte, error) {
+	if x.words != nil {
+		return x.words.All(mine)
+	}
+	return x.h.Allgather(x.c, mine)
+}
+
+func (x *exchanges) close() {
+	if x.words != nil {
+		x.words.Close()
+	}
 }
 
 // Window is an MPI window at one member. What is fixed at creation is read freely; the rest is safe for concurrent use.

@@ -12,7 +12,7 @@ import (
 // Blocks are pieces of the node's memory that some of its processes share for a time: control memory of communicators
 // and windows. To take memory from the system, to map it, to meet its pages first and to give it back costs 100 us, and
 // a loop that makes and frees a communicator would do all that each time. So blocks lie in arenas: a process maps an
-// arena of another when it first opens a block there, and keeps it mapped; and blocks of up to mostKept bytes keep
+// arena of another when it first opens a block there, and keeps it mapped; and blocks of up to MostKept bytes keep
 // their memory when nobody uses them any longer.
 //
 // An arena belongs to the process whose heap it lies in, which alone hands its blocks out. All have one size. Whoever
@@ -37,8 +37,10 @@ const (
 	usualArena = 26
 	mostArena  = 40
 	mostBlocks = 4096
-	mostKept   = 1 << 20
 )
+
+// MostKept is how many bytes of blocks that nobody uses keep their memory, beside the last two of each size.
+const MostKept = 1 << 20
 
 func (r BlockRef) log() uint        { return uint(r % PageSize) }
 func (r BlockRef) offset() int64    { return int64(r &^ (PageSize - 1)) }
@@ -153,7 +155,7 @@ func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
 	}
 	if a.fresh == a.taken {
 		// Memory for as many more as there are already, if there is that much.
-		more := min(max(a.fresh, 1), max(int(mostKept/k.size), 1), a.count-a.fresh)
+		more := min(max(a.fresh, 1), max(int(MostKept/k.size), 1), a.count-a.fresh)
 		at := a.ref(a.fresh, k.size).offset()
 		err := nd.Commit(at, int64(more)*k.size)
 		if err != nil && more > 1 {
@@ -272,7 +274,7 @@ func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
 	word, bit := i/64*8, uint64(1)<<(i%64)
 	kept := nd.i64(int(owner), CellKept)
 	clean := used >= 0
-	if clean && atomic.AddInt64(kept, size) > max(mostKept, 2*size) {
+	if clean && atomic.AddInt64(kept, size) > max(MostKept, 2*size) {
 		atomic.AddInt64(kept, -size)
 		clean = false
 	}

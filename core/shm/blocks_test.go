@@ -74,7 +74,7 @@ func TestManyBlocks(t *testing.T) {
 		b.GiveBlock(name, size, 8)
 	}
 	require.Zero(t, a.BlocksInUse())
-	require.LessOrEqual(t, *a.i64(0, CellKept), int64(mostKept))
+	require.LessOrEqual(t, *a.i64(0, CellKept), int64(MostKept))
 	for range n {
 		mine, name, err := a.TakeBlock(size)
 		require.NoError(t, err)

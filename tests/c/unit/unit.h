@@ -143,7 +143,7 @@ static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct
 				      .n = n,
 				      .local_n = n,
 				      .group = {.n = n, .stride = 1}};
-	if (!gompi_win_open(&plan, members, NULL))
+	if (!gompi_win_open(&plan, members))
 		abort();
 	return gompi_win_get((MPI_Win)plan.handle);
 }

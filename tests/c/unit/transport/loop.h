@@ -190,7 +190,8 @@ static void fresh(bool registered, bool oversubscribed) {
 				      .flavor = MPI_WIN_FLAVOR_ALLOCATE,
 				      .n = 2,
 				      .local_n = 1};
-	CHECK(gompi_win_open(&plan, &member, remote), "no window");
+	CHECK(gompi_win_open(&plan, &member), "no window");
+	gompi_win_set_members(plan.handle, 0, plan.n, remote);
 	gompi_win_set_regions(plan.handle, 0, plan.n, regions);
 	win = (MPI_Win)plan.handle;
 	w = gompi_win_get(win);

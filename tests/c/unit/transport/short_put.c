@@ -177,7 +177,7 @@ static void refused(void) {
 	for (size_t i = 0; i < sizeof puts / sizeof *puts; i++) {
 		MPI_Request request;
 		uint64_t before = sent();
-		w->targets[OTHER].disp_unit = (uint32_t)puts[i].unit;
+		w->remote[OTHER].disp_unit = (uint32_t)puts[i].unit;
 		int rc = gompi_put_c(puts[i].from, puts[i].n, MPI_BYTE, puts[i].target, puts[i].at, puts[i].n, MPI_BYTE,
 				     win);
 		int any = gompi_rput_c(puts[i].from, puts[i].n, MPI_BYTE, puts[i].target, puts[i].at, puts[i].n,
@@ -185,7 +185,7 @@ static void refused(void) {
 		CHECK(rc == puts[i].class && any == rc, "put %d: class %d, in the other way %d", (int)i, rc, any);
 		CHECK(sent() == before, "put %d was sent", (int)i);
 	}
-	w->targets[OTHER].disp_unit = 1;
+	w->remote[OTHER].disp_unit = 1;
 	/* What overflows is 2^64 elements of 8 bytes: 0 bytes. */
 	MPI_Count many = (MPI_Count)1 << 61;
 	int rc = gompi_put_c(data, many, MPI_INT64_T, OTHER, 0, many, MPI_INT64_T, win);

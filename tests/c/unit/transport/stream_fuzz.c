@@ -80,8 +80,9 @@ static void open_windows(void) {
 					      .flavor = dynamic ? MPI_WIN_FLAVOR_DYNAMIC : MPI_WIN_FLAVOR_ALLOCATE,
 					      .n = i == NEAR ? 1 : 2,
 					      .local_n = 1};
-		if (!gompi_win_open(&plan, &member, i == NEAR ? NULL : remote))
+		if (!gompi_win_open(&plan, &member))
 			abort();
+		gompi_win_set_members(plan.handle, 0, plan.n, remote);
 		windows[i] = gompi_win_get((MPI_Win)plan.handle);
 		CHECK((windows[i]->remote == NULL) == (i == NEAR), "window %d", i);
 	}

@@ -1,6 +1,7 @@
 /* Proves: a window with members on several nodes has control memory of exactly the lines from its lowest to its highest
  * member on this node, their barrier and posts; each word is where all processes of the node look for it; what is asked
- * about members on other nodes comes from private memory, and their operations go the way between nodes.
+ * about members on other nodes comes from a table that the processes of the node share, of which each writes a part, or
+ * from one of this process alone where there is none; operations on those go the way between nodes.
  *
  * sanitizer: address (one thread)
  */
@@ -18,7 +19,7 @@ static int32_t places[MEMBERS];
 
 static int32_t peer_of(int rank) { return MEMBERS - 1 - rank; }
 
-static struct gompi_win *open_as(int me, char *control, char *memory) {
+static struct gompi_win *open_as(int me, char *control, char *memory, struct gompi_win_remote *table) {
 	static uintptr_t handle = 0x1101;
 	static struct gompi_remote_plan remote[MEMBERS];
 	static struct gompi_region regions[MEMBERS];
@@ -37,31 +38,27 @@ static struct gompi_win *open_as(int me, char *control, char *memory) {
 	}
 	struct gompi_win_plan plan = {.handle = handle++,
 				      .shared = (uintptr_t)control,
+				      .remote = (uintptr_t)table,
 				      .flavor = MPI_WIN_FLAVOR_ALLOCATE,
 				      .me = here[me],
 				      .n = MEMBERS,
 				      .local_n = HERE};
-	if (!gompi_win_open(&plan, members, remote))
+	if (!gompi_win_open(&plan, members))
 		abort();
-	gompi_win_set_regions(plan.handle, 0, plan.n, regions);
+	int first = table == NULL ? 0 : MEMBERS * me / HERE, end = table == NULL ? MEMBERS : MEMBERS * (me + 1) / HERE;
+	gompi_win_set_members(plan.handle, first, end - first, &remote[first]);
+	gompi_win_set_regions(plan.handle, first, end - first, &regions[first]);
 	return gompi_win_get((MPI_Win)plan.handle);
 }
 
-int main(void) {
-	unit_node(HERE);
-	for (int i = 0; i < MEMBERS; i++)
-		places[i] = -1;
-	for (int i = 0; i < HERE; i++)
-		places[peer_of(here[i])] = i;
-	gompi_node.processes = unit_processes(MEMBERS, NULL, places);
-
+static void check(struct gompi_win_remote *table) {
 	/* Whoever writes behind the end or before the beginning dies: its last byte is the last of a page. */
 	size_t bytes = unit_control(here[HERE - 1] - here[0] + 1, HERE), gap = (4096 - bytes % 4096) % 4096;
 	gap &= ~(size_t)63;
 	char *control = unit_memory(bytes + gap) + gap, *memory = unit_memory(HERE * BYTES);
 	struct gompi_win *of[HERE];
 	for (int i = 0; i < HERE; i++)
-		of[i] = open_as(i, control, memory);
+		of[i] = open_as(i, control, memory, table);
 
 	for (int i = 0; i < HERE; i++) {
 		struct gompi_win *w = of[i];
@@ -106,5 +103,16 @@ int main(void) {
 	}
 	for (int i = 0; i < HERE; i++)
 		gompi_win_close(of[i]->handle);
+}
+
+int main(void) {
+	unit_node(HERE);
+	for (int i = 0; i < MEMBERS; i++)
+		places[i] = -1;
+	for (int i = 0; i < HERE; i++)
+		places[peer_of(here[i])] = i;
+	gompi_node.processes = unit_processes(MEMBERS, NULL, places);
+	check(NULL);
+	check((struct gompi_win_remote *)unit_memory(MEMBERS * sizeof(struct gompi_win_remote)));
 	return unit_end();
 }

@@ -1,0 +1,29 @@
+#include "base/sparse.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/node.h"
+
+void *gompi_sparse_take(size_t bytes) {
+	if (bytes < GOMPI_LINE)
+		return calloc(1, bytes);
+	if (bytes < GOMPI_SPARSE_LEAST) {
+		size_t lines = (bytes + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE;
+		void *p = aligned_alloc(GOMPI_LINE, lines);
+		return p == NULL ? NULL : memset(p, 0, lines);
+	}
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_NOHUGEPAGE); // or the first touch would take 2 MiB
+	return p;
+}
+
+void gompi_sparse_give(void *at, size_t bytes) {
+	if (bytes < GOMPI_SPARSE_LEAST)
+		free(at);
+	else if (at != NULL)
+		munmap(at, bytes);
+}

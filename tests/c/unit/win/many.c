@@ -1,0 +1,100 @@
+/* Proves: a window of a million members costs a process memory for those of its own node alone: what it knows of the
+ * others lies in the table of the node, and the table of what it knows itself has memory where it was touched. Windows
+ * that are gone give both back, also the last ones, which keep what they had.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include "win/watch.h"
+
+enum { MEMBERS = 1000000, BYTES = 64, PAGE = 4096, WINDOWS = 20 };
+
+/* Those on this node. */
+static const int32_t here[2] = {400000, 900001};
+
+static size_t pages_with_memory(const void *at, size_t bytes) {
+	static unsigned char in[MEMBERS * sizeof(struct gompi_target) / PAGE + 1];
+	size_t n = 0, pages = (bytes + PAGE - 1) / PAGE;
+	if (mincore((void *)(uintptr_t)at, bytes, in) != 0)
+		abort();
+	for (size_t i = 0; i < pages; i++)
+		n += in[i] & 1;
+	return n;
+}
+
+static struct gompi_win *opened(int flavor, char *control, char *memory, struct gompi_win_remote *table) {
+	static uintptr_t handle = 0x1101;
+	struct gompi_member_plan members[2];
+	for (int i = 0; i < 2; i++)
+		members[i] = (struct gompi_member_plan){.base = (uintptr_t)memory,
+							.size = BYTES,
+							.rank = here[i],
+							.peer = here[i],
+							.disp_unit = 1,
+							.direct = true};
+	struct gompi_win_plan plan = {.handle = handle++,
+				      .shared = (uintptr_t)control,
+				      .remote = (uintptr_t)table,
+				      .flavor = flavor,
+				      .me = here[0],
+				      .n = MEMBERS,
+				      .local_n = 2,
+				      .group = {.n = MEMBERS, .stride = 1}};
+	if (!gompi_win_open(&plan, members))
+		abort();
+	return gompi_win_get((MPI_Win)plan.handle);
+}
+
+static size_t mapped(void) {
+	size_t pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	if (f == NULL || fscanf(f, "%zu", &pages) != 1)
+		abort();
+	fclose(f);
+	return pages * PAGE;
+}
+
+int main(void) {
+	static int32_t node_of[MEMBERS], places[MEMBERS];
+	for (int i = 0; i < MEMBERS; i++) {
+		node_of[i] = i != here[0] && i != here[1];
+		places[i] = i == here[0] ? 0 : i == here[1] ? 1 : -1;
+	}
+	unit_node(2);
+	gompi_node.processes = unit_processes(MEMBERS, node_of, places);
+	char *control = unit_memory(unit_control(here[1] - here[0] + 1, 2)), *memory = unit_memory(BYTES);
+	struct gompi_win_remote *table = (struct gompi_win_remote *)unit_memory(MEMBERS * sizeof *table);
+	static const struct gompi_watch nobody;
+
+	struct gompi_win *w = opened(MPI_WIN_FLAVOR_ALLOCATE, control, memory, table);
+	struct gompi_remote_plan last = {.size = 7, .disp_unit = 5, .peer = MEMBERS - 1};
+	gompi_win_set_members(w->handle, MEMBERS - 1, 1, &last);
+	size_t bytes = MEMBERS * sizeof *w->targets;
+	CHECK(w->remote == table && w->own == NULL && table[MEMBERS - 1].size == 7, "the node's table");
+	CHECK(gompi_win_bytes(w, MEMBERS - 1) == 7 && gompi_win_peer(w, MEMBERS - 1) == MEMBERS - 1, "the last member");
+	CHECK(pages_with_memory(w->targets, bytes) == 2, "%zu pages", pages_with_memory(w->targets, bytes));
+	CHECK(gompi_win_elsewhere(w, MEMBERS - 1) && gompi_win_unit(w, MEMBERS - 1) == 5, "where the last member is");
+	CHECK(!gompi_win_elsewhere(w, here[1]) && gompi_win_unit(w, here[1]) == 1, "where the other one is");
+	gompi_watch(w, &nobody);
+	CHECK(pages_with_memory(w->targets, bytes) <= 3, "a watched window has more");
+	gompi_win_close(w->handle);
+
+	w = opened(MPI_WIN_FLAVOR_DYNAMIC, control, memory, NULL);
+	gompi_win_set_members(w->handle, MEMBERS - 1, 1, &last);
+	CHECK(w->own != NULL && w->remote == w->own, "a table of its own");
+	CHECK(pages_with_memory(w->own, MEMBERS * sizeof *w->own) == 1, "a page of that");
+	CHECK(pages_with_memory(w->attached, MEMBERS * sizeof *w->attached) == 1, "a page for attached memory");
+	gompi_win_close(w->handle);
+
+	/* So many windows later those are empty, and the others have come and gone. */
+	size_t before = 0;
+	for (int i = 0; i < 3 * WINDOWS; i++) {
+		w = opened(MPI_WIN_FLAVOR_DYNAMIC, control, memory, NULL);
+		gompi_win_close(w->handle);
+		if (i == WINDOWS)
+			before = mapped();
+	}
+	CHECK(mapped() <= before + (1 << 20), "%zu bytes are mapped, %zu before", mapped(), before);
+	return unit_end();
+}
