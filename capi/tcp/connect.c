@@ -58,6 +58,32 @@ _Static_assert(sizeof(struct request) <= GOMPI_HANDSHAKE, "a message before a li
 
 struct gompi_tcp_counts gompi_tcp_counts;
 
+// --- Pacing
+
+// Where the system paces what is sent by an estimate of the rate (BBR) the few packets of a message wait for each
+// other, and the estimate follows. So a link begins without; pacing that has begun does not end.
+static const char paced[] = "bbr";
+static bool is_paced; // by the system, if it is not told otherwise
+
+static void begin_unpaced(int fd) {
+	char name[16] = ""; // as long as any
+	socklen_t length = sizeof name;
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0 || strncmp(name, paced, sizeof name) != 0)
+		return;
+	is_paced = true;
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0) // which not everybody may everywhere
+		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+}
+
+// On a long line the system is right.
+static void pace_if_long(int fd) {
+	enum { LONG_US = 1000 };
+	struct tcp_info info;
+	socklen_t length = sizeof info;
+	if (is_paced && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_rtt >= LONG_US)
+		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, paced, sizeof paced - 1);
+}
+
 static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, const uint64_t accepts[2],
 		      const uint64_t asks[2]) {
 	const uint64_t words[] = {what, source | (uint64_t)destination << 32, accepts[0], accepts[1], asks[0], asks[1]};
@@ -251,6 +277,7 @@ static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	}
 	const int one = 1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	begin_unpaced(fd);
 	if (connect(fd, (struct sockaddr *)&to, length) != 0 && errno != EINPROGRESS) {
 		int error = errno;
 		close(fd);
@@ -431,6 +458,7 @@ static void attempt_later(struct gompi_tcp_link *l) {
 }
 
 static void open_link(struct gompi_tcp_link *l, struct gompi_tcp_peer *p, enum gompi_link_state state) {
+	pace_if_long(l->fd);
 	drop_attempts(p, l);
 	if (p->wants)
 		stop_wanting(p);
@@ -680,6 +708,7 @@ static int listen_at(const struct sockaddr *a, socklen_t length) {
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	begin_unpaced(fd);
 	if (a->sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
 	struct epoll_event e = {.events = EPOLLIN, .data.ptr = NULL};

@@ -161,7 +161,7 @@ struct gompi_tcp_state {
 	int8_t *worked;                // by node: the address that has been connected to, -1: none
 	struct gompi_tcp_link *links;
 	struct gompi_tcp_peer *wanting;
-	struct gompi_tcp_place *places, *places_last; // that wait for messages
+	struct gompi_tcp_place *places; // that wait for messages
 	struct gompi_tcp_place *places_free;
 	struct gompi_tcp_link *stalled;
 	struct gompi_tcp_link *hot;

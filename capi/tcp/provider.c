@@ -167,12 +167,9 @@ static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi
 		t->places_free = place->next;
 	else if ((place = malloc(sizeof *place)) == NULL)
 		return -FI_ENOMEM;
-	*place = (struct gompi_tcp_place){NULL, at, bytes, context};
-	if (t->places == NULL)
-		t->places = place;
-	else
-		t->places_last->next = place;
-	t->places_last = place;
+	// The one that was used last is in caches.
+	*place = (struct gompi_tcp_place){t->places, at, bytes, context};
+	t->places = place;
 	return 0;
 }
 

@@ -164,3 +164,59 @@ time.sleep(1)
 	requireFine(t, r)
 	require.NotContains(t, strings.ToLower(r.err.String()), "cannot")
 }
+
+// congestion returns the names by which the system says how the connections of a job on h1 are sent to h2.
+func congestion(t *testing.T) (names []string) {
+	t.Helper()
+	ss := strings.Fields("on h1 ss -tinpHO state established dst 10.77.0.2")
+	out, err := exec.Command(ss[0], ss[1:]...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, line := range strings.Split(string(out), "\n") {
+		launches := strings.Contains(line, "hydra") || strings.Contains(line, "mpiexec")
+		if strings.Contains(line, `"busy"`) && !launches {
+			names = append(names, regexp.MustCompile(`\b(bbr|cubic|reno)\b`).FindString(line))
+		}
+	}
+	return names
+}
+
+// Where the system paces what connections send, those of a job are not paced if the line is short.
+func TestPacing(t *testing.T) {
+	needBed(t)
+	needCommand(t, "ss")
+	const file = "/proc/sys/net/ipv4/tcp_congestion_control"
+	for _, host := range []string{"h1", "h2"} {
+		before, err := exec.Command("on", host, "cat", file).Output()
+		require.NoError(t, err)
+		if out, err := exec.Command("on", host, "sh", "-c", "echo bbr >"+file).CombinedOutput(); err != nil {
+			t.Skipf("this system has no BBR: %s", out)
+		}
+		defer do(t, "on", host, "sh", "-c", "echo "+strings.TrimSpace(string(before))+" >"+file)
+	}
+	for name, far := range map[string]bool{"short": false, "long": true} {
+		t.Run(name, func(t *testing.T) {
+			if far {
+				do(t, "bed", "delay", "h2", "5")
+				defer do(t, "bed", "delay", "h2", "0")
+			}
+			r := busy(t, "3")
+			var names []string
+			require.Eventually(t, func() bool {
+				if strings.Count(r.out.String(), "begins") < 4 {
+					return false // they watch each other while they start
+				}
+				names = congestion(t)
+				return len(names) > 0
+			}, limit, 50*time.Millisecond, "no connections")
+			for _, n := range names {
+				require.Equal(t, far, n == "bbr", "%v", names)
+			}
+			status, _ := r.wait()
+			require.Equal(t, 0, status)
+			if far {
+				do(t, "bed", "delay", "h2", "0") // who makes the network far is a process of the host
+			}
+			nothingLeft(t)
+		})
+	}
+}
