@@ -5,24 +5,51 @@
 #include "base/table.h"
 #include "base/up.h"
 #include "coll/protocol.h"
+#include "fabric/fabric.h"
+
+// --- What goes along
+
+// Bytes that are little: rows for slots; the operands of all nodes; what goes in pieces, where no device moves data.
+enum { MOST_ROWS = 2 * GOMPI_SLOT_SMALL, MOST_OPERANDS = 48 << 10, MOST_PIECES = 8 << 20 };
+
+// Each node has one member, whose data goes from its memory to a record and from there to the others'.
+static bool is_apart(const struct gompi_hierarchy *s) { return s->most_here == 1; }
+
+// What a record has room for of each node: with that of as many others as may go along.
+static uint64_t room_in_record(const struct gompi_hierarchy *s) {
+	return GOMPI_LEADERS_MOST / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
+}
+
+// How a member's data goes: in so many pieces, the first with the agreement, of so many bytes.
+struct division {
+	uint64_t pieces, bytes; // pieces 0: it does not, and the members only agree
+};
+
+// Divides bytes, in elements of so many that stay together, into pieces of at most so many.
+static struct division divide(uint64_t bytes, uint64_t elem, uint64_t most, bool may) {
+	if (bytes <= most)
+		return (struct division){1, bytes};
+	most = most / elem * elem;
+	if (!may || most == 0 || bytes > MOST_PIECES || gompi_fabric_device)
+		return (struct division){0, 0};
+	const uint64_t pieces = (bytes + most - 1) / most;
+	return (struct division){pieces, ((bytes + pieces - 1) / pieces + elem - 1) / elem * elem};
+}
+
+static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_slots_call *c) {
+	const bool two = is_apart(s) && s->nodes == 2; // among more less data would go if each reduced a part
+	uint64_t most = two ? GOMPI_LEADERS_MOST : MOST_OPERANDS / (uint64_t)s->nodes;
+	if (!is_apart(s))
+		most = gompi_least(most, GOMPI_SLOT_SMALL);
+	return divide(c->bytes, c->reduction.size, most, two);
+}
+
+static struct division divide_bcast(const struct gompi_hierarchy *s, uint64_t bytes) {
+	const bool may = is_apart(s) && s->nodes <= GOMPI_LEADERS_FEW;
+	return divide(bytes, 1, is_apart(s) ? GOMPI_LEADERS_MOST : GOMPI_SLOT_SMALL, may);
+}
 
 // --- Views
-
-// So many bytes are little: what fits into a slot; or into what leaders give each other, where each member is one.
-static uint64_t most_bytes(const struct gompi_hierarchy *s) {
-	return s->most_here > 1 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST;
-}
-static uint64_t most_reduced(const struct gompi_hierarchy *s) {
-	return gompi_least(most_bytes(s), GOMPI_LEADERS_MOST / (uint64_t)s->nodes);
-}
-// With a place for each member that a node could have all rows may have twice as many.
-static uint64_t most_rows(const struct gompi_hierarchy *s) {
-	return gompi_least(2 * most_bytes(s), GOMPI_LEADERS_MOST);
-}
-static bool rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
-	return stride <= GOMPI_LEADERS_MOST && (uint64_t)s->n * stride <= most_bytes(s) &&
-	       (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= most_rows(s);
-}
 
 static struct gompi_spares spare_hierarchies = {sizeof(struct gompi_hierarchy), offsetof(struct gompi_hierarchy, next),
 						NULL};
@@ -44,12 +71,13 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 	bool copied = copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local, from->here);
 	s->node_of = node_of, s->local = local;
 	if (copied && s->place == 0) {
-		uint64_t reduced = most_reduced(s) * (uint64_t)s->nodes, rows = most_rows(s);
-		uint64_t room = ((reduced > rows ? reduced : rows) + GOMPI_LINE) / GOMPI_LINE * GOMPI_LINE;
-		s->all = aligned_alloc(GOMPI_LINE, room);
+		s->own = is_apart(s) ? NULL : aligned_alloc(GOMPI_LINE, MOST_ROWS);
+		s->got = calloc((size_t)s->nodes, sizeof *s->got);
 		s->leaders = gompi_leaders_open(gompi_leaders_id(LEADERS_COMM, id), s->nodes, s->node, leaders);
+		if (s->got != NULL)
+			s->got[s->node] = s->own;
 	}
-	if (copied && (s->place != 0 || (s->all != NULL && s->leaders != NULL)))
+	if (copied && (s->place != 0 || ((is_apart(s) || s->own != NULL) && s->got != NULL && s->leaders != NULL)))
 		return s;
 	gompi_hierarchy_close(s);
 	return NULL;
@@ -57,8 +85,9 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 
 void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 	gompi_leaders_close(s->leaders);
-	free(s->all);
-	s->leaders = NULL, s->all = NULL;
+	free(s->own);
+	free(s->got);
+	s->leaders = NULL, s->own = NULL, s->got = NULL;
 	gompi_spares_give(&spare_hierarchies, s);
 }
 
@@ -122,62 +151,161 @@ static int hierarchy_barrier(struct gompi_hierarchy *s, const struct gompi_waiti
 	return rc;
 }
 
-// Has all leaders get the bytes that each has in s->all. A member of this node that differs is noted in c.
-static int hierarchy_gather(struct gompi_hierarchy *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan,
-			    uint64_t bytes, const struct gompi_waiting *what) {
-	struct gompi_leaders_words words = {w, plan, s->me}, other;
+// A call as its leader sees it.
+struct leading {
+	struct gompi_hierarchy *s;
+	struct gompi_slots_call *c;
+	uint64_t w, plan;
+	struct division by;
+	uint64_t piece;                     // first of a call
+	struct gompi_leaders_blocks blocks; // put: NULL, from s->own
+	int failed;                         // of a reduction
+};
+
+static void put_own(void *arg, int to, uint64_t piece, char *at) {
+	struct leading *g = arg;
+	gompi_copy_few(at, g->s->own, g->blocks.bytes);
+}
+
+// Has the leaders, or that of a node alone, get what each brings, or the first pieces of that. A member of this node
+// that differs is noted in c.
+static int lead(struct leading *g, int to, const struct gompi_waiting *what) {
+	struct gompi_hierarchy *s = g->s;
+	struct gompi_slots_call *c = g->c;
+	struct gompi_leaders_words words = {g->w, g->plan, s->me}, other;
 	bool differ = gompi_slots_differ(c);
 	if (differ) {
 		c->differ.rank = s->local[c->differ.rank];
 		other = (struct gompi_leaders_words){c->differ.theirs, c->differ.their_plan, c->differ.rank};
 	}
-	int rc = gompi_leaders_allgather(s->leaders, &words, differ ? &other : NULL, s->all, (uint32_t)bytes, what);
+	g->blocks.arg = g;
+	g->blocks.got = s->got;
+	if (g->blocks.put == NULL)
+		g->blocks.put = put_own;
+	const struct gompi_leaders_words *differs = differ ? &other : NULL;
+	int rc;
+	if (to >= 0)
+		rc = gompi_leaders_gather(s->leaders, to, &words, differs, &g->blocks, g->by.pieces != 1, what);
+	else if (c->kind == GOMPI_ALLTOALL && is_apart(s))
+		rc = gompi_leaders_alltoall(s->leaders, &words, differs, &g->blocks, what);
+	else
+		rc = gompi_leaders_allgather(s->leaders, &words, differs, &g->blocks, what);
 	if (rc != GOMPI_LEADERS_DIFFER)
 		return rc;
 	if (differ)
 		return GOMPI_SLOTS_DIFFER;
 	if ((uint32_t)words.rank >= (uint32_t)s->n)
 		return MPI_ERR_INTERN; // nobody sends that
-	return hierarchy_differs(c, &(struct hierarchy_said){words.what, words.plan}, words.rank, w, plan);
+	return hierarchy_differs(c, &(struct hierarchy_said){words.what, words.plan}, words.rank, g->w, g->plan);
 }
 
-// Reduces what the members of this node bring and what the other leaders have; the result is at *sum, in all.
-static int meet_to_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan,
-			  uint64_t bytes, const char **sum, const struct gompi_waiting *what) {
-	const struct gompi_reduction *r = &c->reduction;
-	char *all = s->all, *own = all + (uint64_t)s->node * bytes;
-	int failed = 0, rc;
-	if (s->slots != NULL) {
-		rc = gompi_slots_bring(s->slots, c, w, plan, bytes, own, &failed);
+// The same with all pieces, of which taken is told where this node gets them.
+static int lead_pieces(struct leading *g, int to, void (*put)(void *arg, int to, uint64_t piece, char *at),
+		       void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what) {
+	struct gompi_hierarchy *s = g->s;
+	g->blocks.put = put;
+	int rc = lead(g, to, what);
+	if (rc || g->by.pieces == 0)
+		return rc;
+	const bool gets = to < 0 || to == s->node;
+	if (gets)
+		taken(g, 0);
+	if (to < 0)
+		return g->by.pieces == 1 ? 0 : gompi_leaders_stream(s->leaders, &g->blocks, g->by.pieces, taken, what);
+	struct gompi_leaders_words words = {g->w, g->plan, s->me};
+	for (uint64_t piece = 1; piece < g->by.pieces; piece++) {
+		g->piece = piece;
+		rc = gompi_leaders_gather(s->leaders, to, &words, NULL, &g->blocks, false, what);
 		if (rc)
-			return rc;
-	} else {
-		gompi_copy_out(own, c->in, bytes);
+			return rc == GOMPI_LEADERS_DIFFER ? MPI_ERR_INTERN : rc; // they have agreed
+		if (gets)
+			taken(g, piece);
 	}
-	rc = hierarchy_gather(s, c, w, plan, bytes, what);
-	if (rc || failed)
-		return rc ? rc : failed;
-	char *acc = all + (uint64_t)(s->nodes - 1) * bytes;
+	return 0;
+}
+
+// --- Reductions
+
+// Reduces what the leaders have brought, this one own, in the order of nodes: the sum is in into if this one is the
+// last, else where the last one's was.
+static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_reduction *r, const char *own, char *into,
+			uint64_t bytes, const char **sum) {
+	char *acc = into;
+	if (s->node < s->nodes - 1)
+		acc = (char *)(uintptr_t)s->got[s->nodes - 1];
+	else
+		gompi_copy_between(into, own, bytes);
 	*sum = acc;
-	for (int i = s->nodes - 2; i >= 0 && bytes > 0; i--) {
-		rc = gompi_combine(r, all + (uint64_t)i * bytes, acc, bytes);
+	for (int i = s->nodes - 2; i >= 0; i--) {
+		int rc = gompi_combine(r, i == s->node ? own : s->got[i], acc, bytes);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
+// Reduces what the members of this node bring and what the other leaders have; the result is at *sum.
+static int meet_to_reduce(struct leading *g, int to, uint64_t bytes, const char **sum,
+			  const struct gompi_waiting *what) {
+	struct gompi_hierarchy *s = g->s;
+	int failed = 0, rc = 0;
+	if (s->slots != NULL)
+		rc = gompi_slots_bring(s->slots, g->c, g->w, g->plan, bytes, s->own, &failed);
+	else
+		gompi_copy_out(s->own, g->c->in, bytes);
+	if (rc)
+		return rc;
+	g->blocks.bytes = (uint32_t)bytes;
+	rc = lead(g, to, what);
+	if (rc || failed)
+		return rc ? rc : failed;
+	*sum = s->own;
+	return to < 0 || to == s->node ? reduce_nodes(s, &g->c->reduction, s->own, s->own, bytes, sum) : 0;
+}
+
+// So many bytes of a piece there are, the last one may be shorter.
+static uint64_t piece_bytes(const struct leading *g, uint64_t all, uint64_t piece) {
+	const uint64_t from = piece * g->by.bytes;
+	return from >= all ? 0 : gompi_least(g->by.bytes, all - from);
+}
+
+static void put_operand(void *arg, int to, uint64_t piece, char *at) {
+	struct leading *g = arg;
+	piece += g->piece;
+	const uint64_t bytes = piece_bytes(g, g->c->bytes, piece);
+	gompi_copy_out(at, g->c->in + piece * g->by.bytes, bytes);
+	memset(at + bytes, 0, g->by.bytes - bytes);
+}
+
+static void take_operands(void *arg, uint64_t piece) {
+	struct leading *g = arg;
+	const uint64_t from = piece * g->by.bytes, bytes = piece_bytes(g, g->c->bytes, piece);
+	const char *sum;
+	if (g->failed || bytes == 0)
+		return;
+	g->failed = reduce_nodes(g->s, &g->c->reduction, g->c->in + from, g->c->out + from, bytes, &sum);
+	if (g->failed == 0)
+		gompi_copy_between(g->c->out + from, sum, bytes);
+}
+
 static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
-	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, c->reduction.size);
-	bool little = c->bytes <= most_reduced(s);
+	struct leading g = {.s = s, .c = c, .by = divide_operand(s, c)};
+	g.w = gompi_what(c->kind, c->root, c->bytes), g.plan = gompi_plan(c->bytes, c->reduction.size);
+	const bool little = g.by.pieces > 0;
 	uint64_t bytes = little ? c->bytes : 0;
 	int rc = 0, over = little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
+	const int to = c->kind == GOMPI_REDUCE ? s->node_of[c->root] : -1;
 	bool gets = little && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
 	enum gompi_slot_place p = gompi_place_of(bytes);
+	if (is_apart(s)) {
+		g.blocks.bytes = (uint32_t)g.by.bytes;
+		rc = lead_pieces(&g, to, put_operand, take_operands, what);
+		return rc ? rc : g.failed ? g.failed : over;
+	}
 	if (s->leaders != NULL) {
 		const char *sum = NULL;
-		rc = meet_to_reduce(s, c, w, plan, bytes, &sum, what);
+		rc = meet_to_reduce(&g, to, bytes, &sum, what);
 		if (rc && t != NULL)
 			return tell_outcome(t, c, s->me, rc);
 		if (rc)
@@ -186,16 +314,16 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *
 			rc = gompi_slots_begin(t, p);
 			if (rc)
 				return rc;
-			if (c->kind == GOMPI_ALLREDUCE || s->node_of[c->root] == s->node)
+			if (to < 0 || to == s->node)
 				gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), sum, bytes);
-			gompi_slots_publish(t, w, plan);
+			gompi_slots_publish(t, g.w, g.plan);
 			gompi_slots_finish(t);
 		}
 		if (gets)
 			gompi_copy_in(c->out, sum, bytes);
 		return over;
 	}
-	rc = gompi_slots_bring(t, c, w, plan, bytes, NULL, NULL);
+	rc = gompi_slots_bring(t, c, g.w, g.plan, bytes, NULL, NULL);
 	if (rc)
 		return rc;
 	t->seq++;
@@ -206,7 +334,7 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *
 	rc = gompi_slots_await(t, 0);
 	if (rc)
 		return rc;
-	rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), w, plan);
+	rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), g.w, g.plan);
 	if (rc == 0 && gets)
 		gompi_copy_in(c->out, gompi_slot_data(t, 0, t->seq, p), bytes);
 	gompi_slots_finish(t);
@@ -231,101 +359,159 @@ static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_
 	return longest;
 }
 
-// Returns how many bytes a row has that has been written.
-static uint64_t write_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c,
-			  struct hierarchy_row *row) {
+// A member's row among members that share nodes.
+static void write_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c, struct hierarchy_row *row,
+		      uint64_t stride) {
 	row->bytes = c->bytes;
-	if (c->kind != GOMPI_ALLTOALL)
-		gompi_copy_out(row->data, c->in, c->bytes);
-	for (int i = 0; c->kind == GOMPI_ALLTOALL && i < s->n; i++)
-		gompi_copy_out(row->data + (uint64_t)i * c->bytes, gompi_block(&c->ins, i), c->bytes);
-	return sizeof *row + (c->kind == GOMPI_ALLTOALL ? c->bytes * (uint64_t)s->n : c->bytes);
+	char *at = row->data;
+	for (int i = 0; i < (c->kind == GOMPI_ALLTOALL ? s->n : 1); i++, at += c->bytes)
+		gompi_copy_out(at, c->kind == GOMPI_ALLTOALL ? gompi_block(&c->ins, i) : c->in, c->bytes);
+	memset(at, 0, stride - (uint64_t)(at - (char *)row));
 }
 
-// The row of a rank: rows lie in the order of ranks, or of nodes where leaders have left them.
-static const struct hierarchy_row *row_of(const struct gompi_hierarchy *s, const char *rows, uint64_t stride, int i) {
-	return (const void *)(rows + (uint64_t)(rows == s->all ? s->node_of[i] : i) * stride);
+// Takes a piece of what is this member's of the row of a rank, if that brings what is expected of it; data is there.
+static void take_row(struct gompi_slots_call *c, int rank, uint64_t brings, const char *data, uint64_t from,
+		     uint64_t most, uint64_t plan) {
+	const uint64_t bytes = row_bytes(c, rank);
+	struct hierarchy_said theirs = {gompi_what(c->kind, c->root, brings), plan};
+	if (brings == bytes && from < bytes)
+		gompi_copy_between(gompi_block(&c->outs, rank) + from, data, gompi_least(most, bytes - from));
+	else if (brings != bytes && !gompi_slots_differ(c))
+		hierarchy_differs(c, &theirs, rank, gompi_what(c->kind, c->root, bytes), plan);
 }
 
-// The reduction of the rows up to this member's.
-static int fold_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const char *rows, uint64_t stride) {
-	int last = c->kind == GOMPI_SCAN ? s->me : s->me - 1;
-	for (int i = last; i >= 0 && c->bytes > 0; i--) {
-		const struct hierarchy_row *row = row_of(s, rows, stride, i);
-		int rc = 0;
-		if (i == last)
-			gompi_copy_in(c->out, row->data, c->bytes);
-		else
-			rc = gompi_combine(&c->reduction, row->data, c->out, c->bytes);
-		if (rc)
-			return rc;
-	}
+static bool folds(const struct gompi_slots_call *c) { return c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN; }
+
+// One more operand of a scan, from the last rank that counts down to the first.
+static int fold_operand(struct gompi_slots_call *c, bool first, const char *operand, uint64_t from, uint64_t bytes) {
+	if (!first)
+		return gompi_combine(&c->reduction, operand, c->out + from, bytes);
+	gompi_copy_between(c->out + from, operand, bytes);
 	return 0;
 }
 
-// Takes what is this member's of the rows of all.
+// Takes what is this member's of the rows of all, in the order of ranks.
 static int read_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const char *rows, uint64_t stride,
 		     uint64_t plan) {
-	if (c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN)
-		return fold_rows(s, c, rows, stride);
-	for (int i = 0; i < s->n; i++) {
-		const struct hierarchy_row *row = row_of(s, rows, stride, i);
-		uint64_t bytes = row_bytes(c, i), from = c->kind == GOMPI_ALLTOALL ? (uint64_t)s->me * bytes : 0;
-		struct hierarchy_said theirs = {gompi_what(c->kind, c->root, row->bytes), plan};
-		if (row->bytes == bytes)
-			gompi_copy_in(gompi_block(&c->outs, i), row->data + from, bytes);
-		else if (!gompi_slots_differ(c))
-			hierarchy_differs(c, &theirs, i, gompi_what(c->kind, c->root, bytes), plan);
+	const int last = c->kind == GOMPI_SCAN ? s->me : s->me - 1;
+	int rc = 0;
+	for (int i = last; folds(c) && i >= 0 && c->bytes > 0 && rc == 0; i--)
+		rc = fold_operand(c, i == last, rows + (uint64_t)i * stride + sizeof(struct hierarchy_row), 0,
+				  c->bytes);
+	for (int i = 0; !folds(c) && i < s->n; i++) {
+		const struct hierarchy_row *row = (const void *)(rows + (uint64_t)i * stride);
+		const uint64_t before = c->kind == GOMPI_ALLTOALL ? (uint64_t)s->me * row_bytes(c, i) : 0;
+		take_row(c, i, row->bytes, row->data + before, 0, UINT64_MAX, plan);
 	}
-	return gompi_slots_result(c);
+	return rc ? rc : gompi_slots_result(c);
 }
 
-// A leader's part: rows are set to those of all. few is room for them, in the order of ranks, where a node has several.
-static int meet_for_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan,
-			 uint64_t stride, const char **rows, char few[GOMPI_SLOT_SMALL],
+// --- The same where each node has one member, whose row goes from where its data is to where that is wanted
+
+static void put_row(void *arg, int to, uint64_t piece, char *at) {
+	struct leading *g = arg;
+	const struct gompi_slots_call *c = g->c;
+	struct hierarchy_row *row = (struct hierarchy_row *)at;
+	piece += g->piece;
+	const uint64_t bytes = piece_bytes(g, c->bytes, piece);
+	const char *in = c->kind == GOMPI_ALLTOALL ? gompi_block(&c->ins, to) : c->in;
+	row->bytes = c->bytes;
+	if (bytes > 0)
+		gompi_copy_out(row->data, in + piece * g->by.bytes, bytes);
+	memset(row->data + bytes, 0, g->blocks.bytes - sizeof *row - bytes);
+}
+
+static void take_rows(void *arg, uint64_t piece) {
+	struct leading *g = arg;
+	struct gompi_hierarchy *s = g->s;
+	struct gompi_slots_call *c = g->c;
+	const uint64_t from = piece * g->by.bytes;
+	const int last = !folds(c) ? s->n - 1 : c->kind == GOMPI_SCAN ? s->me : s->me - 1;
+	for (int i = last; i >= 0 && g->failed == 0; i--) {
+		const struct hierarchy_row *row = (const void *)s->got[i];
+		const char *in = i != s->me ? row->data : c->kind == GOMPI_ALLTOALL ? gompi_block(&c->ins, i) : c->in;
+		if (i == s->me && in != NULL)
+			in += from;
+		const uint64_t bytes = piece_bytes(g, c->bytes, piece);
+		if (!folds(c))
+			take_row(c, i, i == s->me ? c->bytes : row->bytes, in, from, g->by.bytes, g->plan);
+		else if (bytes > 0)
+			g->failed = fold_operand(c, i == last, in, from, bytes);
+	}
+}
+
+// --- The same among members that share nodes: all get the rows of all, and take what is theirs
+
+// A leader's part: few is filled with the rows of all, in the order of ranks, if the data of this node's is for it.
+static int meet_for_rows(struct leading *g, int to, uint64_t stride, char few[GOMPI_SLOT_SMALL],
 			 const struct gompi_waiting *what) {
+	struct gompi_hierarchy *s = g->s;
 	struct gompi_slots *t = s->slots;
 	uint64_t node_bytes = (uint64_t)s->most_here * stride;
-	char *own = s->all + (uint64_t)s->node * node_bytes;
-	if (stride > 0) {
-		uint64_t used = write_row(s, c, (struct hierarchy_row *)own);
-		memset(own + used, 0, node_bytes - used);
-	}
+	memset(s->own, 0, node_bytes);
+	if (stride > 0)
+		write_row(s, g->c, (struct hierarchy_row *)s->own, stride);
 	if (t != NULL) {
 		enum gompi_slot_place p = gompi_place_of(stride);
 		int rc = gompi_slots_begin(t, p);
 		if (rc)
 			return rc;
-		gompi_slots_publish(t, w, plan);
-		rc = gompi_slots_await_all(t, c, w, plan);
+		gompi_slots_publish(t, g->w, g->plan);
+		rc = gompi_slots_await_all(t, g->c, g->w, g->plan);
 		if (rc)
 			return rc;
-		for (int i = 1; i < t->n && !gompi_slots_differ(c); i++)
-			gompi_copy_few(own + (uint64_t)i * stride, gompi_slot_data(t, i, t->seq, p), stride);
+		for (int i = 1; i < t->n && !gompi_slots_differ(g->c); i++)
+			gompi_copy_few(s->own + (uint64_t)i * stride, gompi_slot_data(t, i, t->seq, p), stride);
 		gompi_slots_finish(t);
 	}
-	int rc = hierarchy_gather(s, c, w, plan, node_bytes, what);
-	*rows = s->all;
-	if (rc || stride == 0 || s->most_here == 1)
+	g->blocks.bytes = (uint32_t)node_bytes;
+	int rc = lead(g, to, what);
+	if (rc || stride == 0 || (to >= 0 && to != s->node))
 		return rc;
-	*rows = few;
 	uint8_t next[GOMPI_SLOT_SMALL / sizeof(struct hierarchy_row)] = {0}; // of each node: every member has a row
 	for (int i = 0; i < s->n; i++) {
 		int node = s->node_of[i];
-		gompi_copy_few(few + (uint64_t)i * stride, s->all + (uint64_t)node * node_bytes + next[node] * stride,
-			       stride);
+		gompi_copy_few(few + (uint64_t)i * stride, s->got[node] + next[node] * stride, stride);
 		next[node]++;
 	}
 	return 0;
 }
 
+// Returns true if the rows of all fit into a slot, and those of the nodes, with a place for each member that one could
+// have, are few.
+static bool rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
+	return stride <= GOMPI_SLOT_SMALL && (uint64_t)s->n * stride <= GOMPI_SLOT_SMALL &&
+	       (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= MOST_ROWS;
+}
+
+static uint64_t row_stride(uint64_t bytes) { return (sizeof(struct hierarchy_row) + bytes + 7) / 8 * 8; }
+
+static int rows_apart(struct leading *g, int to, uint64_t longest, const struct gompi_waiting *what) {
+	const struct gompi_hierarchy *s = g->s;
+	const bool reduces = folds(g->c);
+	const uint64_t most = (room_in_record(s) & ~(uint64_t)7) - sizeof(struct hierarchy_row);
+	const uint64_t block = g->c->kind == GOMPI_ALLTOALL ? g->c->bytes : longest;
+	if (room_in_record(s) >= row_stride(0))
+		g->by = divide(block, reduces ? g->c->reduction.size : 1, most,
+			       s->nodes <= (reduces ? 2 : GOMPI_LEADERS_FEW));
+	g->blocks.bytes = g->by.pieces == 0 ? 0 : (uint32_t)row_stride(g->by.bytes);
+	int rc = lead_pieces(g, to, put_row, take_rows, what);
+	if (rc || g->by.pieces == 0)
+		return rc ? rc : GOMPI_SLOTS_MESSAGES;
+	return g->failed ? g->failed : gompi_slots_result(g->c);
+}
+
 static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
-	bool folds = c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN;
 	uint64_t longest = longest_row(s, c);
-	uint64_t w = gompi_what(c->kind, c->root, 0), plan = gompi_plan(longest, folds ? c->reduction.size : 1);
-	uint64_t stride = (sizeof(struct hierarchy_row) + longest + 7) / 8 * 8;
-	bool little = longest <= GOMPI_LEADERS_MOST && rows_are_few(s, stride);
+	struct leading g = {.s = s, .c = c};
+	g.w = gompi_what(c->kind, c->root, 0), g.plan = gompi_plan(longest, folds(c) ? c->reduction.size : 1);
+	const int to = c->kind == GOMPI_GATHER ? s->node_of[c->root] : -1;
+	if (is_apart(s))
+		return rows_apart(&g, to, longest, what);
+	uint64_t stride = row_stride(longest);
+	bool little = longest <= GOMPI_SLOT_SMALL && rows_are_few(s, stride);
+	g.by.pieces = little;
 	bool gets = little && (c->kind != GOMPI_GATHER || s->me == c->root);
 	if (!little)
 		stride = 0; // the members only agree
@@ -335,15 +521,16 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 	enum gompi_slot_place p = gompi_place_of(all), mine = gompi_place_of(stride);
 	int rc;
 	if (s->leaders != NULL) {
-		rc = meet_for_rows(s, c, w, plan, stride, &rows, here, what);
+		rc = meet_for_rows(&g, to, stride, here, what);
 		if (rc)
 			return t != NULL ? tell_outcome(t, c, s->me, rc) : rc;
 		if (t != NULL) {
 			rc = gompi_slots_begin(t, p);
 			if (rc)
 				return rc;
-			gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), rows, all);
-			gompi_slots_publish(t, w, plan);
+			if (to < 0 || to == s->node)
+				gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), rows, all);
+			gompi_slots_publish(t, g.w, g.plan);
 			gompi_slots_finish(t);
 		}
 	} else {
@@ -351,8 +538,8 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 		if (rc)
 			return rc;
 		if (stride > 0)
-			write_row(s, c, (struct hierarchy_row *)gompi_slot_data(t, t->me, t->seq, mine));
-		gompi_slots_publish(t, w, plan);
+			write_row(s, c, (struct hierarchy_row *)gompi_slot_data(t, t->me, t->seq, mine), stride);
+		gompi_slots_publish(t, g.w, g.plan);
 		gompi_slots_finish(t);
 		t->seq++;
 		if (little && !gets) { // others may wait for the rows
@@ -362,11 +549,11 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 		rc = gompi_slots_await(t, 0);
 		if (rc)
 			return rc;
-		rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), w, plan);
+		rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), g.w, g.plan);
 		rows = gompi_slot_data(t, 0, t->seq, p);
 	}
 	if (rc == 0 && gets)
-		rc = read_rows(s, c, rows, stride, plan);
+		rc = read_rows(s, c, rows, stride, g.plan);
 	if (s->leaders == NULL)
 		gompi_slots_finish(t);
 	return rc ? rc : little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
@@ -397,13 +584,31 @@ static int pass_on(struct gompi_slots *t, const struct gompi_leaders_words *word
 	return 0;
 }
 
+// Passes on all pieces of a broadcast but the first. takes: bytes of the buffer, 0 if it is not for what root has.
+static int bcast_pieces(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct division *by,
+			uint64_t takes, const struct gompi_waiting *what) {
+	for (uint64_t piece = 1; piece < by->pieces; piece++) {
+		const uint64_t from = piece * by->bytes;
+		const bool root = s->me == c->root;
+		struct gompi_leaders_words words = {0};
+		const void *data = c->out + from;
+		uint32_t bytes = root && from < c->bytes ? (uint32_t)gompi_least(by->bytes, c->bytes - from) : 0;
+		int rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, what);
+		if (rc)
+			return rc;
+		if (!root && from < takes && bytes == gompi_least(by->bytes, takes - from))
+			gompi_copy_in(c->out + from, data, bytes);
+	}
+	return 0;
+}
+
 static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
 	struct gompi_slots *t = s->slots;
-	const uint64_t most = most_bytes(s);
 	uint64_t w = gompi_what(GOMPI_BCAST, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
 	struct gompi_leaders_words words = {w, plan, s->me};
 	const void *data = c->out;
-	uint32_t bytes = c->bytes <= most ? (uint32_t)c->bytes : 0;
+	struct division by = divide_bcast(s, c->bytes); // of what root has
+	uint32_t bytes = (uint32_t)by.bytes;
 	bool root = s->me == c->root, from_here = s->node_of[c->root] == s->node, hears = t != NULL && !root;
 	int rc = 0, from = from_here ? place_of_rank(s, c->root) : 0;
 	if (!from_here && s->leaders != NULL)
@@ -419,13 +624,14 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 		rc = hear_outcome(t, c, h, w, plan);
 		uint64_t size = gompi_load(&h->plan) >> 16;
 		words = (struct gompi_leaders_words){gompi_load(&h->what), gompi_load(&h->plan), c->root};
-		bytes = rc == 0 && size <= most ? (uint32_t)size : 0;
+		by = divide_bcast(s, size);
+		bytes = rc == 0 ? (uint32_t)by.bytes : 0;
 		data = gompi_slot_data(t, from, t->seq, gompi_place_of(bytes));
 	}
 	if (rc == 0 && s->leaders != NULL) {
 		rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, what);
-		uint64_t told = words.plan >> 16;
-		if (rc == 0 && (bytes != (told <= most ? told : 0) || words.what >> 56 >= HIERARCHY_FAILED))
+		by = divide_bcast(s, words.plan >> 16);
+		if (rc == 0 && (bytes != by.bytes || words.what >> 56 >= HIERARCHY_FAILED))
 			rc = MPI_ERR_INTERN; // nobody sends that
 		if (!from_here && t != NULL)
 			rc = rc ? tell_outcome(t, c, s->me, rc) : pass_on(t, &words, data, bytes);
@@ -433,15 +639,17 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 	// Now everybody has what root has.
 	uint64_t size = words.plan >> 16;
 	bool same = words.what == w && words.plan == plan;
-	if (rc == 0 && same && !root && size <= most)
-		gompi_copy_in(c->out, data, bytes == size ? bytes : 0);
+	if (rc == 0 && same && !root)
+		gompi_copy_in(c->out, data, bytes);
+	if (rc == 0 && by.pieces > 1)
+		rc = bcast_pieces(s, c, &by, same ? size : 0, what);
 	if (hears)
 		gompi_slots_finish(t);
 	if (rc)
 		return rc;
 	if (!same)
 		rc = hierarchy_differs(c, &(struct hierarchy_said){words.what, words.plan}, c->root, w, plan);
-	if (words.what >> 32 != w >> 32 || size <= most)
+	if (words.what >> 32 != w >> 32 || by.pieces > 0)
 		return rc;
 	c->bytes = size;
 	return GOMPI_SLOTS_MESSAGES;

@@ -23,7 +23,8 @@ struct gompi_hierarchy {
 	struct gompi_slots *slots;     // of the members on this node; NULL: there is one
 	struct gompi_barrier *barrier; // of them, in two halves
 	struct gompi_leaders *leaders; // of the leaders; NULL: this is none
-	char *all;                     // what leaders give each other, at a leader
+	char *own;                     // what the members of this node bring, at a leader of several
+	const char **got;              // [nodes]: what the leaders bring, at one; this node's is own
 	struct gompi_hierarchy *next;
 };
 

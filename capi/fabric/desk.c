@@ -40,7 +40,12 @@ static struct {
 	struct early *early[BUCKETS];   // by the ids of their groups
 	struct closed *closed[BUCKETS]; // the same
 	struct account *account[BUCKETS];
+	struct arrival_room *spare; // for what is much
+	int spares;
 } desk;
+
+// What is more than so many bytes does not stay with its group; so many places for such stay here.
+enum { MUCH = 4 << 10, SPARES = 16 };
 
 // Gives up what was for groups of a network that has ended.
 static void forget_groups(void) {
@@ -130,6 +135,53 @@ static bool is_member(const struct gompi_leaders *m, int peer, const struct lead
 	return r->round < m->rounds && m->edge[r->round].from == peer;
 }
 
+static struct arrival_room *room_for_little(struct arrival *a, size_t length) {
+	if (length > a->bytes) {
+		free(a->little);
+		a->little = gompi_must_have(offsetof(struct arrival_room, record) + length);
+		a->bytes = (uint32_t)length;
+	}
+	return a->little;
+}
+
+static struct arrival_room *room_for_much(struct arrival *a) {
+	if (a->much == NULL && (a->much = desk.spare) != NULL) {
+		desk.spare = a->much->next;
+		desk.spares--;
+	}
+	if (a->much == NULL)
+		a->much = gompi_must_have(sizeof *a->much + GOMPI_LEADERS_MOST);
+	return a->much;
+}
+
+// Gives away what an arrival has for much, under the lock.
+static void give_room(struct arrival *a) {
+	struct arrival_room *room = a->much;
+	a->much = NULL;
+	if (room == NULL)
+		return;
+	if (desk.spares == SPARES) {
+		free(room);
+		return;
+	}
+	desk.spares++;
+	room->next = desk.spare;
+	desk.spare = room;
+}
+
+void gompi_desk_drop(struct gompi_leaders *m) {
+	const uint32_t g = gompi_load(&m->generation);
+	for (int r = 0; r < m->rounds; r++) {
+		struct arrival *a = &m->edge[r].arrival[g % GOMPI_LEADERS_AHEAD];
+		if (gompi_load_acquire(&a->generation) != g ||
+		    a->much == NULL) // pairs with the release in take_arrival
+			continue;
+		gompi_mutex_take(&desk.mu);
+		give_room(a);
+		gompi_mutex_give(&desk.mu);
+	}
+}
+
 // Puts a record to where the call that it is for looks. What no member sends is dropped.
 static void take_arrival(struct gompi_leaders *m, int peer, const struct leaders_record *r, size_t length) {
 	if (!is_member(m, peer, r) || r->generation - gompi_load(&m->generation) >= GOMPI_LEADERS_AHEAD)
@@ -138,12 +190,8 @@ static void take_arrival(struct gompi_leaders *m, int peer, const struct leaders
 	if (gompi_load(&a->generation) == r->generation)
 		return;
 	a->length = (uint32_t)length;
-	if (length > a->room) {
-		free(a->record);
-		a->record = gompi_must_have(length);
-		a->room = (uint32_t)length;
-	}
-	memcpy(a->record, r, length);
+	a->room = length > MUCH ? room_for_much(a) : room_for_little(a, length);
+	memcpy(&a->room->record, r, length);
 	gompi_store_release(&a->generation, r->generation); // pairs with the acquire in has_arrived
 }
 
@@ -280,6 +328,9 @@ void gompi_leaders_close(struct gompi_leaders *m) {
 	while (*at != m)
 		at = &(*at)->next;
 	*at = m->next;
+	for (int r = 0; r < m->rounds; r++)
+		for (int i = 0; i < GOMPI_LEADERS_AHEAD; i++)
+			give_room(&m->edge[r].arrival[i]);
 	if (c != NULL) {
 		struct closed **first = &desk.closed[desk_bucket(m->id)];
 		*c = (struct closed){*first, m->id};
@@ -288,7 +339,7 @@ void gompi_leaders_close(struct gompi_leaders *m) {
 	gompi_mutex_give(&desk.mu);
 	for (int r = 0; r < m->rounds; r++)
 		for (int i = 0; i < GOMPI_LEADERS_AHEAD; i++)
-			free(m->edge[r].arrival[i].record);
+			free(m->edge[r].arrival[i].little);
 	free(m);
 }
 

@@ -11,13 +11,15 @@
 #ifndef GOMPI_DESK_H
 #define GOMPI_DESK_H
 
+#include <stddef.h>
+
 #include "base/mutex.h"
 #include "fabric/leaders.h"
 
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_LEADERS_AHEAD = 8,   // more than so many calls no member is ahead of another: a power of two
+	GOMPI_LEADERS_AHEAD = 32,  // more than so many calls no member is ahead of another: a power of two
 	GOMPI_ADVANCE = 64 << 10,  // bytes sent in advance
 	GOMPI_ADVANCE_MORE = 64,   // so many bytes are counted for a record besides its own
 	GOMPI_QUESTIONS = 64 << 10 // so many members ask of one peer at most: one for each thread in a call
@@ -50,12 +52,19 @@ struct leaders_record {
 	char data[];
 };
 
+// A place for a record. Its data begins at a multiple of 16.
+struct arrival_room {
+	struct arrival_room *next; // of those that are free
+	struct leaders_record record;
+};
+_Static_assert(offsetof(struct arrival_room, record.data) % 16 == 0, "operands of any type");
+
 // What has come in a round of a call.
 struct arrival {
-	gompi_a32 generation; // of the call; stored last
-	uint32_t length;      // of record
-	uint32_t room;
-	struct leaders_record *record;
+	gompi_a32 generation;                      // of the call; stored last
+	uint32_t length;                           // of the record
+	uint32_t bytes;                            // that little holds
+	struct arrival_room *room, *little, *much; // where the record is: one of the two others, NULL: there is none
 };
 
 struct gompi_leaders {
@@ -63,7 +72,7 @@ struct gompi_leaders {
 	struct gompi_leaders *next; // of its bucket
 	int n, me, rounds;
 	gompi_a32 generation; // calls so far
-	int loose;            // broadcasts in a row without a group
+	int loose;            // calls in a row in which nobody need have waited for all
 	bool all_open;        // all members have opened it
 	bool failed;          // a call has: not all that is sent to it has come
 	struct edge {
@@ -77,6 +86,10 @@ struct gompi_leaders {
 // that. It may wait for the peer to open the group. MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM.
 int gompi_desk_admit(struct gompi_leaders *m, int round, size_t length, const struct gompi_waiting *what,
 		     uint8_t *advance);
+
+// Nobody looks any longer at what has come for the call under way. What holds much goes to others: few are in use at a
+// time, and so in caches.
+void gompi_desk_drop(struct gompi_leaders *m);
 
 #pragma GCC visibility pop
 #endif

@@ -3,17 +3,26 @@
 // is always of the same peer, and anything else is of a stranger.
 //
 // Calls on a group are numbered. Who is in call g may get records of the next few calls: a member goes on from a call
-// in which all meet when all have begun with it, and after some broadcasts, in which it waits for nobody, it meets.
+// in which all meet when all have begun with it, and after some in which it need not wait for anybody, as broadcasts
+// are, it meets. Pieces of a stream have numbers as calls have.
 #include "fabric/leaders.h"
 
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/clock.h"
+#include "base/node.h"
 #include "fabric/desk.h"
 #include "fabric/fabric.h"
 
-enum { LOOSE = 4 }; // broadcasts in a row without a group
-_Static_assert(LOOSE + 2 < GOMPI_LEADERS_AHEAD, "what comes for calls to come");
+enum {
+	LOOSE = 16, // calls in a row in which nobody need wait for all
+	PIECES = 6, // of a stream under way
+};
+_Static_assert(PIECES + LOOSE + 2 < GOMPI_LEADERS_AHEAD && 2 * PIECES < GOMPI_LEADERS_AHEAD, "what comes too early");
+
+// So long a member that waits for another looks before it tells that one in which call it is.
+enum { PATIENCE_NS = 100000 };
 
 // --- Rounds
 
@@ -24,8 +33,9 @@ static int end_call(struct gompi_leaders *m, int rc) {
 }
 
 // Room for a record of a round with bytes of data, to be committed. NULL: see gompi_desk_admit, gompi_fabric_reserve.
-static struct leaders_record *leaders_reserve(struct gompi_leaders *m, int round, enum leaders_kind kind, size_t bytes,
-					      const struct gompi_waiting *what, int *class) {
+static struct leaders_record *reserve_of(struct gompi_leaders *m, uint32_t generation, int round,
+					 enum leaders_kind kind, size_t bytes, const struct gompi_waiting *what,
+					 int *class) {
 	struct leaders_record *r = NULL;
 	uint8_t advance;
 	*class = gompi_desk_admit(m, round, sizeof *r + bytes, what, &advance);
@@ -34,11 +44,16 @@ static struct leaders_record *leaders_reserve(struct gompi_leaders *m, int round
 						 class);
 	if (r != NULL)
 		*r = (struct leaders_record){.id = m->id,
-					     .generation = gompi_load(&m->generation),
+					     .generation = generation,
 					     .round = (uint16_t)round,
 					     .kind = (uint8_t)kind,
 					     .advance = advance};
 	return r;
+}
+
+static struct leaders_record *leaders_reserve(struct gompi_leaders *m, int round, enum leaders_kind kind, size_t bytes,
+					      const struct gompi_waiting *what, int *class) {
+	return reserve_of(m, gompi_load(&m->generation), round, kind, bytes, what, class);
 }
 
 static void leaders_commit(struct gompi_leaders *m, int round, size_t bytes) {
@@ -55,6 +70,18 @@ static bool has_arrived(void *arg) {
 	return gompi_load_acquire(&w->arrival->generation) == w->generation; // pairs with the release in take_arrival
 }
 
+// Returns true if something comes in a round of the call under way within a short time.
+static bool arrives_soon(struct gompi_leaders *m, int round) {
+	uint32_t g = gompi_load(&m->generation);
+	struct arrival_wait w = {&m->edge[round].arrival[g % GOMPI_LEADERS_AHEAD], g};
+	const int64_t end = gompi_node.policy.oversubscribed ? 0 : gompi_now_ns() + PATIENCE_NS;
+	do {
+		if (has_arrived(&w) || (gompi_fabric_progress() && has_arrived(&w)))
+			return true;
+	} while (gompi_now_ns() < end);
+	return false;
+}
+
 // Waits for what comes in a round of the call under way.
 static int await_arrival(struct gompi_leaders *m, int round, const struct gompi_waiting *what,
 			 const struct leaders_record **r, size_t *bytes) {
@@ -68,12 +95,15 @@ static int await_arrival(struct gompi_leaders *m, int round, const struct gompi_
 		if (rc)
 			return rc;
 	}
-	*r = w.arrival->record;
+	*r = &w.arrival->room->record;
 	*bytes = w.arrival->length - sizeof **r;
 	return 0;
 }
 
-static void next_call(struct gompi_leaders *m) { gompi_store(&m->generation, gompi_load(&m->generation) + 1); }
+static void next_call(struct gompi_leaders *m) {
+	gompi_desk_drop(m); // what nobody looks at any longer
+	gompi_store(&m->generation, gompi_load(&m->generation) + 1);
+}
 
 // --- Nothing of all to all
 
@@ -99,75 +129,8 @@ int gompi_leaders_barrier(struct gompi_leaders *m, const struct gompi_waiting *w
 	return end_call(m, barrier(m, what));
 }
 
-// --- Data of all to all
-
-static bool say_the_same(const struct leaders_said *a, const struct leaders_said *b) {
-	return a->what == b->what && a->plan == b->plan && a->bytes == b->bytes;
-}
-
-// Copies k blocks that end with last, in the order of members, between all and a record. The first member comes after
-// the last one.
-static void leaders_blocks(struct gompi_leaders *m, char *all, char *packed, int last, int k, size_t bytes, bool in) {
-	int first = (last + m->n - k + 1) % m->n, head = first + k <= m->n ? k : m->n - first;
-	char *from = all + (size_t)first * bytes;
-	size_t heads = (size_t)head * bytes, rest = (size_t)(k - head) * bytes;
-	memcpy(in ? from : packed, in ? packed : from, heads);
-	memcpy(in ? all : packed + heads, in ? packed + heads : all, rest);
-}
-
-static int all_to_all(struct gompi_leaders *m, struct gompi_leaders_words *words,
-		      const struct gompi_leaders_words *differs, void *all, uint32_t bytes,
-		      const struct gompi_waiting *what) {
-	struct leaders_said mine = {words->what, words->plan, bytes, words->rank}, other = mine;
-	bool bad = differs != NULL;
-	if (bad)
-		other = (struct leaders_said){differs->what, differs->plan, bytes, differs->rank};
-	next_call(m);
-	m->loose = 0;
-	for (int round = 0, d = 1; round < m->rounds; round++, d *= 2) {
-		int k = d < m->n - d ? d : m->n - d, rc;
-		size_t length = bad ? sizeof other : (size_t)k * bytes;
-		struct leaders_record *to =
-			leaders_reserve(m, round, bad ? LEADERS_DIFFERENT : LEADERS_GATHER, length, what, &rc);
-		if (to == NULL)
-			return rc;
-		to->said = mine;
-		if (bad)
-			memcpy(to->data, &other, sizeof other);
-		else
-			leaders_blocks(m, all, to->data, m->me, k, bytes, false);
-		leaders_commit(m, round, length);
-		const struct leaders_record *r;
-		rc = await_arrival(m, round, what, &r, &length);
-		if (rc)
-			return rc;
-		bool fits = r->kind == LEADERS_GATHER && say_the_same(&r->said, &mine) && length == (size_t)k * bytes;
-		if (fits && !bad) {
-			leaders_blocks(m, all, (char *)r->data, (m->me + m->n - d) % m->n, k, bytes, true);
-		} else if (!fits && !bad) {
-			bad = true;
-			other = r->said;
-			if (r->kind == LEADERS_DIFFERENT && length == sizeof other && say_the_same(&other, &mine))
-				memcpy(&other, r->data, sizeof other);
-		}
-	}
-	m->all_open = true;
-	if (!bad)
-		return 0;
-	*words = (struct gompi_leaders_words){other.what, other.plan, other.rank};
-	return GOMPI_LEADERS_DIFFER;
-}
-
-int gompi_leaders_allgather(struct gompi_leaders *m, struct gompi_leaders_words *words,
-			    const struct gompi_leaders_words *differs, void *all, uint32_t bytes,
-			    const struct gompi_waiting *what) {
-	return end_call(m, all_to_all(m, words, differs, all, bytes, what));
-}
-
-// --- Data of one to all
-
-static int broadcast(struct gompi_leaders *m, int root, struct gompi_leaders_words *words, const void **data,
-		     uint32_t *bytes, const struct gompi_waiting *what) {
+// Begins a call in which members need not wait for all: before it they meet, if there have been many.
+static int begin_loose(struct gompi_leaders *m, const struct gompi_waiting *what) {
 	if (++m->loose > LOOSE) {
 		int rc = barrier(m, what);
 		if (rc)
@@ -175,7 +138,263 @@ static int broadcast(struct gompi_leaders *m, int root, struct gompi_leaders_wor
 		m->loose = 1;
 	}
 	next_call(m);
-	int place = (m->me - root + m->n) % m->n, round = 0, rc = 0;
+	return 0;
+}
+
+// --- Blocks of several members
+
+enum leaders_flow { FLOW_ALL, FLOW_EACH, FLOW_ROOT };
+
+// Which blocks go through a round, by numbers: first to last; those with a bit alone, if it is not 0. A block of
+// FLOW_ALL and FLOW_ROOT is that of the member so far behind the sender. One of FLOW_EACH has to go so far in all; at
+// the end that tells where it has begun, so it is kept as if it had come from there.
+struct passing {
+	int first, last, bit;
+};
+
+static int next_block(const struct passing *p, int i) {
+	i++;
+	return p->bit != 0 && (i & p->bit) == 0 ? i + p->bit : i;
+}
+
+static uint32_t block_count(const struct passing *p) {
+	uint32_t n = 0;
+	for (int i = p->first; i <= p->last; i = next_block(p, i))
+		n++;
+	return n;
+}
+
+// What a member sends in the round of distance d.
+static struct passing passing_from(int member, int n, enum leaders_flow flow, int d, int root) {
+	if (flow == FLOW_EACH)
+		return (struct passing){d, n - 1, d};
+	const int left = (root - member + n) % n; // distance to the root
+	if (flow == FLOW_ALL)
+		return (struct passing){0, (d < n - d ? d : n - d) - 1, 0};
+	// A tree whose members have those of all behind them by the round of the lowest bit of their distance.
+	if ((left & (2 * d - 1)) != d)
+		return (struct passing){0, -1, 0};
+	return (struct passing){0, (d < n - left ? d : n - left) - 1, 0};
+}
+
+// A call of several members under way: what this one says, and what another one does that does not go together with it.
+struct leaders_meeting {
+	struct gompi_leaders *m;
+	struct gompi_leaders_blocks *b;
+	enum leaders_flow flow;
+	int root;
+	struct leaders_said mine, other;
+	bool bad;
+	const struct gompi_waiting *what;
+};
+
+static struct leaders_meeting begin_meeting(struct gompi_leaders *m, const struct gompi_leaders_words *words,
+					    const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
+					    const struct gompi_waiting *what) {
+	struct leaders_meeting t = {
+		.m = m, .b = b, .what = what, .mine = {words->what, words->plan, b->bytes, words->rank}};
+	t.bad = differs != NULL;
+	if (t.bad)
+		t.other = (struct leaders_said){differs->what, differs->plan, b->bytes, differs->rank};
+	return t;
+}
+
+static int end_meeting(const struct leaders_meeting *t, struct gompi_leaders_words *words) {
+	if (!t->bad)
+		return 0;
+	*words = (struct gompi_leaders_words){t->other.what, t->other.plan, t->other.rank};
+	return GOMPI_LEADERS_DIFFER;
+}
+
+static const char **got_from(const struct leaders_meeting *t, int behind) {
+	return &t->b->got[(t->m->me - behind + t->m->n) % t->m->n];
+}
+
+// Sends what is due in a round.
+static int meeting_sends(struct leaders_meeting *t, int round) {
+	struct gompi_leaders *m = t->m;
+	const int d = 1 << round;
+	const struct passing p = passing_from(m->me, m->n, t->flow, d, t->root);
+	const uint32_t bytes = t->b->bytes;
+	const size_t length = t->bad ? sizeof t->other : (size_t)block_count(&p) * bytes;
+	int rc;
+	struct leaders_record *to =
+		leaders_reserve(m, round, t->bad ? LEADERS_DIFFERENT : LEADERS_GATHER, length, t->what, &rc);
+	if (to == NULL)
+		return rc;
+	to->said = t->mine;
+	char *at = to->data;
+	if (t->bad)
+		memcpy(at, &t->other, sizeof t->other);
+	for (int i = p.first; !t->bad && bytes > 0 && i <= p.last; i = next_block(&p, i), at += bytes)
+		if (t->flow == FLOW_EACH ? (i & (d - 1)) == 0 : i == 0) // nobody has had it before
+			t->b->put(t->b->arg, (m->me + i) % m->n, 0, at);
+		else
+			memcpy(at, *got_from(t, i), bytes);
+	leaders_commit(m, round, length);
+	return 0;
+}
+
+static bool say_the_same(const struct leaders_said *a, const struct leaders_said *b) {
+	return a->what == b->what && a->plan == b->plan && a->bytes == b->bytes;
+}
+
+// Waits for what is due in a round.
+static int meeting_hears(struct leaders_meeting *t, int round) {
+	struct gompi_leaders *m = t->m;
+	const struct leaders_record *r;
+	const int d = 1 << round;
+	size_t length;
+	int rc = await_arrival(m, round, t->what, &r, &length);
+	if (rc)
+		return rc;
+	const struct passing p = passing_from((m->me - d + m->n) % m->n, m->n, t->flow, d, t->root);
+	const uint32_t bytes = t->b->bytes;
+	const bool fits = r->kind == LEADERS_GATHER && say_the_same(&r->said, &t->mine) &&
+			  length == (size_t)block_count(&p) * bytes;
+	const char *at = r->data;
+	for (int i = p.first; fits && !t->bad && i <= p.last; i = next_block(&p, i), at += bytes)
+		*got_from(t, t->flow == FLOW_EACH ? i : i + d) = at;
+	if (!fits && !t->bad) {
+		t->bad = true;
+		t->other = r->said;
+		if (r->kind == LEADERS_DIFFERENT && length == sizeof t->other && say_the_same(&t->other, &t->mine))
+			memcpy(&t->other, r->data, sizeof t->other);
+	}
+	return 0;
+}
+
+// Records go along all edges, with data along those that it has to go.
+static int meet_all(struct leaders_meeting *t) {
+	struct gompi_leaders *m = t->m;
+	next_call(m);
+	m->loose = 0;
+	for (int round = 0; round < m->rounds; round++) {
+		int rc = meeting_sends(t, round);
+		if (rc == 0)
+			rc = meeting_hears(t, round);
+		if (rc)
+			return rc;
+	}
+	m->all_open = true;
+	return 0;
+}
+
+int gompi_leaders_allgather(struct gompi_leaders *m, struct gompi_leaders_words *words,
+			    const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
+			    const struct gompi_waiting *what) {
+	struct leaders_meeting t = begin_meeting(m, words, differs, b, what);
+	int rc = meet_all(&t);
+	return end_call(m, rc ? rc : end_meeting(&t, words));
+}
+
+int gompi_leaders_alltoall(struct gompi_leaders *m, struct gompi_leaders_words *words,
+			   const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
+			   const struct gompi_waiting *what) {
+	struct leaders_meeting t = begin_meeting(m, words, differs, b, what);
+	t.flow = FLOW_EACH;
+	int rc = meet_all(&t);
+	return end_call(m, rc ? rc : end_meeting(&t, words));
+}
+
+// --- To a root
+
+// The root of two hears the other one; it says something itself only if that one waits for it, or may: if that is not
+// in the call, it may be in another one, of which it is the root.
+static int root_of_two(struct leaders_meeting *t, bool verdict) {
+	bool says = t->bad || !arrives_soon(t->m, 0);
+	int rc = says ? meeting_sends(t, 0) : 0;
+	if (rc == 0)
+		rc = meeting_hears(t, 0);
+	if (rc)
+		return rc;
+	return !says && (verdict || t->bad) ? meeting_sends(t, 0) : 0;
+}
+
+static int meet_at_root(struct leaders_meeting *t, bool verdict) {
+	struct gompi_leaders *m = t->m;
+	if (m->n != 2 || !m->all_open) // what nobody waits for must not be sent in advance
+		return meet_all(t);
+	int rc = begin_loose(m, t->what);
+	if (rc)
+		return rc;
+	if (m->me == t->root)
+		return root_of_two(t, verdict);
+	rc = meeting_sends(t, 0);
+	return rc == 0 && (verdict || t->bad) ? meeting_hears(t, 0) : rc;
+}
+
+int gompi_leaders_gather(struct gompi_leaders *m, int root, struct gompi_leaders_words *words,
+			 const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b, bool verdict,
+			 const struct gompi_waiting *what) {
+	struct leaders_meeting t = begin_meeting(m, words, differs, b, what);
+	t.flow = FLOW_ROOT;
+	t.root = root;
+	int rc = meet_at_root(&t, verdict);
+	return end_call(m, rc ? rc : end_meeting(&t, words));
+}
+
+// --- Pieces
+
+// Sends a piece to all others, which of so few are in one round each.
+static int send_stream_piece(struct gompi_leaders *m, struct gompi_leaders_blocks *b, uint32_t generation,
+			     uint64_t piece, const struct gompi_waiting *what) {
+	for (int round = 0; round < m->rounds; round++) {
+		int rc;
+		struct leaders_record *to = reserve_of(m, generation, round, LEADERS_GATHER, b->bytes, what, &rc);
+		if (to == NULL)
+			return rc;
+		to->said = (struct leaders_said){.bytes = b->bytes};
+		b->put(b->arg, (m->me + (1 << round)) % m->n, piece, to->data);
+		leaders_commit(m, round, b->bytes);
+	}
+	return 0;
+}
+
+static int await_stream_piece(struct gompi_leaders *m, struct gompi_leaders_blocks *b,
+			      const struct gompi_waiting *what) {
+	for (int round = 0; round < m->rounds; round++) {
+		const struct leaders_record *r;
+		size_t bytes;
+		int rc = await_arrival(m, round, what, &r, &bytes);
+		if (rc)
+			return rc;
+		if (r->kind != LEADERS_GATHER || bytes != b->bytes)
+			return MPI_ERR_INTERN; // nobody sends that
+		b->got[(m->me - (1 << round) + m->n) % m->n] = r->data;
+	}
+	return 0;
+}
+
+static int stream(struct gompi_leaders *m, struct gompi_leaders_blocks *b, uint64_t n,
+		  void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what) {
+	const uint32_t first = gompi_load(&m->generation);
+	for (uint64_t piece = 1, sent = 1; piece < n; piece++) {
+		int rc = 0;
+		for (; sent < n && sent < piece + PIECES && rc == 0; sent++)
+			rc = send_stream_piece(m, b, first + (uint32_t)sent, sent, what);
+		next_call(m);
+		if (rc == 0)
+			rc = await_stream_piece(m, b, what);
+		if (rc)
+			return rc;
+		taken(b->arg, piece);
+	}
+	return 0;
+}
+
+int gompi_leaders_stream(struct gompi_leaders *m, struct gompi_leaders_blocks *b, uint64_t n,
+			 void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what) {
+	return end_call(m, stream(m, b, n, taken, what));
+}
+
+// --- Data of one to all
+
+static int broadcast(struct gompi_leaders *m, int root, struct gompi_leaders_words *words, const void **data,
+		     uint32_t *bytes, const struct gompi_waiting *what) {
+	int place = (m->me - root + m->n) % m->n, round = 0, rc = begin_loose(m, what);
+	if (rc)
+		return rc;
 	while (round < m->rounds && (place >> round & 1) == 0)
 		round++;
 	if (place != 0) {

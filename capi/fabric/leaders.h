@@ -40,19 +40,48 @@ struct gompi_leaders_words {
 	int32_t rank; // of the member, as errors name it; may differ
 };
 
-// The most bytes of all members' data in one call.
-enum { GOMPI_LEADERS_MOST = 48 << 10 };
+// The most bytes that a record of a call carries: those of a message of 64 KiB, with what is said of them.
+enum { GOMPI_LEADERS_MOST = (64 << 10) + 64 };
 
-// What gompi_leaders_allgather returns besides error classes: members have said or brought something that does not go
-// together. All members return it, and words is what another one has said than this one.
+// What the calls with data of several members return besides error classes: members have said or brought something that
+// does not go together. words is what another one has said than this one.
 enum { GOMPI_LEADERS_DIFFER = -1 };
 
-// Gives all members the bytes of each, n * bytes of them in the order of members: at most GOMPI_LEADERS_MOST. Those of
-// this one are there already, at all + me * bytes. It meets, as gompi_leaders_barrier does, in as many rounds. differs
-// is NULL, or what a process for which this one speaks says instead: then all get GOMPI_LEADERS_DIFFER.
+// A block of each member, all of so many bytes: with those of n / 2 members (one, if there are fewer) at most
+// GOMPI_LEADERS_MOST.
+struct gompi_leaders_blocks {
+	uint32_t bytes;
+	// Writes this member's block of a piece to a record: that for member `to`, if there is one for each. It may be
+	// called several times, and waits for nothing.
+	void (*put)(void *arg, int to, uint64_t piece, char *at);
+	void *arg;
+	const char **got; // [n]: where those of the others are, until the next call; this member's is left alone
+};
+
+// Gives all members the blocks of each. It meets, as gompi_leaders_barrier does, in as many rounds. differs is NULL, or
+// what a process for which this one speaks says instead: then all get GOMPI_LEADERS_DIFFER, as if members differ.
 int gompi_leaders_allgather(struct gompi_leaders *m, struct gompi_leaders_words *words,
-			    const struct gompi_leaders_words *differs, void *all, uint32_t bytes,
+			    const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
 			    const struct gompi_waiting *what);
+
+// The same; but each member has a block for each, and gets those that are for it.
+int gompi_leaders_alltoall(struct gompi_leaders *m, struct gompi_leaders_words *words,
+			   const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
+			   const struct gompi_waiting *what);
+
+// The same, for root alone; got is set nowhere else. Of two members the other one waits for nobody, or the first time
+// and once in a while, and may learn nothing of root, unless it asks for a verdict: which follows from what they say.
+int gompi_leaders_gather(struct gompi_leaders *m, int root, struct gompi_leaders_words *words,
+			 const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b, bool verdict,
+			 const struct gompi_waiting *what);
+
+// The most members among whom a record holds the block of one.
+enum { GOMPI_LEADERS_FEW = 3 };
+
+// After gompi_leaders_allgather or _alltoall among at most GOMPI_LEADERS_FEW that has returned 0: gives all members
+// pieces 1 to n - 1 of their blocks, some of which are under way at a time. taken is called when got is of a piece.
+int gompi_leaders_stream(struct gompi_leaders *m, struct gompi_leaders_blocks *b, uint64_t n,
+			 void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what);
 
 // Gives all members what root says and up to GOMPI_LEADERS_MOST bytes that it brings. At root words, *data and *bytes
 // are sent; elsewhere they are set, and *data is there until the next call on m. The others wait for what goes down a

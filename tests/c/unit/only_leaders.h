@@ -22,5 +22,6 @@ int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_
 void gompi_fabric_unregister(const struct gompi_region *region) {}
 void gompi_fabric_transfer(struct gompi_transfer *t) {}
 bool gompi_fabric_gone(int peer) { return false; }
+bool gompi_fabric_device;
 
 #endif

@@ -21,32 +21,91 @@ static void barrier(struct gompi_leaders *m, unsigned k) {
 
 static char expected(unsigned k, int member, unsigned byte) { return (char)(k * 31 + (unsigned)member * 7 + byte); }
 
-static void gather(struct gompi_leaders *m, unsigned k, unsigned bytes, int odd) {
+/* What a member brings in a call: for all, or something else for each. */
+struct brought {
+	unsigned k, bytes;
+	bool each;
+};
+
+static char block_byte(const struct brought *b, int member, int to, uint64_t piece, unsigned byte) {
+	return expected(b->k, member + (b->each ? to * 5 : 0), byte + (unsigned)piece * 11);
+}
+
+static void put(void *arg, int to, uint64_t piece, char *at) {
+	const struct brought *b = arg;
+	for (unsigned i = 0; i < b->bytes; i++)
+		at[i] = block_byte(b, network_self, to, piece, i);
+}
+
+static const struct gompi_leaders_blocks *blocks_here(void *arg, struct gompi_leaders_blocks *new) {
+	static _Thread_local struct gompi_leaders_blocks b;
+	if (new != NULL)
+		b = *new;
+	return &b;
+}
+
+static void check_blocks(void *arg, uint64_t piece) {
+	const struct brought *b = arg;
+	const char **got = blocks_here(arg, NULL)->got;
+	for (int i = 0; i < network_members; i++)
+		for (unsigned k = 0; i != network_self && k < b->bytes; k++)
+			if (got[i][k] != block_byte(b, i, network_self, piece, k)) {
+				CHECK(false, "call %u: byte %u of %u of member %d, piece %d", b->k, k, b->bytes, i,
+				      (int)piece);
+				return;
+			}
+}
+
+enum { ALL, EACH, TO_ROOT, VERDICT };
+
+static void gather(struct gompi_leaders *m, unsigned k, unsigned bytes, int odd, int kind, int root, uint64_t pieces) {
 	static const struct gompi_waiting what = {.call = "a gather", .peer = -1, .object = 0};
-	static _Thread_local char all[GOMPI_LEADERS_MOST];
+	const char *got[MOST];
+	struct brought mine = {k, bytes, kind == EACH};
+	struct gompi_leaders_blocks b = {bytes, put, &mine, got};
 	struct gompi_leaders_words words = {7, network_self == odd ? k + 1 : k, network_self}, other = {8, 8, 100};
+	const struct gompi_leaders_words *differs = odd == -2 - network_self ? &other : NULL;
 	gompi_store(&called[network_self], k);
-	for (unsigned i = 0; i < bytes; i++)
-		all[(unsigned)network_self * bytes + i] = expected(k, network_self, i);
-	int rc = gompi_leaders_allgather(m, &words, odd == -2 - network_self ? &other : NULL, all, bytes, &what);
-	if (odd != -1) {
+	int rc = kind == ALL    ? gompi_leaders_allgather(m, &words, differs, &b, &what)
+		 : kind == EACH ? gompi_leaders_alltoall(m, &words, differs, &b, &what)
+				: gompi_leaders_gather(m, root, &words, differs, &b, kind == VERDICT, &what);
+	bool hears = kind != TO_ROOT || network_self == root || network_members != 2;
+	if (odd != -1 && (hears || rc != 0)) {
 		int who = odd >= 0 ? odd : 100;
 		bool right = rc == GOMPI_LEADERS_DIFFER &&
 			     (odd == network_self ? words.rank != network_self && words.plan == k : words.rank == who);
 		CHECK(right, "call %u: a gather of what differs returns %d, rank %d", k, rc, words.rank);
 	} else {
 		CHECK(rc == 0, "call %u: a gather returns %d", k, rc);
-		for (unsigned i = 0; i < (unsigned)network_members * bytes; i++)
-			CHECK(all[i] == expected(k, (int)(i / bytes), i % bytes), "call %u: byte %u of %u each", k, i,
-			      bytes);
+		blocks_here(NULL, &b);
+		if (odd == -1 && (kind < TO_ROOT || network_self == root))
+			check_blocks(&mine, 0);
 	}
-	for (int i = 0; i < network_members; i++)
+	if (odd == -1 && kind < TO_ROOT && network_members <= GOMPI_LEADERS_FEW) {
+		rc = gompi_leaders_stream(m, &b, pieces, check_blocks, &what);
+		CHECK(rc == 0, "call %u: %d pieces: %d", k, (int)pieces, rc);
+	}
+	for (int i = 0; hears && i < network_members; i++)
 		CHECK(gompi_load(&called[i]) >= k, "call %u: member %d has not called", k, i);
+}
+
+/* Each member takes itself for the root: all wait for the others, and are told. */
+static void all_roots(struct gompi_leaders *m, unsigned k, unsigned bytes) {
+	static const struct gompi_waiting what = {.call = "a gather", .peer = -1, .object = 0};
+	const char *got[MOST];
+	struct brought mine = {k, bytes, false};
+	struct gompi_leaders_blocks b = {bytes, put, &mine, got};
+	struct gompi_leaders_words words = {(uint64_t)network_self, k, network_self};
+	gompi_store(&called[network_self], k);
+	int rc = gompi_leaders_gather(m, network_self, &words, NULL, &b, k % 2, &what);
+	CHECK(rc == (network_members > 1 ? GOMPI_LEADERS_DIFFER : 0) &&
+		      (rc == 0 || (words.rank != network_self && words.what == (uint64_t)words.rank)),
+	      "call %u: a gather by several roots returns %d, rank %d", k, rc, words.rank);
 }
 
 static void bcast(struct gompi_leaders *m, unsigned k, unsigned bytes, int root) {
 	static const struct gompi_waiting what = {.call = "a broadcast", .peer = -1, .object = 0};
-	char mine[GOMPI_LEADERS_MOST];
+	static _Thread_local char mine[GOMPI_LEADERS_MOST];
 	struct gompi_leaders_words words = {network_self == root ? k : 0, network_self == root ? 5 : 0, network_self};
 	const void *data = NULL;
 	uint32_t got = network_self == root ? bytes : 12345;
@@ -80,7 +139,8 @@ static void run(int i) {
 	struct gompi_leaders *m = open_leaders(leaders_number, i);
 	for (unsigned k = 1; k <= CALLS && check_errors == 0; k++) {
 		unsigned r = (unsigned)rand_r(&common) / 7,
-			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % 1800 : (r >> 10) % 20;
+			 most = GOMPI_LEADERS_MOST / (network_members < 4 ? 1u : (unsigned)network_members / 2),
+			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % (k % 16 == 0 ? most : 1800) : (r >> 10) % 20;
 		int who = (int)((r >> 4) % (unsigned)network_members);
 		bool only = k / 40 % 2; /* a root that waits for nobody */
 		switch (only ? 7 : r % 8) {
@@ -89,10 +149,17 @@ static void run(int i) {
 			barrier(m, k);
 			break;
 		case 2:
-			gather(m, k, bytes, network_members > 1 && r % 3 == 0 ? who : -1);
+			gather(m, k, bytes, network_members > 1 && r % 3 == 0 ? who : -1, (int)(r >> 9) % 4, who,
+			       r >> 8 & 31);
 			break;
 		case 3:
-			gather(m, k, bytes, r % 3 == 0 ? -2 - who : -1);
+			gather(m, k, bytes, r % 3 == 0 ? -2 - who : -1, (int)(r >> 9) % 4, 0, r >> 8 & 7);
+			break;
+		case 4:
+			gather(m, k, bytes, -1, (int)(r >> 9) % 4, who, 1);
+			break;
+		case 5:
+			all_roots(m, k, bytes);
 			break;
 		default:
 			bcast(m, k, bytes, only ? 0 : who);
@@ -200,6 +267,8 @@ int main(void) {
 		for (int i = 0; i < MOST; i++)
 			gompi_store(&called[i], 0);
 		unit_threads(network_members, run);
+		while (mail_serve()) { /* what a root of two says may be for nobody */
+		}
 		CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
 	}
 	network_listens = hear_question;

@@ -9,7 +9,7 @@
 #include "coll/hierarchy.h"
 #include "fabric/desk.h"
 
-enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = GOMPI_LEADERS_AHEAD, LOOSE = 4, CANARY = 0x5a, BEHIND = 64 };
+enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = GOMPI_LEADERS_AHEAD, LOOSE = 16, CANARY = 0x5a, BEHIND = 64 };
 enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* counts */
 
 /* --- The network */
@@ -60,6 +60,7 @@ bool gompi_fabric_progress(void) { return false; }
 /* --- What the others send */
 
 static int n, me, rounds, loose;
+static bool all_open; /* known to all: they have met */
 static int32_t peers[MOST];
 static uint32_t generation; /* of the last call */
 static uint32_t doubtful;   /* up to this call something may have been taken that is not right */
@@ -149,15 +150,45 @@ static void due(int round, int behind, int kind, const void *data, size_t length
 static void barrier_due(void) {
 	for (int round = 0; round < rounds; round++)
 		due(round, 0, LEADERS_BARRIER, NULL, 0);
+	all_open = true;
 }
 
-/* all has the data of all members, bytes of each. */
-static void gather_due(const char *all, uint32_t bytes) {
+/* A call in which nobody need wait for all, before which all may have to meet. */
+static void loose_due(void) {
+	if (++loose <= LOOSE)
+		return;
+	barrier_due();
+	generation++;
+	loose = 1;
+}
+
+enum { ALL, EACH, TO_ROOT };
+
+/* all has the data of all members, bytes of each; or of each for each. waits: one of two is told by the root. */
+static void gather_due(int flow, int root, bool waits, const char *all, uint32_t bytes) {
+	if (flow == TO_ROOT && n == 2 && all_open) {
+		loose_due();
+		if (me == root || waits)
+			due(0, 0, LEADERS_GATHER, all + (size_t)(1 - me) * bytes, me == root ? bytes : 0);
+		return;
+	}
+	loose = 0, all_open = true;
 	for (int round = 0, d = 1; round < rounds; round++, d *= 2) {
-		int k = d < n - d ? d : n - d, last = (me + n - d) % n, first = (last + n - k + 1) % n;
-		char *packed = malloc((size_t)k * bytes + 1);
-		for (int i = 0; i < k; i++)
-			memcpy(packed + (size_t)i * bytes, all + (size_t)((first + i) % n) * bytes, bytes);
+		int from = (me + n - d) % n, left = (root - from + n) % n, k = 0;
+		char *packed = malloc((size_t)n * bytes + 1);
+		for (int i = 0; i < n; i++) {
+			/* i: how far behind the sender the block's owner is; or how far the block goes */
+			bool goes = flow == ALL ? i < d && i < n - d : (i & d) != 0;
+			int block = (from - i + n) % n;
+			if (flow == TO_ROOT)
+				goes = left % (2 * d) == d && i < d && i < n - left;
+			if (flow == EACH) {
+				int owner = (from - i % d + n) % n;
+				block = owner * n + (owner + i) % n;
+			}
+			if (goes)
+				memcpy(packed + (size_t)k++ * bytes, all + (size_t)block * bytes, bytes);
+		}
 		due(round, 0, LEADERS_GATHER, packed, (size_t)k * bytes);
 		free(packed);
 	}
@@ -166,11 +197,7 @@ static void gather_due(const char *all, uint32_t bytes) {
 /* A broadcast, before which all may have to meet. */
 static void bcast_due(int root, const void *data, uint32_t bytes) {
 	int place = (me + n - root) % n, round = 0;
-	if (++loose > LOOSE) {
-		barrier_due();
-		generation++;
-		loose = 1;
-	}
+	loose_due();
 	while (round < rounds && (place >> round & 1) == 0)
 		round++;
 	if (place != 0)
@@ -178,7 +205,7 @@ static void bcast_due(int root, const void *data, uint32_t bytes) {
 }
 
 static void begin_leaders(uint64_t id, int members, int which) {
-	n = members, me = which, rounds = 0, loose = 0, generation = 0;
+	n = members, me = which, rounds = 0, loose = 0, generation = 0, all_open = false;
 	doubtful = AHEAD; /* of what is kept for groups that are not yet there */
 	while (1 << rounds < n)
 		rounds++;
@@ -196,31 +223,57 @@ static char content(int member, uint64_t i) { return (char)((uint64_t)member * 4
 
 static const struct gompi_waiting what = {.call = "a test", .peer = -1, .object = 0};
 
+struct brought {
+	const char *from; /* this member's block, or those of it for each */
+	size_t bytes;
+	bool each;
+};
+
+static void put_brought(void *arg, int to, uint64_t piece, char *at) {
+	const struct brought *b = arg;
+	memcpy(at, b->from + (b->each ? (size_t)to * b->bytes : 0), b->bytes);
+}
+
 static void one_gather(struct gompi_leaders *m) {
-	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_LEADERS_MOST / (uint64_t)n + 1));
-	size_t size = (size_t)n * bytes;
-	char *all = malloc(size + 1), *full = malloc(size + 1);
+	const int flow = (int)draw(3), root = (int)draw((uint64_t)n);
+	const uint64_t most = GOMPI_LEADERS_MOST / (n < 4 ? 1 : (uint64_t)n / 2);
+	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(most + 1));
+	size_t blocks = (size_t)n * (flow == EACH ? (size_t)n : 1), own = (size_t)me * (flow == EACH ? (size_t)n : 1);
+	char *full = malloc(blocks * bytes + 1), *mine = malloc(blocks / (size_t)n * bytes + 1);
+	const char *got[MOST];
 	struct gompi_leaders_words words = {7, draw(9), me}, other = {8, 8, 5};
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < blocks * bytes; i++)
 		full[i] = content((int)(i / bytes), i % bytes);
-	memset(all, CANARY, size + 1);
-	memcpy(all + (size_t)me * bytes, full + (size_t)me * bytes, bytes);
+	memcpy(mine, full + own * bytes, blocks / (size_t)n * bytes);
+	struct brought b = {mine, bytes, flow == EACH};
+	struct gompi_leaders_blocks all = {bytes, put_brought, &b, got};
+	for (int i = 0; i < n; i++)
+		got[i] = mine;
 	said.said.what = words.what, said.said.plan = words.plan, said.said.bytes = bytes;
-	gather_due(full, bytes);
-	said.generation = ++generation;
-	loose = 0;
-	bool differs = draw(8) == 0;
-	int rc = gompi_leaders_allgather(m, &words, differs ? &other : NULL, all, bytes, &what);
+	bool differs = draw(8) == 0, verdict = draw(2), gets = flow != TO_ROOT || me == root;
+	said.generation = generation + 1; /* or the next one */
+	gather_due(flow, root, verdict || differs, full, bytes);
+	++generation;
+	const struct gompi_leaders_words *say = differs ? &other : NULL;
+	int rc = flow == ALL    ? gompi_leaders_allgather(m, &words, say, &all, &what)
+		 : flow == EACH ? gompi_leaders_alltoall(m, &words, say, &all, &what)
+				: gompi_leaders_gather(m, root, &words, say, &all, verdict, &what);
 	CHECK(rc == 0 || rc == GOMPI_LEADERS_DIFFER, "a gather returns %d", rc);
-	CHECK(all[size] == CANARY && memcmp(all + (size_t)me * bytes, full + (size_t)me * bytes, bytes) == 0,
-	      "what a gather has written");
+	CHECK(got[me] == mine, "a gather has written what is this member's");
+	for (int i = 0; rc == 0 && gets && i < n; i++) {
+		volatile char sum = 0;
+		for (uint32_t k = 0; k < bytes; k++)
+			sum = (char)(sum + got[i][k]); /* all of it is there */
+		size_t block = flow == EACH ? (size_t)i * (size_t)n + (size_t)me : (size_t)i;
+		if (is_sure() && i != me)
+			CHECK(memcmp(got[i], full + block * bytes, bytes) == 0, "what a gather has got");
+	}
 	if (is_sure()) {
 		CHECK(rc == (differs ? GOMPI_LEADERS_DIFFER : 0), "nothing is wrong, and a gather returns %d", rc);
-		CHECK(differs || memcmp(all, full, size) == 0, "what a gather has got");
 		fuzz_count[RIGHT]++;
 	}
 	fuzz_count[DIFFERED] += rc != 0;
-	free(all), free(full);
+	free(mine), free(full);
 }
 
 static void one_bcast(struct gompi_leaders *m) {
@@ -259,8 +312,8 @@ static void groups(uint64_t id) {
 	int members = 1 + (int)draw(MOST);
 	begin_leaders(gompi_leaders_id(LEADERS_OTHER, id), members, (int)draw((uint64_t)members));
 	struct gompi_leaders *m = gompi_leaders_open(said.id, n, me, peers);
-	for (int call = 0; call < 60 && check_errors == 0; call++) {
-		changes = call / 20 != 1; /* after a while nothing is left of it */
+	for (int call = 0; call < 180 && check_errors == 0; call++) {
+		changes = call / 60 != 1; /* after a while nothing is left of it */
 		fuzz_count[CALLED]++;
 		turn++;
 		switch (draw(3)) {
@@ -325,32 +378,37 @@ static void make_call(int place, int kind, int root, uint64_t bytes, char *in, c
 		memcpy(out, in, bytes);
 }
 
-/* What all nodes' leaders have in a call, *bytes of each; also sets what they say. */
-static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each) {
+/* What all nodes' leaders have in a call, *each of each, or for each; also sets what they say. */
+static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *little) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes, most = views[0]->most_here;
-	uint64_t stride = reduces ? bytes : (8 + longest + 7) / 8 * 8;
-	uint64_t few = most > 1 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST;
-	bool little = reduces ? bytes <= gompi_least(few, GOMPI_LEADERS_MOST / (uint64_t)n)
-			      : (uint64_t)members * stride <= few &&
-					(uint64_t)n * most * stride <= gompi_least(2 * few, GOMPI_LEADERS_MOST);
+	bool pairs = kind == GOMPI_ALLTOALL && most == 1;
+	uint64_t row = pairs ? bytes : longest, stride = reduces ? bytes : (8 + row + 7) / 8 * 8;
+	*little = most == 1; /* calls are not as long */
+	if (most > 1)
+		*little = reduces ? bytes <= gompi_least(GOMPI_SLOT_SMALL, (48 << 10) / (uint64_t)n)
+				  : (uint64_t)members * stride <= GOMPI_SLOT_SMALL &&
+					    (uint64_t)n * most * stride <= 2 * GOMPI_SLOT_SMALL;
 	said.said.what = gompi_what(kind, root, reduces ? bytes : 0);
 	said.said.plan = gompi_plan(longest, 1);
-	*each = little ? reduces ? bytes : most * stride : 0;
+	*each = *little ? reduces ? bytes : most * stride : 0;
 	said.said.bytes = (uint32_t)*each;
-	char *all = calloc(1, (uint64_t)n * *each + 1);
+	uint64_t blocks = pairs ? (uint64_t)n : 1;
+	char *all = calloc(1, (uint64_t)n * blocks * *each + 1);
 	uint64_t next[MOST] = {0};
-	for (int rank = 0; little && rank < members; rank++) {
-		char *own = all + (uint64_t)node_of[rank] * *each;
+	for (int rank = 0; *little && rank < members; rank++) {
+		char *own = all + (uint64_t)node_of[rank] * blocks * *each;
 		if (reduces) {
 			for (uint64_t i = 0; i < bytes; i++)
 				own[i] ^= content(rank, i);
 			continue;
 		}
-		char *row = own + next[node_of[rank]]++ * stride;
-		memcpy(row, &bytes, sizeof bytes);
-		for (uint64_t i = 0; i < longest; i++)
-			row[8 + i] = content(rank, i);
+		for (uint64_t to = 0; to < blocks; to++) {
+			char *at = pairs ? own + to * *each : own + next[node_of[rank]]++ * stride;
+			memcpy(at, &bytes, sizeof bytes);
+			for (uint64_t i = 0; i < row; i++)
+				at[8 + i] = content(rank, to * bytes + i);
+		}
 	}
 	return all;
 }
@@ -409,9 +467,7 @@ static void one_collective(void) {
 		barrier_due();
 		loose = 0;
 	} else if (kind == GOMPI_BCAST) {
-		uint32_t comes = bytes <= (views[0]->most_here > 1 ? GOMPI_SLOT_SMALL : GOMPI_LEADERS_MOST)
-					 ? (uint32_t)bytes
-					 : 0;
+		uint32_t comes = views[0]->most_here == 1 || bytes <= GOMPI_SLOT_SMALL ? (uint32_t)bytes : 0;
 		char data[GOMPI_LEADERS_MOST];
 		for (uint64_t i = 0; i < comes; i++)
 			data[i] = content(root, i);
@@ -419,10 +475,13 @@ static void one_collective(void) {
 		said.said.bytes = comes;
 		bcast_due(node_of[root], data, comes);
 	} else {
-		char *all = all_rows(kind, root, bytes, &each);
-		gather_due(all, (uint32_t)each);
+		bool little, rooted = kind == GOMPI_REDUCE || kind == GOMPI_GATHER;
+		char *all = all_rows(kind, root, bytes, &each, &little);
+		gather_due(rooted                                               ? TO_ROOT
+			   : kind == GOMPI_ALLTOALL && views[0]->most_here == 1 ? EACH
+										: ALL,
+			   node_of[root], !little, all, (uint32_t)each);
 		free(all);
-		loose = 0;
 	}
 	if (here == 2)
 		pthread_barrier_wait(&begin);
@@ -496,8 +555,8 @@ static void collectives(uint64_t id) {
 	}
 	if (here == 2)
 		pthread_create(&thread, NULL, second, NULL);
-	for (int call = 0; call < 60 && check_errors == 0; call++) {
-		changes = call / 20 != 1;
+	for (int call = 0; call < 180 && check_errors == 0; call++) {
+		changes = call / 60 != 1;
 		turn++;
 		one_collective();
 	}
