@@ -212,7 +212,7 @@ static const char *lent_block(const struct pairs *p, int64_t which, uint64_t *by
 static void serve_mail(const struct pairs *p, int i) {
 	struct gompi_slots_mail *m = &p->t->member[i].mail;
 	// acquire: pairs with the release of who asks
-	if (gompi_load_acquire(&m->state) != GOMPI_MAIL_ASKED || gompi_load(&m->writer) != (uint64_t)p->t->me)
+	if (gompi_load_acquire(&m->state) != GOMPI_MAIL_ASKED + (uint64_t)p->t->me)
 		return;
 	uint64_t size = 0, from = gompi_load(&m->from), bytes = gompi_load(&m->bytes);
 	const char *block = lent_block(p, (int64_t)gompi_load(&m->block), &size);
@@ -256,11 +256,11 @@ static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint
 	struct gompi_slots_mail *m = &t->member[t->me].mail;
 	for (uint64_t done = 0; done < bytes;) {
 		uint64_t piece = gompi_least(bytes - done, sizeof m->data);
-		gompi_store(&m->writer, (uint64_t)b->w);
 		gompi_store(&m->block, (uint64_t)b->which);
 		gompi_store(&m->from, from + done);
 		gompi_store(&m->bytes, piece);
-		gompi_store_release(&m->state, GOMPI_MAIL_ASKED); // pairs with the acquire of who serves
+		// pairs with the acquire of who serves
+		gompi_store_release(&m->state, GOMPI_MAIL_ASKED + (uint64_t)b->w);
 		gompi_wake(&t->member[b->w].wait);
 		int rc = gompi_slots_until(t, mail_there, (void *)(uintptr_t)p);
 		gompi_store(&m->state, GOMPI_MAIL_IDLE);

@@ -58,8 +58,9 @@ enum {
 	GOMPI_PAIRS_MOST = 64, // members who each have a block for each
 };
 
-// States of struct gompi_slots_mail.
-enum { GOMPI_MAIL_IDLE, GOMPI_MAIL_ASKED, GOMPI_MAIL_HERE };
+// States of struct gompi_slots_mail. Whom a member asks is in the state and in no word of its own: who found that it is
+// asked, and then itself in such a word, might have read the one before and the other after the next question.
+enum { GOMPI_MAIL_IDLE, GOMPI_MAIL_HERE, GOMPI_MAIL_ASKED /* and the writer, whose data is wanted */ };
 
 struct gompi_slot_head {
 	_Alignas(GOMPI_LINE) gompi_a64 number; // of the operation that the slot is filled for, written last
@@ -71,7 +72,6 @@ struct gompi_slot_head {
 // A member that cannot read another's memory asks it for a piece here, and finds it here (pairs.c). One at a time.
 struct gompi_slots_mail {
 	_Alignas(GOMPI_LINE) gompi_a64 state; // GOMPI_MAIL_, written last
-	gompi_a64 writer;                     // whose data is wanted
 	gompi_a64 block, from, bytes;         // of which block, which part
 	_Alignas(GOMPI_LINE) char data[GOMPI_SLOT_SMALL];
 };
