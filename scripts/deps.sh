@@ -4,6 +4,7 @@
 # command to run is printed. When everything is there, it looks at a few files and ends. GOMPIRMA_NO_APT=1: never install, only say.
 # Nothing is refused for want of a Fortran compiler.
 set -eu
+[ $# -le 1 ] || { echo "gompirma: scripts/deps.sh makes sure of one step at a time, not of: $*" >&2; exit 2; }
 
 fail() { echo "gompirma: $*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }

@@ -120,6 +120,19 @@ static uint32_t root_of(const uint32_t primes[], int found, int k) {
 	return root;
 }
 
+// Two dimensions of few processes are tried out sooner than the primes are found.
+enum { FEW_PROCESSES = 256 };
+
+static int two_of(uint32_t n, uint32_t numbers[2]) {
+	uint32_t best = 1;
+	for (uint32_t d = 2; d * d <= n; d++)
+		if (n % d == 0)
+			best = d;
+	numbers[0] = n / best;
+	numbers[1] = best;
+	return 2;
+}
+
 int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 	static const char call[] = "MPI_Dims_create";
 	struct gompi_verdict v;
@@ -148,9 +161,12 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 	if (empty == 0)
 		return MPI_SUCCESS;
 	uint32_t primes[MOST_PRIMES + 1], numbers[MOST_PRIMES + 1];
-	int found = empty == 1 ? 0 : primes_of((uint32_t)left, primes), k = 1;
+	const bool few = empty == 2 && left <= FEW_PROCESSES;
+	int found = empty == 1 || few ? 0 : primes_of((uint32_t)left, primes), k = 1;
 	if (empty == 1) {
 		numbers[0] = (uint32_t)left;
+	} else if (few) {
+		k = two_of((uint32_t)left, numbers);
 	} else if (found < empty) { // the last is 1, so the first is to be small: no factor is smaller than a prime
 		for (k = 0; k < found; k++)
 			numbers[k] = primes[found - 1 - k];
