@@ -112,19 +112,32 @@ static void come_back(int i) {
 
 static struct gompi_biased inner;
 
-/* One lock below another, given in either order, by the thread that they are biased to and by one that ends the bias of
+/* One lock below another, given in either order, by the thread that they are biased to, while another ends the bias of
  * now the one and now the other: signals wait meanwhile and not after. */
 static void nested(int i) {
+	if (i == 1) {
+		for (uint32_t v; (v = gompi_load_acquire(&visits)) != UINT32_MAX;)
+			if (v % 2 == 1) {
+				struct gompi_biased *one = v % 4 == 1 ? &lock : &inner;
+				gompi_biased_take(one);
+				gompi_biased_give(one);
+				gompi_store_release(&visits, v + 1);
+			}
+		return;
+	}
+	gompi_biased_take(&lock); /* first of all */
+	gompi_biased_give(&lock);
+	bool by_mutex[2] = {false, false};
 	for (int k = 0; k < ADDS; k++) {
-		if (i == 1) {
-			struct gompi_biased *one = k % 2 == 0 ? &lock : &inner;
-			gompi_biased_take(one);
-			gompi_biased_give(one);
-			continue;
+		if (k % 20 == 19) {
+			uint32_t v = gompi_load(&visits);
+			gompi_store(&visits, v + 1);
+			UNIT_UNTIL(gompi_load(&visits) == v + 2);
 		}
 		gompi_biased_take(&lock);
 		gompi_biased_take(&inner);
 		count++;
+		by_mutex[0] |= lock.by_mutex, by_mutex[1] |= inner.by_mutex;
 		CHECK(gompi_signals_wait(), "turn %d: signals do not wait", k);
 		gompi_biased_give(k % 3 == 0 ? &lock : &inner);
 		CHECK(gompi_signals_wait(), "turn %d: signals do not wait any longer", k);
@@ -132,6 +145,8 @@ static void nested(int i) {
 		CHECK((gompi_load(&gompi_signals.depth) | GOMPI_NOT_BIASED_TO) == GOMPI_NOT_BIASED_TO,
 		      "turn %d: %#x is left", k, gompi_load(&gompi_signals.depth));
 	}
+	CHECK(by_mutex[0] && by_mutex[1], "nobody has ended a bias");
+	gompi_store(&visits, UINT32_MAX);
 }
 
 static gompi_a32 tries; /* that have got the lock */
@@ -169,6 +184,7 @@ int main(void) {
 
 	for (int i = 0; i < TURNS; i++) {
 		count = 0;
+		gompi_store(&visits, 0);
 		lock = inner = (struct gompi_biased){0};
 		gompi_biased_forget();
 		unit_threads(2, nested);
@@ -178,6 +194,7 @@ int main(void) {
 		      "a lock is still taken");
 	}
 
+	gompi_store(&visits, 0);
 	lock = (struct gompi_biased){0};
 	gompi_biased_forget();
 	unit_threads(2, come_back);
