@@ -8,6 +8,17 @@
 #include "fabric/peer.h"
 #include "tcp/tcp.h"
 
+// How many frames p may have under way. Its own credits let it go on, so nobody is told when there are fewer of others.
+static uint32_t window_now(void) {
+	return gompi_load(&gompi_frames_under_way) < GOMPI_FRAMES_MANY ? GOMPI_WINDOW : GOMPI_WINDOW_CROWDED;
+}
+
+// So many more frames of p are not under way any longer.
+static void take_credit(struct gompi_peer *p, uint32_t more) {
+	p->credited += more;
+	gompi_sub(&gompi_frames_under_way, more);
+}
+
 // Gives the provider a place that it keeps until it is done.
 static ssize_t give_place(struct gompi_peer *p, struct gompi_frame *f) {
 	f->op.kind = GOMPI_OP_SEND;
@@ -68,6 +79,7 @@ static void drop_frames(struct gompi_peer *p) {
 	if (p->open != NULL)
 		gompi_frame_put(p->open);
 	p->open = NULL;
+	take_credit(p, p->sent - p->credited);
 	tell_room(p);
 }
 
@@ -96,7 +108,7 @@ void gompi_peer_send(struct gompi_peer *p) {
 				break;
 			close_frame(p);
 		}
-		if (p->sent - p->credited >= GOMPI_WINDOW)
+		if (p->sent - p->credited >= window_now())
 			break;
 		struct gompi_frame *f = p->first, *next = f->next;
 		int rc = give_frame(p, f);
@@ -110,6 +122,7 @@ void gompi_peer_send(struct gompi_peer *p) {
 			return;
 		}
 		p->sent++;
+		gompi_add(&gompi_frames_under_way, 1);
 		p->first = next;
 	}
 	if (p->first != NULL)
@@ -123,7 +136,7 @@ void gompi_peer_credit(struct gompi_peer *p, uint32_t taken) {
 	const uint32_t more = taken - p->credited;
 	// A frame that has been overtaken tells what is known: it seems to tell of more than there was.
 	if (more != 0 && more <= p->sent - p->credited) {
-		p->credited = taken;
+		take_credit(p, more);
 		gompi_peer_send(p);
 	}
 	gompi_mutex_give(&p->lock);

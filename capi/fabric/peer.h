@@ -11,8 +11,12 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_WINDOW = 96, // frames that a peer has not said to have taken
-	GOMPI_OWED = 8,    // frames taken for which their credits go back on their own if nothing else does
+	// Frames that a peer has not said to have taken; the fewer while all together have GOMPI_FRAMES_MANY.
+	// A process that sends much to many peers would have 6 MiB for each of them otherwise.
+	GOMPI_WINDOW = 96,
+	GOMPI_WINDOW_CROWDED = 16,
+	GOMPI_FRAMES_MANY = 256,
+	GOMPI_OWED = 8, // frames taken for which their credits go back on their own if nothing else does
 };
 
 struct gompi_peer {
@@ -72,6 +76,9 @@ static inline struct gompi_peer *gompi_peer_known(int rank) {
 	// pairs with the release in gompi_peer_of
 	return (uint32_t)rank < (uint32_t)gompi_net.size ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
 }
+
+// Frames that peers have not said to have taken, of all of them.
+extern gompi_a32 gompi_frames_under_way;
 
 // Sends what can leave, under the lock of the peer.
 void gompi_peer_send(struct gompi_peer *p);

@@ -70,9 +70,12 @@ static void put_frames(struct gompi_frame *f) {
 	}
 }
 
+gompi_a32 gompi_frames_under_way;
+
 // Gives up what there was for peers of a network that has ended.
 static void forget_peers(void) {
 	gompi_store(&retry_list, NULL);
+	gompi_store(&gompi_frames_under_way, 0);
 	for (struct gompi_peer *p = gompi_swap_total(&newest, NULL), *next; p != NULL; p = next) {
 		next = p->next;
 		put_frames(p->open);

@@ -8,25 +8,13 @@
  * timeout: 60
  */
 #include "../check.h"
+#include "../resident.h"
 
 /* A library's heap may reach its size with the first windows; what more of them take is at most half of what was
  * reported. */
 enum { FIRST = 3000, MORE = 8000, ALLOWED = 364 };
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
-
-/* Resident memory of this process that is its own, in bytes. */
-static long resident(void) {
-	char line[200];
-	long kib = 0;
-	FILE *f = fopen("/proc/self/status", "r");
-	while (f && fgets(line, sizeof line, f))
-		if (sscanf(line, "RssAnon: %ld", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib * 1024;
-}
 
 static void windows(int number) {
 	static long memory[16];

@@ -198,8 +198,17 @@ static void give_credits(void) {
 
 static void sending(void) {
 	uint64_t number = 0, tries = 0;
-	struct gompi_peer *p;
+	struct gompi_peer *p = gompi_peer_known(PEER);
+	bool crowded = false; /* by what others have under way */
 	for (int i = 0; i < 200000; i++) {
+		const uint32_t before_it = p == NULL ? 0 : p->sent - p->credited;
+		if ((i % 7000 < 2000) != crowded) {
+			crowded = !crowded;
+			if (crowded)
+				gompi_add(&gompi_frames_under_way, GOMPI_FRAMES_MANY);
+			else
+				gompi_sub(&gompi_frames_under_way, GOMPI_FRAMES_MANY);
+		}
 		size_t length = 8 + draw(i % 50 == 0 ? GOMPI_FABRIC_RECORD - 7 : 100);
 		enum gompi_fabric_wait wait = draw(8) == 0 ? FABRIC_ANSWER : FABRIC_TRY;
 		int class;
@@ -215,7 +224,9 @@ static void sending(void) {
 			tries++;
 		}
 		p = gompi_peer_known(PEER);
-		CHECK(p->sent - p->credited <= GOMPI_WINDOW, "%u frames without a credit", p->sent - p->credited);
+		const uint32_t out = p->sent - p->credited;
+		CHECK(out <= before_it || out <= (crowded ? GOMPI_WINDOW_CROWDED : GOMPI_WINDOW),
+		      "%u frames without a credit, %u before, crowded %d", out, before_it, crowded);
 		refuse = i % 3000 < 1000 ? 0 : 3;
 		if (draw(i % 5000 < 2500 ? 40 : 4000) == 0)
 			give_credits();
@@ -237,6 +248,9 @@ static void sending(void) {
 		arrives((const char *)&h, sizeof h);
 		progress();
 	}
+	CHECK(gompi_load(&gompi_frames_under_way) == p->sent - p->credited + (crowded ? GOMPI_FRAMES_MANY : 0),
+	      "%u frames under way at the end, %u of them to the peer", gompi_load(&gompi_frames_under_way),
+	      p->sent - p->credited);
 	CHECK(tries > 100 && rooms > 10, "%llu times no room, %d times told", (unsigned long long)tries, rooms);
 }
 
