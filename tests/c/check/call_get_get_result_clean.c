@@ -1,0 +1,29 @@
+/* Rank 1 gets into its window memory after the fence that completes the get of rank 0.
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int *mem;
+	MPI_Win win;
+	int rank;
+	int value;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	if (rank == 1)
+		MPI_Get(mem, 1, MPI_INT, 2, 4, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* The reduction comes behind the fence that completes the put.
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1, other = 2, sum;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Put(&other, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	if (rank == 1)
+		MPI_Allreduce(mem, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	else
+		MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

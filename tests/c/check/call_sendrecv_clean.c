@@ -1,0 +1,30 @@
+/* Rank 1 exchanges messages with rank 2 and sends the integer that rank 0 gets; what it receives goes elsewhere.
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int v = 1, other = 2;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0)
+		MPI_Get(&v, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+	if (rank == 1)
+		MPI_Sendrecv(mem, 1, MPI_INT, 2, 0, &v, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (rank == 2)
+		MPI_Sendrecv(&v, 1, MPI_INT, 1, 0, &other, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

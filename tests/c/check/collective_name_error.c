@@ -1,0 +1,22 @@
+/* Rank 0 is in a barrier, the others in a reduction (MPI-5.0 6.14).
+ *
+ * np: 3
+ * ref: none (may hang)
+ * plain: may hang
+ * find: collective argument=name lines=barrier,reduction
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int rank;
+	int value = 1, sum;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank == 0)
+		MPI_Barrier(MPI_COMM_WORLD); /* @barrier */
+	else
+		MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* @reduction */
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* Each rank says that it is the root of the broadcast (MPI-5.0 6.4).
+ *
+ * np: 2
+ * ref: none (may hang)
+ * plain: may hang
+ * find: collective argument=root lines=call,call
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Bcast(&value, 1, MPI_INT, rank, MPI_COMM_WORLD); /* @call */
+	MPI_Finalize();
+	return 0;
+}

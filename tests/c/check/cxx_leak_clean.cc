@@ -1,0 +1,28 @@
+/* The request of a message that a function starts is waited for by its caller.
+ *
+ * np: 2
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+static MPI_Request start(const int &value) {
+	MPI_Request request;
+	MPI_Isend(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+	return request;
+}
+
+int main(int argc, char **argv) {
+	int rank;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	int value = rank;
+	if (rank == 0) {
+		MPI_Request request = start(value);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	if (rank == 1)
+		MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* Two origins put to one element of a vector, with a fence between.
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+#include <vector>
+
+int main(int argc, char **argv) {
+	int rank;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	std::vector<int> memory(8);
+	MPI_Win win;
+	MPI_Win_create(memory.data(), memory.size() * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	int value = rank;
+	MPI_Win_fence(0, win);
+	if (rank == 0)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	if (rank == 1)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,21 @@
+! A datatype that a subroutine makes is freed by its caller.
+!
+! np: 2
+! ref: mpich
+! find: nothing
+program main
+   use mpi_f08
+   implicit none
+   type(MPI_Datatype) :: column
+
+   call MPI_Init()
+   call make(column)
+   call MPI_Type_free(column)
+   call MPI_Finalize()
+contains
+   subroutine make(type)
+      type(MPI_Datatype), intent(out) :: type
+      call MPI_Type_vector(4, 1, 2, MPI_INTEGER, type)
+      call MPI_Type_commit(type)
+   end subroutine make
+end program main

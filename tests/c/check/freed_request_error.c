@@ -1,0 +1,26 @@
+/* A copy of a request is waited for after the request has been (MPI-5.0 3.7.3). It returns an error.
+ *
+ * np: 2
+ * ref: none (a freed handle is undefined there)
+ * find: freed object=request lines=free,use
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int rank;
+	int value;
+	MPI_Request request;
+	MPI_Request copy;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request);
+	MPI_Send(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+	copy = request;
+	MPI_Wait(&request, MPI_STATUS_IGNORE); /* @free */
+	MPI_Wait(&copy, MPI_STATUS_IGNORE);    /* @use */
+	MPI_Finalize();
+	return 0;
+}

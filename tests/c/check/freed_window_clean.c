@@ -1,0 +1,22 @@
+/* A window is freed behind a fence.
+ *
+ * np: 2
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+#include <stddef.h>
+
+int main(int argc, char **argv) {
+	MPI_Win win, copy;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	copy = win;
+	MPI_Win_fence(0, copy);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

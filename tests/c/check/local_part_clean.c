@@ -1,0 +1,30 @@
+/* Four integers are being got, and the four behind them are sent.
+ *
+ * np: 2
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int values[8] = {0};
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	if (rank == 0) {
+		MPI_Get(values, 4, MPI_INT, 1, 0, 4, MPI_INT, win);
+		MPI_Send(&values[4], 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	}
+	if (rank == 1)
+		MPI_Recv(values, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* In each of a hundred epochs two origins put to two integers, which they exchange with every fence.
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_fence(0, win);
+	for (int i = 0; i < 100; i++) {
+		if (rank == 0)
+			MPI_Put(&value, 1, MPI_INT, 2, i % 2, 1, MPI_INT, win);
+		if (rank == 1)
+			MPI_Put(&value, 1, MPI_INT, 2, 1 - i % 2, 1, MPI_INT, win);
+		MPI_Win_fence(0, win);
+	}
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* Ranks 0 and 1 both send to rank 3, which answers rank 1 when it has both messages.
+ *
+ * np: 4
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+#include <stddef.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+		MPI_Win_flush(2, win);
+	}
+	if (rank < 2)
+		MPI_Send(NULL, 0, MPI_INT, 3, 0, MPI_COMM_WORLD);
+	if (rank == 3)
+		for (int i = 0; i < 2; i++)
+			MPI_Recv(NULL, 0, MPI_INT, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (rank == 3)
+		MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	if (rank == 1)
+		MPI_Recv(NULL, 0, MPI_INT, 3, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (rank == 1)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

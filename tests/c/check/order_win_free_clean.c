@@ -1,0 +1,34 @@
+/* A window of all ranks is freed, which no rank leaves before all have come (MPI-5.0 12.2.5).
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+#include <stddef.h>
+
+int main(int argc, char **argv) {
+	static int mem[8];
+	MPI_Win win;
+	int rank;
+	int value = 1;
+	MPI_Win other;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(mem, sizeof mem, sizeof mem[0], MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "q");
+	MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other);
+	MPI_Win_lock_all(0, win);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+		MPI_Win_flush(2, win);
+	}
+	MPI_Win_free(&other);
+	if (rank == 1)
+		MPI_Put(&value, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}

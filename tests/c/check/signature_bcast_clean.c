@@ -1,0 +1,25 @@
+/* The root of a broadcast sends two floats, the others receive a vector of two (MPI-5.0 6.4).
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int rank;
+	float numbers[4] = {1.0f, 2.0f};
+	MPI_Datatype spread;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Type_vector(2, 1, 2, MPI_FLOAT, &spread);
+	MPI_Type_commit(&spread);
+	if (rank == 0)
+		MPI_Bcast(numbers, 2, MPI_FLOAT, 0, MPI_COMM_WORLD);
+	else
+		MPI_Bcast(numbers, 1, spread, 0, MPI_COMM_WORLD);
+	MPI_Type_free(&spread);
+	MPI_Finalize();
+	return 0;
+}
