@@ -57,7 +57,7 @@ scale: ## jobs of 100,000 processes on 1,000 nodes, windows of 1,000,000, simula
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" scale
 
-test-ref: ## tests/c/conformance and regress under Debian's MPICH: are the tests themselves right?
+test-ref: ## tests/c/conformance, regress, check under Debian's MPICH: are the tests themselves right?
 	@scripts/deps.sh ref
 	@scripts/test.sh "$(BUILD)" ref
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ref.sh [NAME...]: builds and runs the programs of tests/c/conformance and tests/c/regress with a reference MPI, Debian's MPICH by default,
+# ref.sh [NAME...]: builds and runs the C programs of tests/c/conformance, regress and check with a reference MPI, Debian's MPICH by default,
 # to prove that they test MPI and not gompirma. A name may have its folder, regress/ompi_385; without it it is one of conformance. Two
 # ranks each, unless a program's line "np:" has no 2. Programs whose header says "ref: none (...)" are left out; without names all others
 # are run. Closing line: "N passed, N failed, N left out".
@@ -25,7 +25,7 @@ if [ $# -gt 0 ]; then
         sources+=("${name%.c}.c")
     done
 else
-    for source in conformance/*.c regress/*.c; do
+    for source in conformance/*.c regress/*.c check/*.c; do
         case $(line "$source" ref) in
         none*) left=$((left + 1)) ;;
         *) sources+=("$source") ;;
@@ -64,7 +64,8 @@ for source in "${sources[@]}"; do
             left=$((left + 1))
             continue
         fi
-        if $check timeout "$(line "$source" timeout)" $run -n "$n" "$work/$name" $variant >"$work/out" 2>&1; then
+        limit=$(line "$source" timeout)
+        if $check timeout "${limit:-60}" $run -n "$n" "$work/$name" $variant >"$work/out" 2>&1; then
             passed=$((passed + 1))
         else
             echo "FAILED $name $variant ($n ranks):"
