@@ -49,6 +49,8 @@ link "$soname" "$out/lib/libgompirma.so"
 scripts/abi.sh "$out" "$soname"
 link "../../$soname" "$out/lib/gompirma/abi/$soname"
 
+scripts/insight.sh "$out"
+
 for header in mpi.h mpi_rma.h; do put "include/$header" "$out/include/$header"; done
 
 # The tools are static and pure Go: they run wherever they are copied.

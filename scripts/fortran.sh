@@ -55,7 +55,8 @@ for option in -fdefault-integer-8 -i8; do
 done
 
 # What has entry points is compiled under both names.
-flags="-std=gnu11 -O1 -fPIC -Wall -Wextra -Werror -fno-strict-aliasing -fvisibility=hidden -Iinclude -Ifortran"
+# capi/insight finds who called the bindings by their frame pointers.
+flags="-std=gnu11 -O1 -fPIC -fno-omit-frame-pointer -Wall -Wextra -Werror -fno-strict-aliasing -fvisibility=hidden -Iinclude -Ifortran"
 export work top="$PWD"
 compile() { # compile FOLDER OPTION...: a list of commands, one a line: objects into the folder of a size
 	to="\"\$work\"/$1"

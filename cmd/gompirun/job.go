@@ -28,17 +28,18 @@ const (
 
 // job is everything about the processes. After newJob its plain fields belong to the goroutine in run.
 type job struct {
-	opts     *options
-	id       string
-	programs []program // one for each part
-	ranks    []rank
-	bindings []unix.CPUSet // one for each rank, or nil
-	nodes    []node        // in the order of their ranks
-	pmi      *pmi1.Server
-	out      *output
-	mail     *mailbox
-	stopping atomic.Bool     // no further process is to be started
-	opened   map[string]bool // files of --outfile-pattern and its relatives; of the goroutine in launch
+	opts        *options
+	id          string
+	programs    []program // one for each part
+	ranks       []rank
+	bindings    []unix.CPUSet // one for each rank, or nil
+	nodes       []node        // in the order of their ranks
+	pmi         *pmi1.Server
+	out         *output
+	mail        *mailbox
+	observation *observation    // nil: nobody listens
+	stopping    atomic.Bool     // no further process is to be started
+	opened      map[string]bool // files of --outfile-pattern and its relatives; of the goroutine in launch
 
 	rankOf  map[int]int // by process id
 	living  int         // ranks that run
@@ -113,6 +114,9 @@ func newJob(opts *options) (*job, error) {
 	if j.nodes, err = makeNodes(sizes); err != nil {
 		return nil, err
 	}
+	if j.observation, err = observe(opts.listeners, len(j.ranks)); err != nil {
+		return nil, err
+	}
 	j.pmi = j.newServer()
 	j.out = newOutput(j.mail, os.Stdout, os.Stderr)
 	j.out.tag, j.out.single, j.out.asks = opts.tag, len(j.ranks) == 1, mayAsk()
@@ -138,11 +142,21 @@ func (j *job) run() int {
 	if j.opts.timeout > 0 {
 		j.after(j.opts.timeout, timeUp)
 	}
+	if j.observation != nil {
+		if err := j.observation.start(j); err != nil {
+			return refuse(err)
+		}
+	}
 	go j.launch()
 	for j.state != finished {
 		for _, e := range j.mail.receive() {
 			j.handle(e)
 			j.advance()
+		}
+	}
+	if j.observation != nil {
+		if err := j.observation.end(); err != nil && j.verdict == nil {
+			j.verdict = &verdict{statusFailed, []string{err.Error()}}
 		}
 	}
 	if j.verdict == nil {

@@ -83,10 +83,10 @@ func (j *job) reap(flags int) bool {
 // start makes the descriptors of a rank and its process.
 func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	p, node := &j.programs[j.ranks[rank].part], j.nodeOf(rank)
-	var theirs []*os.File // descriptors 0 to 4 of the process
+	var theirs []*os.File // descriptors 0 to 5 of the process
 	defer func() {
 		for _, f := range theirs {
-			if f != null && f != os.Stdin && f != node.control {
+			if f != null && f != os.Stdin && f != node.control && !j.observation.owns(f) {
 				f.Close()
 			}
 		}
@@ -127,6 +127,10 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		return 0, err
 	}
 	theirs = append(theirs, end, node.control)
+	env := place(p.env, j.id, rank, len(j.ranks), len(j.nodes), node)
+	if j.observation != nil {
+		theirs, env = append(theirs, j.observation.memory.File()), j.observation.preloaded(env)
+	}
 	j.pmi.Serve(rank, ours)
 
 	if j.bindings != nil {
@@ -140,7 +144,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	}
 	pid, err = syscall.ForkExec(p.path, p.argv, &syscall.ProcAttr{
 		Dir:   p.wdir,
-		Env:   place(p.env, j.id, rank, len(j.ranks), len(j.nodes), node),
+		Env:   env,
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})

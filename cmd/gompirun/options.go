@@ -50,6 +50,7 @@ For the job, before the first program:
                           processors of one, in blocks of ranks; if not said, each of several ranks to its share of
                           the cores, if there are as many; not where Slurm or another launcher starts the ranks
   --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
+  --records FILE          write every call of every rank to FILE, a line each, with its arguments; see docs/INSIGHT.md
   --preflight             instead of a program: which of the hosts can connect to which, by which of their addresses, how fast, and what
                           is wrong where they cannot; then the exit status is 1
   -q, --quiet             no lines of gompirun's own about failures and warnings
@@ -91,7 +92,8 @@ type options struct {
 	bind      string        // what each rank is bound to, "": a share of the cores where there are enough; "none"
 	bindTo    int           // how many of it, 0: 1
 	quiet     bool
-	preflight bool // the hosts are looked at, and no program is started
+	listeners []listener // what is made of the calls of the ranks
+	preflight bool       // the hosts are looked at, and no program is started
 }
 
 // part is one program specification; MPI calls its position the application number.
@@ -174,6 +176,10 @@ var table = []option{
 	{names: []string{"rank-by"}, value: "way to rank", job: true, set: (*parser).setRank},
 	{names: []string{"preflight"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.preflight = true; return nil }},
+	{names: []string{"records"}, value: "file", job: true, set: func(p *parser, v string) error {
+		p.opts.listeners = append(p.opts.listeners, &recordWriter{path: v})
+		return nil
+	}},
 	{names: []string{"q", "quiet"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.quiet = true; return nil }},
 	{names: []string{"V", "version"}, job: true, set: func(*parser, string) error { return errVersion }},
@@ -536,6 +542,8 @@ func (p *parser) checkRemote() error {
 		return fmt.Errorf("--nodes: host %s is another machine, so nothing is to be pretended", p.opts.remote)
 	case p.order != "":
 		return fmt.Errorf("%s: ranks lie on the hosts in blocks", p.order)
+	case len(p.opts.listeners) > 0:
+		return fmt.Errorf("calls are recorded on this machine only, and host %s is another", p.opts.remote)
 	}
 	return nil
 }

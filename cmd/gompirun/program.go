@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gompirma/core/boot"
+	"gompirma/core/insight"
 )
 
 // program is what a part's processes have in common, found and checked before any of them is started.
@@ -188,7 +189,7 @@ func withLibraries(env []string, folder string) []string {
 // launchers says whether a launcher sets this variable for each of its processes.
 func launchers(name string) bool {
 	switch name {
-	case boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, "HYDI_CONTROL_FD":
+	case insight.EnvFd, boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, "HYDI_CONTROL_FD":
 		return true
 	}
 	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_") && !strings.HasPrefix(name,

@@ -21,7 +21,7 @@ import (
 // fails the test, so that whoever adds it says where it belongs.
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/trim"},
-	{"core/handle", "core/mpierr", "core/proc"},
+	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
 	{"core/comm", "core/group", "core/datatype", "core/op", "core/request"},
 	{"core/shm", "core/boot", "core/boot/pmi1"},
 	{"core/shm/plain", "core/fabric", "core/p2p"},

@@ -112,7 +112,7 @@ func generate(root string) ([]file, error) {
 	for _, room := range slices.Sorted(maps.Keys(folders)) {
 		files = append(files, file{"capi/" + room + "/z_calls.h", callsHeader(room, folders[room])})
 	}
-	return append(files, entryPoints(have)...), nil
+	return slices.Concat(files, entryPoints(have), insightFiles()), nil
 }
 
 // staleFiles returns the files whose content on disk is not what it should be, by path.
@@ -135,7 +135,7 @@ func staleFiles(root string) ([]file, error) {
 	}
 	// A generated file that no longer follows from the table.
 	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h",
-		"capi/*/z_started.c"} {
+		"capi/*/z_started.c", "capi/insight/z_*"} {
 		left, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err

@@ -1,0 +1,153 @@
+// How a process and its threads take part: memory that gompirun has made is mapped when this library is loaded, and
+// belongs to the process of its rank that calls MPI first. A shell in front of it, or what a program starts, calls
+// nothing of MPI and so takes nothing.
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "insight/record.h"
+
+#define AT(type, field, offset) _Static_assert(offsetof(struct gompi_insight_##type, field) == offset, #field)
+AT(job, magic, GOMPI_INSIGHT_JOB_MAGIC);
+AT(job, version, GOMPI_INSIGHT_JOB_VERSION);
+AT(job, mode, GOMPI_INSIGHT_JOB_MODE);
+AT(job, ranks, GOMPI_INSIGHT_JOB_RANKS);
+AT(job, bell, GOMPI_INSIGHT_JOB_BELL);
+AT(job, sleeping, GOMPI_INSIGHT_JOB_SLEEPING);
+AT(job, functions, GOMPI_INSIGHT_JOB_FUNCTIONS);
+AT(job, part_size, GOMPI_INSIGHT_JOB_PART_SIZE);
+AT(job, ring_size, GOMPI_INSIGHT_JOB_RING_SIZE);
+AT(part, pid, GOMPI_INSIGHT_PART_PID);
+AT(part, threads, GOMPI_INSIGHT_PART_THREADS);
+AT(part, others, GOMPI_INSIGHT_PART_OTHERS);
+AT(part, room, GOMPI_INSIGHT_PART_ROOM);
+AT(part, full, GOMPI_INSIGHT_PART_FULL);
+AT(part, objects, GOMPI_INSIGHT_PART_OBJECTS);
+AT(part, names, GOMPI_INSIGHT_PART_NAMES);
+AT(part, lost, GOMPI_INSIGHT_PART_LOST);
+AT(part, monotonic, GOMPI_INSIGHT_PART_MONOTONIC);
+AT(part, realtime, GOMPI_INSIGHT_PART_REALTIME);
+AT(part, head, GOMPI_INSIGHT_PART_HEAD);
+AT(part, tail, GOMPI_INSIGHT_PART_TAIL);
+AT(part, dropped, GOMPI_INSIGHT_PART_DROPPED);
+AT(part, polls, GOMPI_INSIGHT_PART_POLLS);
+AT(part, table, GOMPI_INSIGHT_PART_TABLE);
+AT(part, name, GOMPI_INSIGHT_PART_NAME_AT);
+AT(part, ring, GOMPI_INSIGHT_PART_RING);
+AT(object, low, GOMPI_INSIGHT_OBJECT_LOW);
+AT(object, high, GOMPI_INSIGHT_OBJECT_HIGH);
+AT(object, bias, GOMPI_INSIGHT_OBJECT_BIAS);
+AT(object, name, GOMPI_INSIGHT_OBJECT_NAME);
+_Static_assert(sizeof(struct gompi_insight_object) == GOMPI_INSIGHT_OBJECT_SIZE, "size");
+_Static_assert(sizeof(MPI_Status) == 8 * GOMPI_INSIGHT_STATUS_WORDS, "a status");
+
+_Thread_local struct gompi_insight_thread gompi_insight_self __attribute__((tls_model("initial-exec")));
+struct gompi_insight_part *gompi_insight_part;
+struct gompi_insight_job *gompi_insight_job;
+
+static pthread_once_t insight_once = PTHREAD_ONCE_INIT;
+static pthread_key_t insight_key;  // gives a thread's record back
+static gompi_a32 insight_attached; // this process has its part
+
+int64_t gompi_insight_now(int clock) {
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+// Returns a number of the environment, or -1.
+static long number_of(const char *name) {
+	const char *text = getenv(name);
+	char *end;
+	long number = text ? strtol(text, &end, 10) : -1;
+	return text && *text && !*end ? number : -1;
+}
+
+// Maps the part of a rank, with its ring twice.
+static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_job *job, long rank) {
+	size_t size = job->part_size, ring = job->ring_size;
+	off_t from = GOMPI_INSIGHT_JOB_SIZE + rank * (off_t)size;
+	char *at = mmap(NULL, size + ring, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return NULL;
+	int use = PROT_READ | PROT_WRITE, how = MAP_SHARED | MAP_FIXED;
+	if (mmap(at, size, use, how, fd, from) == MAP_FAILED ||
+	    mmap(at + size, ring, use, how, fd, from + GOMPI_INSIGHT_PART_RING) == MAP_FAILED) {
+		munmap(at, size + ring);
+		return NULL;
+	}
+	return (struct gompi_insight_part *)at;
+}
+
+__attribute__((constructor)) static void map_job(void) {
+	long fd = number_of(GOMPI_INSIGHT_ENV_FD), rank = number_of("PMI_RANK");
+	struct stat st;
+	if (fd < 0 || rank < 0 || fstat(fd, &st) != 0 || st.st_size < GOMPI_INSIGHT_JOB_SIZE)
+		return;
+	struct gompi_insight_job *job = mmap(NULL, GOMPI_INSIGHT_JOB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (job == MAP_FAILED)
+		return;
+	if (job->magic == GOMPI_INSIGHT_MAGIC && job->version == GOMPI_INSIGHT_VERSION && rank < job->ranks &&
+	    job->functions == GOMPI_INSIGHT_FUNCTIONS &&
+	    (uint64_t)st.st_size >= GOMPI_INSIGHT_JOB_SIZE + job->ranks * job->part_size)
+		gompi_insight_part = map_part(fd, job, rank);
+	if (gompi_insight_part == NULL)
+		munmap(job, GOMPI_INSIGHT_JOB_SIZE);
+	else
+		gompi_insight_job = job;
+}
+
+// A forked process is not the rank.
+static void forked(void) {
+	gompi_insight_part = NULL;
+	gompi_store(&insight_attached, 0);
+	gompi_insight_self.open = false;
+	gompi_insight_self.mode = 0;
+}
+
+static void thread_ends(void *words) {
+	gompi_insight_self.open = false; // destructors of others may still call
+	gompi_insight_self.words = NULL;
+	munmap(words, GOMPI_INSIGHT_MAX_RECORD * 8);
+}
+
+static void claim_rank(void) {
+	if (gompi_insight_part == NULL)
+		return;
+	uint32_t nobody = 0, me = getpid();
+	if (!gompi_change_once(&gompi_insight_part->pid, &nobody, me) && nobody != me) {
+		gompi_add(&gompi_insight_part->others, 1);
+		return;
+	}
+	gompi_insight_part->monotonic = gompi_insight_now(CLOCK_MONOTONIC);
+	gompi_insight_part->realtime = gompi_insight_now(CLOCK_REALTIME);
+	if (pthread_key_create(&insight_key, thread_ends) != 0)
+		return;
+	pthread_atfork(NULL, NULL, forked);
+	gompi_store_release(&insight_attached, 1); // pairs with the acquire in gompi_insight_enter
+}
+
+// Returns true if t may make a record although it is not open: it begins, or what it was in was left by longjmp. That
+// is so if the frame of the wrapper which it was in is below the one at hand, on the same stack.
+bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
+	if (t->frame != 0)
+		return t->words != NULL && t->mode != 0 && frame > t->frame && frame - t->frame < 8 << 20;
+	pthread_once(&insight_once, claim_rank);
+	if (!gompi_load_acquire(&insight_attached)) // pairs with the release in claim_rank
+		return false;
+	t->frame = frame;
+	t->number = gompi_add(&gompi_insight_part->threads, 1);
+	t->mode = gompi_insight_job->mode;
+	void *words = mmap(NULL, GOMPI_INSIGHT_MAX_RECORD * 8, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (words == MAP_FAILED || pthread_setspecific(insight_key, words) != 0) {
+		t->mode = 0;
+		return false;
+	}
+	t->words = words;
+	return true;
+}

@@ -1,0 +1,47 @@
+// Where wrappers go on: the next function of each name in the order of the loader.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "insight/record.h"
+
+_Atomic(void *) gompi_insight_table[GOMPI_INSIGHT_FUNCTIONS];
+
+// Returns the next definition of a symbol. Where the MPI library has been loaded by something that was itself loaded
+// by dlopen, as an extension of Python is, its names are in no order that starts here.
+static void *next_symbol(const char *name) {
+	void *next = dlsym(RTLD_NEXT, name);
+	static const char *const libraries[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libgompirma.so.1",
+						"libgompirma.so.0"};
+	for (size_t i = 0; next == NULL && i < sizeof libraries / sizeof *libraries; i++) {
+		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+		if (library != NULL) {
+			next = dlsym(library, name);
+			dlclose(library);
+		}
+	}
+	return next;
+}
+
+void *gompi_insight_find(int number) {
+	void *next = next_symbol(gompi_insight_names[number]);
+	if (next == NULL) {
+		fprintf(stderr, "libgompirma-insight.so: no library of MPI has %s\n", gompi_insight_names[number]);
+		abort();
+	}
+	gompi_store(&gompi_insight_table[number], next);
+	return next;
+}
+
+void *gompi_insight_profiling(const char *name) { return next_symbol(name); }
+
+// All that can be found when this library is loaded; a library of MPI that comes later is looked for by each function
+// at its first call.
+__attribute__((constructor)) static void find_all(void) {
+	if (dlsym(RTLD_NEXT, "MPI_Init") == NULL)
+		return; // no program of MPI, such as a shell before it
+	for (int i = 0; i < GOMPI_INSIGHT_FUNCTIONS; i++)
+		gompi_store(&gompi_insight_table[i], dlsym(RTLD_NEXT, gompi_insight_names[i]));
+}

@@ -1,0 +1,106 @@
+// The objects that the process has loaded, with which gompirun turns addresses into names and lines. The object of
+// every caller is in the table before the record is. The loader calls note_loaded under a lock of its own, so one
+// thread at a time writes.
+
+#define _GNU_SOURCE
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "insight/record.h"
+
+static unsigned long long objects_adds; // how many had ever been loaded when the table was written
+
+static struct gompi_insight_object *object_of(uintptr_t address) {
+	struct gompi_insight_part *part = gompi_insight_part;
+	uint32_t n = gompi_load_acquire(&part->objects); // pairs with the release in note_object
+	for (uint32_t i = n; i-- > 0;)                   // the latest first: an address may have been another object's
+		if (part->table[i].low <= address && address < part->table[i].high)
+			return &part->table[i];
+	return NULL;
+}
+
+static void note_object(uint64_t low, uint64_t high, uint64_t bias, const char *name, size_t length) {
+	struct gompi_insight_part *part = gompi_insight_part;
+	uint32_t n = gompi_load(&part->objects), names = gompi_load(&part->names);
+	struct gompi_insight_object *known = object_of(low);
+	if (known && known->low == low && known->high == high && strncmp(part->name + known->name, name, length) == 0 &&
+	    part->name[known->name + length] == 0)
+		return;
+	if (n == GOMPI_INSIGHT_MAX_OBJECTS || names + length + 1 > GOMPI_INSIGHT_NAMES_SIZE) {
+		gompi_add(&part->lost, 1);
+		return;
+	}
+	memcpy(part->name + names, name, length);
+	part->table[n] = (struct gompi_insight_object){low, high, bias, names};
+	gompi_store(&part->names, names + length + 1);
+	gompi_store_release(&part->objects, n + 1); // pairs with the acquire in object_of, and in core/insight
+}
+
+static int note_loaded(struct dl_phdr_info *info, size_t size, void *again) {
+	(void)size;
+	if (!*(bool *)again && info->dlpi_adds == objects_adds)
+		return 1; // nothing is new
+	*(bool *)again = true;
+	objects_adds = info->dlpi_adds;
+	uint64_t low = UINT64_MAX, high = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type != PT_LOAD)
+			continue;
+		uint64_t from = info->dlpi_addr + p->p_vaddr;
+		low = from < low ? from : low;
+		high = from + p->p_memsz > high ? from + p->p_memsz : high;
+	}
+	char self[4096];
+	const char *name = info->dlpi_name;
+	size_t length = strlen(name);
+	if (length == 0) { // the program
+		ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+		length = n > 0 ? n : 0;
+		name = self;
+	}
+	if (low < high)
+		note_object(low, high, info->dlpi_addr, name, length);
+	return 0;
+}
+
+// Returns true if an object is the Fortran bindings, which call for others.
+static bool is_binding(const struct gompi_insight_object *object) {
+	const char *name = gompi_insight_part->name + object->name;
+	return strstr(name, "/libgompirma_fortran") != NULL || strstr(name, "/libmpifort_abi") != NULL;
+}
+
+static struct gompi_insight_object *find_object(uintptr_t address) {
+	struct gompi_insight_object *object = object_of(address);
+	if (object == NULL) {
+		bool again = false;
+		dl_iterate_phdr(note_loaded, &again);
+		object = object_of(address);
+	}
+	return object;
+}
+
+uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address) {
+	const uintptr_t *frame = (const uintptr_t *)t->frame;
+	for (int depth = 0; depth < 8; depth++) {
+		if (address - t->binding_low >= t->binding_size) {
+			if (address - t->low < t->size)
+				return address;
+			struct gompi_insight_object *object = find_object(address);
+			if (object == NULL)
+				return address;
+			if (!is_binding(object)) {
+				t->low = object->low;
+				t->size = object->high - object->low;
+				return address;
+			}
+			t->binding_low = object->low;
+			t->binding_size = object->high - object->low;
+		}
+		// The bindings keep frame pointers (scripts/fortran.sh).
+		frame = (const uintptr_t *)frame[0];
+		address = frame[1];
+	}
+	return address;
+}

@@ -1,0 +1,159 @@
+// A record is made in memory of its thread, and copied to the ring when it is complete.
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "insight/record.h"
+
+const char gompi_insight_absent[1];
+
+// What lists and texts leave free for the words that follow them.
+#define SPARE 64
+
+void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void *caller) {
+	uintptr_t address = (uintptr_t)caller;
+	if (__builtin_expect(address - t->low >= t->size, 0))
+		address = gompi_insight_caller(t, address);
+	t->truncated = false;
+	t->used = GOMPI_INSIGHT_HEAD_WORDS;
+	t->words[0] = function;
+	t->words[1] = t->number;
+	t->words[3] = 0;
+	t->words[4] = address;
+	t->words[5] = 0;
+	t->words[2] = gompi_insight_now(CLOCK_MONOTONIC);
+}
+
+static void list_head(struct gompi_insight_thread *t, uint64_t state, uint64_t n) {
+	t->words[t->used++] = state << 32 | n;
+	t->truncated |= state == GOMPI_INSIGHT_STATE_TRUNCATED;
+}
+
+// Returns true if a pointer points to something; else that is written down.
+static bool points(struct gompi_insight_thread *t, const void *pointer) {
+	uintptr_t address = (uintptr_t)pointer;
+	if (address >= 4096)
+		return true;
+	if (address == 0) {
+		list_head(t, GOMPI_INSIGHT_STATE_NULL, 0);
+	} else {
+		list_head(t, GOMPI_INSIGHT_STATE_SPECIAL, 1);
+		t->words[t->used++] = address;
+	}
+	return false;
+}
+
+void gompi_insight_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size) {
+	if (n < 0) {
+		list_head(t, GOMPI_INSIGHT_STATE_ABSENT, 0);
+		return;
+	}
+	if (!points(t, elements))
+		return;
+	int64_t words = size <= 8 ? 1 : size / 8, room = GOMPI_INSIGHT_MAX_RECORD - SPARE - (int64_t)t->used;
+	int64_t most = room / words < GOMPI_INSIGHT_ELEMENTS ? room / words : GOMPI_INSIGHT_ELEMENTS;
+	most = most < 0 ? 0 : most;
+	list_head(t, n > most ? GOMPI_INSIGHT_STATE_TRUNCATED : GOMPI_INSIGHT_STATE_GIVEN, n > most ? most : n);
+	n = n > most ? most : n;
+	uint64_t *to = t->words + t->used;
+	if (size == sizeof(int)) {
+		for (int64_t i = 0; i < n; i++)
+			to[i] = ((const int *)elements)[i];
+	} else {
+		memcpy(to, elements, n * words * sizeof *to);
+	}
+	t->used += n * words;
+}
+
+void gompi_insight_text(struct gompi_insight_thread *t, const char *text) {
+	if (text == gompi_insight_absent) {
+		list_head(t, GOMPI_INSIGHT_STATE_ABSENT, 0);
+		return;
+	}
+	if (!points(t, text))
+		return;
+	int64_t room = 8 * (GOMPI_INSIGHT_MAX_RECORD - SPARE - (int64_t)t->used);
+	size_t most = room < 0 ? 0 : room < GOMPI_INSIGHT_ELEMENTS ? room : GOMPI_INSIGHT_ELEMENTS;
+	size_t n = strnlen(text, most + 1), words = ((n > most ? most : n) + 7) / 8;
+	list_head(t, n > most ? GOMPI_INSIGHT_STATE_TRUNCATED : GOMPI_INSIGHT_STATE_GIVEN, n > most ? most : n);
+	if (words > 0) {
+		t->words[t->used + words - 1] = 0;
+		memcpy(t->words + t->used, text, n > most ? most : n);
+	}
+	t->used += words;
+}
+
+void gompi_insight_returned(struct gompi_insight_thread *t, int64_t result) {
+	t->words[3] = gompi_insight_now(CLOCK_MONOTONIC);
+	t->words[5] = result;
+}
+
+bool gompi_insight_found(struct gompi_insight_thread *t, int rc, const int *flag) {
+	if (rc != MPI_SUCCESS || flag == NULL || *flag || t->mode & GOMPI_INSIGHT_MODE_POLLS)
+		return true;
+	gompi_add(&gompi_insight_part->polls, 1);
+	return false;
+}
+
+static void wake(gompi_a32 *word) {
+	gompi_add_total(word, 1);
+	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void call_reader(void) {
+	if (gompi_load(&gompi_insight_job->sleeping) && gompi_swap_total(&gompi_insight_job->sleeping, 0))
+		wake(&gompi_insight_job->bell);
+}
+
+// Waits until gompirun has read something. False: it has not for a long time, so it reads no more.
+static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
+	const int64_t patience = INT64_C(10) * 1000000000;
+	const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
+	int64_t since = gompi_insight_now(CLOCK_MONOTONIC);
+	while (gompi_load_acquire(&part->tail) == tail) { // pairs with the store of it in core/insight
+		uint32_t room = gompi_load_total(&part->room);
+		gompi_store_total(&part->full, 1);
+		call_reader();
+		if (gompi_load_total(&part->tail) != tail)
+			break;
+		syscall(SYS_futex, &part->room, FUTEX_WAIT, room, &moment, NULL, 0);
+		if (gompi_insight_now(CLOCK_MONOTONIC) - since > patience)
+			return false;
+	}
+	return true;
+}
+
+// Passes on the first words of the record.
+static void to_ring(struct gompi_insight_thread *t, uint32_t flags) {
+	struct gompi_insight_part *part = gompi_insight_part;
+	uint64_t size = gompi_insight_job->ring_size / 8, n = t->used, head = gompi_load(&part->head), tail;
+	for (;;) {
+		tail = gompi_load_acquire(&part->tail); // what has been read is zero again
+		if (head + n - tail > size) {
+			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_reader(part, tail)) {
+				gompi_add(&part->dropped, 1);
+				return;
+			}
+			head = gompi_load(&part->head);
+		} else if (gompi_change(&part->head, &head, head + n)) {
+			break;
+		}
+	}
+	gompi_a64 *to = part->ring + (head & (size - 1));
+	flags |= t->truncated ? GOMPI_INSIGHT_FLAG_TRUNCATED : 0;
+	memcpy((void *)(to + 1), t->words + 1, (n - 1) * sizeof *to);
+	// Release: who sees the first word sees all; pairs with the load of it in core/insight.
+	gompi_store_release(to, (t->words[0] & 0xffff) | flags << 16 | n << 32);
+	if (__builtin_expect(head + n - tail > size / 4, 0))
+		call_reader();
+}
+
+void gompi_insight_entered(struct gompi_insight_thread *t) {
+	if (t->mode & GOMPI_INSIGHT_MODE_ENTRIES)
+		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY);
+}
+
+void gompi_insight_write(struct gompi_insight_thread *t) { to_ring(t, 0); }

@@ -1,0 +1,144 @@
+// libgompirma-insight.so: wrappers of all functions of the ABI (z_*.c), which write down what passes for gompirun to
+// read. This library is preloaded and stands before the one that implements MPI: it is no part of that, knows nothing
+// of it but mpi_rma.h, and what is recorded means nothing to it. The form of a record is documented in core/insight.
+//
+// A wrapper calls the next function of its name in the order of the loader (next.c), so that another tool may stand
+// behind it. What is called within a call, by a wrapper, by MPI, or by a function that the application gave to MPI, is
+// not recorded: one call of the application is one record.
+//
+// Words in shared memory that are written here: all of the rank's part but its tail and the ring behind that, which
+// gompirun makes zero; bell and sleeping of the job.
+#ifndef GOMPI_INSIGHT_RECORD_H
+#define GOMPI_INSIGHT_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GOMPIRMA_NO_INLINE
+#pragma GCC visibility push(default) // the wrappers
+#include "mpi_rma.h"
+#pragma GCC visibility pop
+
+#include "base/order.h"
+#include "insight/z_layout.h"
+
+// What the job has in common, and a rank's part: core/insight/layout.go.
+struct gompi_insight_job {
+	uint64_t magic;
+	uint32_t version, mode, ranks;
+	gompi_a32 bell, sleeping;
+	uint32_t functions;
+	uint64_t part_size, ring_size;
+};
+struct gompi_insight_object {
+	uint64_t low, high, bias, name;
+};
+struct gompi_insight_part {
+	gompi_a32 pid, threads, others;
+	gompi_a32 room, full;
+	gompi_a32 objects, names, lost;
+	uint64_t monotonic, realtime;
+	_Alignas(64) gompi_a64 head;
+	_Alignas(64) gompi_a64 tail;
+	_Alignas(64) gompi_a64 dropped;
+	gompi_a64 polls;
+	_Alignas(4096) struct gompi_insight_object table[GOMPI_INSIGHT_MAX_OBJECTS];
+	char name[GOMPI_INSIGHT_NAMES_SIZE];
+	_Alignas(4096) gompi_a64 ring[]; // mapped twice, so that no record has a gap
+};
+
+// A thread of the application.
+struct gompi_insight_thread {
+	bool open; // the next call is not within another one
+	bool truncated;
+	uint32_t mode;
+	uint32_t number;
+	uint32_t used;                       // words of the record
+	uintptr_t frame;                     // of the wrapper that the thread is in
+	uintptr_t low, size;                 // an object that is in the table, where the last caller was
+	uintptr_t binding_low, binding_size; // the Fortran bindings, if they have called
+	uint64_t *words;                     // the record, GOMPI_INSIGHT_MAX_RECORD of them
+};
+extern _Thread_local struct gompi_insight_thread gompi_insight_self __attribute__((tls_model("initial-exec")));
+
+extern const char *const gompi_insight_names[];
+extern _Atomic(void *) gompi_insight_table[GOMPI_INSIGHT_FUNCTIONS]; // the next functions
+void *gompi_insight_find(int number);
+
+static inline void *gompi_insight_next(int number) {
+	void *next = gompi_load(&gompi_insight_table[number]);
+	return next ? next : gompi_insight_find(number);
+}
+#define GOMPI_NEXT(number, name) ((__typeof__(name) *)gompi_insight_next(number))
+
+bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame);
+
+// Returns the thread if this call is one to be recorded or counted; gompi_insight_end belongs to it.
+static inline __attribute__((always_inline)) struct gompi_insight_thread *gompi_insight_begin(void) {
+	struct gompi_insight_thread *t = &gompi_insight_self;
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	if (__builtin_expect(!t->open, 0) && !gompi_insight_enter(t, frame))
+		return NULL;
+	t->open = false;
+	t->frame = frame;
+	return t;
+}
+
+static inline void gompi_insight_end(struct gompi_insight_thread *t) { t->open = true; }
+
+static inline bool gompi_insight_records(const struct gompi_insight_thread *t) {
+	return t->mode & GOMPI_INSIGHT_MODE_RECORDS;
+}
+
+// Begins a record, of a call that returns to an address.
+void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void *caller);
+
+static inline void gompi_insight_word(struct gompi_insight_thread *t, uint64_t word) { t->words[t->used++] = word; }
+
+// Writes down n elements of a size; n below zero: they mean nothing.
+void gompi_insight_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size);
+
+// In place of a text: it means nothing.
+extern const char gompi_insight_absent[1];
+#define GOMPI_ABSENT ((char *)gompi_insight_absent)
+void gompi_insight_text(struct gompi_insight_thread *t, const char *text);
+
+// All inputs have been written down, and the call may wait.
+void gompi_insight_entered(struct gompi_insight_thread *t);
+
+// The call has returned, outputs follow.
+void gompi_insight_returned(struct gompi_insight_thread *t, int64_t result);
+
+// Passes the record on.
+void gompi_insight_write(struct gompi_insight_thread *t);
+
+// Returns true if the outputs of a call have a value.
+static inline bool gompi_insight_made(int rc) { return rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS; }
+
+// Returns true if a test is to be recorded: those that find nothing come by thousands.
+bool gompi_insight_found(struct gompi_insight_thread *t, int rc, const int *flag);
+
+// Lengths of lists that the standard's text gives; below zero where the list means nothing.
+int64_t gompi_insight_members(MPI_Comm comm); // of the remote group, if there is one
+int64_t gompi_insight_own_members(MPI_Comm comm);
+int64_t gompi_insight_members_at(MPI_Comm comm, int root); // nothing elsewhere
+int64_t gompi_insight_neighbors(MPI_Comm comm, bool out);
+int64_t gompi_insight_dimensions(MPI_Comm comm);
+int64_t gompi_insight_sum(const int *numbers, int n);
+int64_t gompi_insight_last(const int *numbers, int n);
+
+// The next function PMPI_X, or NULL.
+void *gompi_insight_profiling(const char *name);
+
+// Returns the address in the application that a wrapper which returns to an address was called from, and has its object
+// in the table.
+uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address);
+
+// The part of this process' rank, and the job; NULL: nobody reads.
+extern struct gompi_insight_part *gompi_insight_part;
+extern struct gompi_insight_job *gompi_insight_job;
+
+int64_t gompi_insight_now(int clock);
+
+#endif

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gompirma/core/insight"
+)
+
+// listener is what one switch makes of the calls of the ranks.
+type listener interface {
+	// mode is what it needs to be recorded.
+	mode() insight.Mode
+	// begin is called when the memory is there, and no rank has been started.
+	begin(j *job) error
+	// record is called with each record, from one goroutine. It is valid until record returns.
+	record(rank int, r *insight.Record)
+	// end is called when no rank runs any longer and all records have been read.
+	end() error
+}
+
+// observation is all that is recorded in a job: libgompirma-insight.so is preloaded into the ranks for it.
+type observation struct {
+	memory    *insight.Memory
+	library   string
+	listeners []listener
+	stop      chan struct{}
+	done      chan error
+}
+
+// envRing is the size of each rank's ring in bytes.
+const envRing = "GOMPIRMA_INSIGHT_RING"
+
+// observe makes the memory and finds the library; nil: nobody listens.
+func observe(listeners []listener, ranks int) (*observation, error) {
+	if len(listeners) == 0 {
+		return nil, nil
+	}
+	o := &observation{listeners: listeners, stop: make(chan struct{}), done: make(chan error, 1)}
+	var err error
+	if o.library, err = insightLibrary(); err != nil {
+		return nil, err
+	}
+	ring := 0
+	if text := os.Getenv(envRing); text != "" {
+		if ring, err = strconv.Atoi(text); err != nil || ring < 1 || ring > 1<<40 {
+			return nil, fmt.Errorf("%s=%s: not a number of bytes", envRing, text)
+		}
+	}
+	mode := insight.Mode(0)
+	for _, l := range listeners {
+		mode |= l.mode()
+	}
+	if mode&insight.Records == 0 {
+		ring = insight.MinRing
+	}
+	o.memory, err = insight.Create(ranks, mode, ring)
+	return o, err
+}
+
+// insightLibrary returns the path of the library in gompirun's prefix.
+func insightLibrary() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(filepath.Dir(filepath.Dir(self)), "lib/libgompirma-insight.so")
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s: %w", path, plain(err))
+	}
+	if strings.ContainsAny(path, " :$") {
+		return "", fmt.Errorf("%s: the loader takes no such name for a library to preload", path)
+	}
+	return path, nil
+}
+
+// owns reports whether a file is that of the memory, which all ranks get.
+func (o *observation) owns(f *os.File) bool { return o != nil && f == o.memory.File() }
+
+// start has the listeners called with what the ranks record.
+func (o *observation) start(j *job) error {
+	for _, l := range o.listeners {
+		if err := l.begin(j); err != nil {
+			return err
+		}
+	}
+	go func() {
+		o.done <- o.memory.Follow(o.stop, func(rank int, r *insight.Record) {
+			for _, l := range o.listeners {
+				l.record(rank, r)
+			}
+		})
+	}()
+	return nil
+}
+
+// end reads what is left, and has each listener come to its end.
+func (o *observation) end() error {
+	close(o.stop)
+	errs := []error{<-o.done}
+	for _, l := range o.listeners {
+		errs = append(errs, l.end())
+	}
+	return errors.Join(errs...)
+}
+
+// fdInsight is the descriptor of the shared memory in every process.
+const fdInsight = fdControl + 1
+
+// preloaded adds to the environment of a rank what has it observed. What the user preloads stands behind that, so that
+// another tool is called as well.
+func (o *observation) preloaded(env []string) []string {
+	const preload = "LD_PRELOAD"
+	value := o.library
+	if users := variable(env, preload); users != "" {
+		value += ":" + users
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, preload+"=") })
+	return append(env, preload+"="+value, insight.EnvFd+"="+strconv.Itoa(fdInsight))
+}

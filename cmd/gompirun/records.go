@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gompirma/core/insight"
+)
+
+// recordWriter writes every record as a line of text: the listener of --records.
+type recordWriter struct {
+	path string
+	job  *job
+	file *os.File
+	to   *bufio.Writer
+}
+
+func (w *recordWriter) mode() insight.Mode { return insight.Records | insight.Entries | insight.Waits }
+
+func (w *recordWriter) begin(j *job) (err error) {
+	w.job = j
+	w.file, err = os.Create(w.path)
+	w.to = bufio.NewWriter(w.file)
+	return err
+}
+
+// record writes rank and thread, the time from when the rank began, the caller, the duration, the call with its inputs,
+// and after "=" result and outputs. Where a call is entered stands ">" in place of the duration.
+func (w *recordWriter) record(rank int, r *insight.Record) {
+	part := w.job.observation.memory.Rank(rank)
+	began, _ := part.Clocks()
+	fmt.Fprintf(w.to, "%d.%d %d %s ", rank, r.Thread, int64(r.Start)-began, where(part, r.Caller))
+	if r.Entry {
+		fmt.Fprintf(w.to, "> %s(%s)\n", r.Function.Name, valueTexts(r.Inputs))
+		return
+	}
+	fmt.Fprintf(w.to, "%d %s(%s) = %d", int64(r.End-r.Start), r.Function.Name, valueTexts(r.Inputs), r.Result)
+	if len(r.Outputs) > 0 {
+		fmt.Fprintf(w.to, " (%s)", valueTexts(r.Outputs))
+	}
+	fmt.Fprintln(w.to)
+}
+
+// where says in which object an address is, and where in that.
+func where(part *insight.Rank, address uint64) string {
+	objects := part.Objects()
+	for _, o := range slices.Backward(objects) {
+		if o.Low <= address && address < o.High {
+			return fmt.Sprintf("%s+%#x", filepath.Base(o.Name), address-o.Bias)
+		}
+	}
+	return fmt.Sprintf("%#x", address)
+}
+
+func valueTexts(values []insight.Value) string {
+	var parts []string
+	for i := range values {
+		parts = append(parts, values[i].Item.Param.Name+"="+valueText(&values[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func valueText(v *insight.Value) string {
+	number := func(w uint64) string {
+		if v.Item.Param.Pointer() && v.Item.Form == insight.Word {
+			return fmt.Sprintf("%#x", w)
+		}
+		if is, _ := v.Item.Param.Handle(); is {
+			return fmt.Sprintf("%#x", w)
+		}
+		return fmt.Sprint(int64(w))
+	}
+	switch {
+	case v.State == insight.Null:
+		return "NULL"
+	case v.State == insight.Absent:
+		return "-"
+	case v.State == insight.Special:
+		return fmt.Sprintf("special %d", v.Int())
+	case v.Item.Form == insight.Word:
+		return number(v.Uint())
+	case v.Item.Form == insight.Text:
+		return fmt.Sprintf("%q", v.Text())
+	}
+	var parts []string
+	if v.Item.Form == insight.Statuses {
+		for i := range v.Statuses() {
+			s := v.Status(i)
+			parts = append(parts, fmt.Sprintf("{source %d tag %d error %d}", s.Source, s.Tag, s.Error))
+		}
+	} else {
+		for _, word := range v.Words {
+			parts = append(parts, number(word))
+		}
+	}
+	if v.State == insight.Truncated {
+		parts = append(parts, "...")
+	}
+	return "[" + strings.Join(parts, " ") + "]"
+}
+
+func (w *recordWriter) end() error {
+	memory := w.job.observation.memory
+	for i := range memory.Ranks() {
+		if n := memory.Rank(i).Dropped(); n > 0 {
+			fmt.Fprintf(w.to, "%d lost %d records\n", i, n)
+		}
+	}
+	err := w.to.Flush()
+	if e := w.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}

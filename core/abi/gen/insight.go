@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+// insightFiles are the wrappers of libgompirma-insight.so: of every function of the ABI, which each record its
+// arguments as insight.Plan says.
+func insightFiles() []file {
+	files := []file{{"capi/insight/z_layout.h", insightLayout()}, {"capi/insight/z_names.c", insightNames()}}
+	for _, e := range entryFiles {
+		var b bytes.Buffer
+		fmt.Fprintf(&b, "// %s\n//\n// Wrappers of functions of the ABI, which record what passes. "+
+			"Chapters of MPI 5.0:\n", notice)
+		for _, c := range e.chapters {
+			fmt.Fprintf(&b, "//   %d %s\n", c, abi.Chapters()[c])
+		}
+		b.WriteString("\n#include \"insight/record.h\"\n")
+		for i, f := range abi.Functions() {
+			if slices.Contains(e.chapters, f.Chapter) {
+				writeWrapper(&b, i, f)
+			}
+		}
+		files = append(files, file{"capi/insight/z_" + e.name + ".c", b.Bytes()})
+	}
+	return files
+}
+
+// insightLayout gives C the constants that core/insight has.
+func insightLayout() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// %s\n//\n// The layout of the memory that is shared with gompirun: "+
+		"core/insight/layout.go.\n"+
+		"#ifndef GOMPI_Z_INSIGHT_LAYOUT_H\n#define GOMPI_Z_INSIGHT_LAYOUT_H\n\n", notice)
+	for _, c := range insight.Constants {
+		fmt.Fprintf(&b, "#define GOMPI_INSIGHT_%s %#x\n", c.Name, c.Value)
+	}
+	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_FUNCTIONS %d\n", len(abi.Functions()))
+	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_ENV_FD %q\n\n#endif\n", insight.EnvFd)
+	return b.Bytes()
+}
+
+func insightNames() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// %s\n//\n// The names of all functions, in the order of the table.\n\n"+
+		"#include \"insight/record.h\"\n\nconst char *const gompi_insight_names[] = {\n", notice)
+	for _, f := range abi.Functions() {
+		fmt.Fprintf(&b, "    \"%s\",\n", f.Name)
+	}
+	b.WriteString("};\n")
+	return b.Bytes()
+}
+
+func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
+	call := fmt.Sprintf("GOMPI_NEXT(%d, %s)(%s)", number, f.Name, strings.Join(arguments(f, false), ", "))
+	fmt.Fprintf(b, "\n%s\n{\n", prototype(f, ""))
+	defer b.WriteString("}\n")
+	if insight.Quiet(f) {
+		fmt.Fprintf(b, "    return %s;\n", call)
+		return
+	}
+	fmt.Fprintf(b, "    struct gompi_insight_thread *t = gompi_insight_begin();\n"+
+		"    if (t == NULL)\n        return %s;\n", call)
+	plan := insight.Plan(f)
+	fmt.Fprintf(b, "    if (gompi_insight_records(t)) {\n"+
+		"        gompi_insight_start(t, %d, __builtin_return_address(0));\n", number)
+	for _, i := range plan {
+		if i.Before {
+			writeItem(b, f, i, true)
+		}
+	}
+	if insight.MayWait(f) {
+		b.WriteString("        gompi_insight_entered(t);\n")
+	}
+	fmt.Fprintf(b, "    }\n    int rc = %s;\n    if (gompi_insight_records(t)", call)
+	if insight.Poll(f) {
+		b.WriteString(" && gompi_insight_found(t, rc, flag)")
+	}
+	b.WriteString(") {\n        gompi_insight_returned(t, rc);\n")
+	for _, i := range plan {
+		if i.After {
+			writeItem(b, f, i, false)
+		}
+	}
+	b.WriteString("        gompi_insight_write(t);\n    }\n    gompi_insight_end(t);\n    return rc;\n")
+}
+
+// writeItem writes what writes an item down.
+func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
+	p := i.Param
+	switch i.Form {
+	case insight.Word:
+		cast := "(uint64_t)(int64_t)"
+		if is, _ := p.Handle(); is || p.Pointer() || isPointerType(p) || strings.HasSuffix(p.CType(), "*") ||
+			strings.HasSuffix(p.CType(), "_function") {
+			cast = "(uintptr_t)"
+		}
+		fmt.Fprintf(b, "        gompi_insight_word(t, %s%s);\n", cast, p.CName)
+		return
+	case insight.Text:
+		if before {
+			fmt.Fprintf(b, "        gompi_insight_text(t, %s);\n", p.CName)
+		} else {
+			fmt.Fprintf(b, "        gompi_insight_text(t, gompi_insight_made(rc) ? %s : GOMPI_ABSENT);\n",
+				p.CName)
+		}
+		return
+	}
+	length := listLength(f, p)
+	if !before && p.Dir == abi.Out {
+		length = "gompi_insight_made(rc) ? (int64_t)(" + length + ") : -1"
+	}
+	size := "sizeof *" + p.CName
+	if i.Form == insight.Statuses {
+		size = "sizeof(MPI_Status)"
+	} else if p.Kind.Name == "C_BUFFER" || p.Kind.Name == "C_BUFFER2" {
+		size = "sizeof(void *)"
+	} else if len(p.Length) > 1 {
+		size = "sizeof **" + p.CName
+	}
+	fmt.Fprintf(b, "        gompi_insight_list(t, %s, %s, %s);\n", p.CName, length, size)
+}
+
+// listLength returns the C expression of a list's length; it is below zero where the list means nothing.
+func listLength(f *abi.Function, p *abi.Param) string {
+	name := strings.TrimSuffix(f.Name, "_c")
+	some := strings.HasSuffix(name, "some")
+	switch {
+	case len(p.Length) == 0:
+		return "1"
+	case p.Length[0] != "*":
+		return strings.Join(p.Length, " * ")
+	case some && (p.Name == "array_of_statuses" || p.Name == "array_of_indices"):
+		return "outcount != NULL && *outcount > 0 ? *outcount : 0"
+	case p.Name == "array_of_statuses":
+		return "count"
+	case p.Name == "coords" || p.Name == "remain_dims":
+		return "gompi_insight_dimensions(comm)"
+	case p.Name == "edges":
+		return "gompi_insight_last(indx, nnodes)"
+	case name == "MPI_Dist_graph_create":
+		return "gompi_insight_sum(degrees, n)"
+	case name == "MPI_Dist_graph_create_adjacent" && p.Name == "sourceweights":
+		return "indegree"
+	case name == "MPI_Dist_graph_create_adjacent" && p.Name == "destweights":
+		return "outdegree"
+	case name == "MPI_Dist_graph_neighbors" && p.Name == "sourceweights":
+		return "maxindegree"
+	case name == "MPI_Dist_graph_neighbors" && p.Name == "destweights":
+		return "maxoutdegree"
+	}
+	base := strings.TrimSuffix(strings.TrimPrefix(name, "MPI_"), "_init")
+	base = strings.ToLower(strings.TrimPrefix(base, "I"))
+	sends := strings.HasPrefix(p.Name, "s")
+	switch {
+	case strings.HasPrefix(base, "neighbor") && sends:
+		return "gompi_insight_neighbors(comm, true)"
+	case strings.HasPrefix(base, "neighbor"):
+		return "gompi_insight_neighbors(comm, false)"
+	case base == "gatherv" || base == "scatterv":
+		return "gompi_insight_members_at(comm, root)"
+	case base == "reduce_scatter":
+		return "gompi_insight_own_members(comm)"
+	case base == "allgatherv":
+		return "gompi_insight_members(comm)"
+	case (base == "alltoallv" || base == "alltoallw") && sends:
+		return "sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm)"
+	case base == "alltoallv" || base == "alltoallw":
+		return "gompi_insight_members(comm)"
+	}
+	panic("gen: " + f.Name + ": nothing says how long " + p.Name + " is")
+}

@@ -1,0 +1,285 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+)
+
+func number(t *testing.T, name string) int {
+	f := abi.FunctionByName(name)
+	require.NotNil(t, f, name)
+	return slices.Index(abi.Functions(), f)
+}
+
+// record returns the words of a record whose items are given.
+func record(t *testing.T, name string, flags uint64, items ...uint64) []uint64 {
+	words := append([]uint64{0, 3, 100, 250, 0xc0de, 0}, items...)
+	words[0] = uint64(number(t, name)) | flags<<16 | uint64(len(words))<<32
+	return words
+}
+
+func head(s State, n int) uint64 { return uint64(s)<<32 | uint64(n) }
+
+// text returns a text as it stands in a record.
+func text(s string) []uint64 {
+	words := make([]uint64, 1+(len(s)+7)/8)
+	words[0] = uint64(len(s))
+	copy(unsafeBytes(words[1:]), s)
+	return words
+}
+
+// pretend writes a record as capi/insight/record.c does.
+func (r *Rank) pretend(words []uint64) {
+	at := *u64(r.part, PartHead)
+	size := uint64(len(r.ring))
+	for i, w := range words[1:] {
+		r.ring[(at+1+uint64(i))%size] = w
+	}
+	atomic.StoreUint64(&r.ring[at%size], words[0])
+	*u64(r.part, PartHead) = at + uint64(len(words))
+}
+
+func one(t *testing.T) (*Memory, *Rank) {
+	m, err := Create(1, Records, 0)
+	require.NoError(t, err)
+	t.Cleanup(m.Close)
+	return m, m.Rank(0)
+}
+
+// read returns the records that are there, as texts of names, inputs and outputs.
+func read(t *testing.T, r *Rank) (lines []string) {
+	_, err := r.Read(func(words []uint64) {
+		var rec Record
+		require.NoError(t, rec.Decode(words))
+		line := rec.Function.Name
+		for _, values := range [][]Value{rec.Inputs, rec.Outputs} {
+			for _, v := range values {
+				line += fmt.Sprintf(" %s:%d:%v%s", v.Item.Param.Name, v.State, v.Words, v.Text())
+			}
+			line += ";"
+		}
+		lines = append(lines, line)
+	})
+	require.NoError(t, err)
+	return lines
+}
+
+func TestForms(t *testing.T) {
+	_, r := one(t)
+	r.pretend(record(t, "MPI_Put", 0, 0x7f00, 2, 0x214, 1, 5, 2, 0x214, 0x20000001))
+	r.pretend(record(t, "MPI_Waitall", 0,
+		2, head(Given, 2), 11, 12, // inputs
+		head(Given, 2), 0x180, 0x180, head(Given, 2), 1, 2, 3, 4, 5, 6, 7, 8))
+	r.pretend(record(t, "MPI_Waitall", flagEntry, 2, head(Given, 2), 11, 12))
+	r.pretend(record(t, "MPI_Waitall", 0, 1, head(Given, 1), 11, head(Given, 1), 0x180, head(Null, 0)))
+	r.pretend(record(t, "MPI_Win_set_name", 0, append([]uint64{7}, text("a window")...)...))
+	r.pretend(record(t, "MPI_Win_get_name", 0, append(append([]uint64{7}, text("w")...), head(Given, 1), 1)...))
+	r.pretend(record(t, "MPI_Win_get_name", 0, 7, head(Absent, 0), head(Absent, 0)))
+	r.pretend(record(t, "MPI_Dist_graph_create", flagTruncated, 1, 1, head(Truncated, 1), 0, head(Given, 1), 2,
+		head(Given, 2), 3, 4, head(Special, 1), 10, 0x130, 0, head(Given, 1), 9))
+	require.Equal(t, []string{
+		"MPI_Put origin_addr:0:[32512] origin_count:0:[2] origin_datatype:0:[532] target_rank:0:[1] " +
+			"target_disp:0:[5] target_count:0:[2] target_datatype:0:[532] win:0:[536870913];;",
+		"MPI_Waitall count:0:[2] array_of_requests:0:[11 12]; array_of_requests:0:[384 384] " +
+			"array_of_statuses:0:[1 2 3 4 5 6 7 8];",
+		"MPI_Waitall count:0:[2] array_of_requests:0:[11 12];;",
+		"MPI_Waitall count:0:[1] array_of_requests:0:[11]; array_of_requests:0:[384] array_of_statuses:2:[];",
+		"MPI_Win_set_name win:0:[7] win_name:0:[8606207838306902113]a window;;",
+		"MPI_Win_get_name win:0:[7]; win_name:0:[119]w resultlen:0:[1];",
+		"MPI_Win_get_name win:0:[7]; win_name:4:[] resultlen:4:[];",
+		"MPI_Dist_graph_create comm_old:0:[1] n:0:[1] sources:1:[0] degrees:0:[2] destinations:0:[3 4] " +
+			"weights:3:[10] info:0:[304] reorder:0:[0]; comm_dist_graph:0:[9];",
+	}, read(t, r))
+	require.Empty(t, read(t, r))
+	require.Equal(t, make([]uint64, len(r.ring)), r.ring, "what has been read is zero")
+}
+
+func TestRecordFields(t *testing.T) {
+	words := record(t, "MPI_Recv", flagTruncated, 0x7000, 4, 0x209, ^uint64(0), 7, 0x101, head(Given, 1),
+		3|9<<32, 14, 0, 0)
+	words[5] = ^uint64(0)
+	var r Record
+	require.NoError(t, r.Decode(words))
+	require.Equal(t, "MPI_Recv", r.Function.Name)
+	require.Equal(t, number(t, "MPI_Recv"), r.Number)
+	require.Equal(t, 3, r.Thread)
+	require.Equal(t, []time.Duration{100, 250}, []time.Duration{r.Start, r.End})
+	require.Equal(t, uint64(0xc0de), r.Caller)
+	require.Equal(t, int64(-1), r.Result)
+	require.True(t, r.Truncated)
+	require.False(t, r.Entry)
+	require.Equal(t, int64(-1), r.In("source").Int())
+	require.Equal(t, uint64(0x101), r.In("comm").Uint())
+	require.False(t, r.In("nonsense").Given())
+	status := r.Out("status")
+	require.Equal(t, 1, status.Statuses())
+	require.Equal(t, Status{Source: 3, Tag: 9, Error: 14, Words: [4]uint64{3 | 9<<32, 14}}, status.Status(0))
+}
+
+// A record that is not whole, or of no function, is refused.
+func TestNoRecord(t *testing.T) {
+	for _, c := range []struct {
+		words []uint64
+		text  string
+	}{
+		{nil, errShort.Error()},
+		{record(t, "MPI_Put", 0, 1, 2), "MPI_Put: " + errShort.Error()},
+		{record(t, "MPI_Wait", 0, head(Given, 1)), "MPI_Wait: " + errShort.Error()},
+		{record(t, "MPI_Win_set_name", 0, 7, head(Given, 9), 1), "MPI_Win_set_name: " + errShort.Error()},
+		{record(t, "MPI_Comm_rank", 0, 7, head(Given, 1), 0, 1),
+			"MPI_Comm_rank: a record has 1 words more than the function"},
+		{[]uint64{0xffff | 6<<32, 0, 0, 0, 0, 0}, "a record is of function 65535, which does not exist"},
+		{[]uint64{7 << 32, 0, 0, 0, 0, 0}, errShort.Error()},
+	} {
+		var r Record
+		require.EqualError(t, r.Decode(c.words), c.text)
+	}
+	_, r := one(t)
+	r.pretend([]uint64{1 | 5<<32, 0, 0, 0, 0, 0})
+	for range 2 {
+		_, err := r.Read(func([]uint64) { require.Fail(t, "no record") })
+		require.EqualError(t, err, "record at 0 has 5 words")
+	}
+}
+
+// Records go over the end of the ring, several times.
+func TestRing(t *testing.T) {
+	_, r := one(t)
+	var want []string
+	for i := range 3 * len(r.ring) / 9 {
+		r.pretend(record(t, "MPI_Get_count", 0, head(Given, 1), uint64(i), 0, 0, 0, 0x209, head(Given, 1), 5))
+		want = append(want, fmt.Sprintf("MPI_Get_count status:0:[%d 0 0 0] datatype:0:[521]; count:0:[5];", i))
+		if i%1000 == 999 {
+			require.Equal(t, want, read(t, r))
+			want = nil
+		}
+	}
+	require.Equal(t, want, read(t, r))
+	require.Equal(t, *u64(r.part, PartHead), *u64(r.part, PartTail))
+	require.Greater(t, *u64(r.part, PartTail), 3*uint64(len(r.ring)))
+}
+
+// A record is there when its first word is; who waits for room is told.
+func TestOrder(t *testing.T) {
+	_, r := one(t)
+	words := record(t, "MPI_Win_fence", 0, 0, 7)
+	first := words[0]
+	words[0] = 0
+	r.pretend(words)
+	require.Empty(t, read(t, r))
+	require.Zero(t, *u32(r.part, PartRoom))
+	*u32(r.part, PartFull) = 1
+	r.ring[0] = first
+	require.Len(t, read(t, r), 1)
+	require.Equal(t, []uint32{0, 1}, []uint32{*u32(r.part, PartFull), *u32(r.part, PartRoom)})
+}
+
+func TestFollow(t *testing.T) {
+	m, err := Create(2, Records, 0)
+	require.NoError(t, err)
+	defer m.Close()
+	stop, done := make(chan struct{}), make(chan error)
+	seen := make(chan string, 10)
+	go func() {
+		done <- m.Follow(stop, func(rank int, r *Record) { seen <- fmt.Sprint(rank, r.Function.Name) })
+	}()
+	m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
+	require.Equal(t, "1MPI_Win_fence", <-seen)
+	close(stop)
+	require.NoError(t, <-done)
+	m.Rank(0).pretend(record(t, "MPI_Put", 0, 1))
+	require.EqualError(t, m.Follow(stop, nil), "rank 0: MPI_Put: "+errShort.Error())
+}
+
+func TestObjects(t *testing.T) {
+	_, r := one(t)
+	copy(r.part[PartNameAt:], "prog\x00lib.so\x00")
+	for i, v := range []uint64{0x1000, 0x2000, 0x1000, 0, 0x7000, 0x9000, 0x6000, 5} {
+		*u64(r.part, PartTable+int64(i)*8) = v
+	}
+	*u32(r.part, PartObjects) = 2
+	require.Equal(t, []Object{{0x1000, 0x2000, 0x1000, "prog"}, {0x7000, 0x9000, 0x6000, "lib.so"}}, r.Objects())
+	*u64(r.part, PartTable+ObjectName) = 1 << 40
+	*u32(r.part, PartObjects) = 1 << 31
+	require.Len(t, r.Objects(), MaxObjects)
+	require.Empty(t, r.Objects()[0].Name)
+}
+
+// plan writes a plan as "count requests* | requests* statuses+".
+func plan(f *abi.Function) string {
+	sign := map[Form]string{List: "*", Statuses: "+", Text: "$"}
+	var before, after []string
+	for _, i := range Plan(f) {
+		if i.Before {
+			before = append(before, i.Param.Name+sign[i.Form])
+		}
+		if i.After {
+			after = append(after, i.Param.Name+sign[i.Form])
+		}
+	}
+	return strings.Join(before, " ") + " | " + strings.Join(after, " ")
+}
+
+func TestPlan(t *testing.T) {
+	for name, want := range map[string]string{
+		"MPI_Put": "origin_addr origin_count origin_datatype target_rank target_disp target_count " +
+			"target_datatype win | ",
+		"MPI_Rget": "origin_addr origin_count origin_datatype target_rank target_disp target_count " +
+			"target_datatype win | request*",
+		"MPI_Waitall":      "count array_of_requests* | array_of_requests* array_of_statuses+",
+		"MPI_Win_allocate": "size disp_unit info comm | baseptr* win*",
+		"MPI_Win_free":     "win* | win*",
+		"MPI_Get_count":    "status+ datatype | count*",
+		"MPI_Info_get":     "info key$ valuelen value | flag*",
+		"MPI_Type_create_struct": "count array_of_blocklengths* array_of_displacements* array_of_types* | " +
+			"newtype*",
+		"MPI_Op_create":     "user_fn commute | op*",
+		"MPI_Finalize":      " | ",
+		"MPI_Pcontrol":      "level | ",
+		"MPI_Error_string":  "errorcode | string$ resultlen*",
+		"MPI_Group_excl":    "group n ranks* | newgroup*",
+		"MPI_Comm_set_attr": "comm comm_keyval attribute_val | ",
+	} {
+		require.Equal(t, want, plan(abi.FunctionByName(name)), name)
+	}
+	// no parameter is forgotten, and none but those that are inout stands twice
+	for _, f := range abi.Functions() {
+		for _, i := range Plan(f) {
+			what := f.Name + " " + i.Param.Name
+			require.True(t, i.Before || i.After, what)
+			require.Equal(t, i.Before && i.After, i.Form != Word && i.Param.Dir == abi.InOut, what)
+		}
+	}
+}
+
+func TestKindsOfFunctions(t *testing.T) {
+	for _, names := range [][]string{waiting, collective} {
+		for _, name := range names {
+			require.NotNil(t, abi.FunctionByName(name), name)
+			require.True(t, MayWait(abi.FunctionByName(name)), name)
+		}
+	}
+	for name, want := range map[string][4]bool{ // quiet, poll, collective, may wait
+		"MPI_Wtime": {true}, "MPI_Aint_add": {true}, "MPI_Win_toint": {true}, "MPI_Win_fromint": {true},
+		"MPI_Test": {false, true}, "MPI_Win_test": {false, true}, "MPI_Testsome": {}, "MPI_Put": {},
+		"MPI_Barrier": {false, false, true, true}, "MPI_Bcast_c": {false, false, true, true},
+		"MPI_Ibarrier": {}, "MPI_Intercomm_merge": {false, false, true, true},
+		"MPI_Barrier_init": {}, "MPI_Op_create": {}, "MPI_Reduce_local": {}, "MPI_Type_commit": {},
+		"MPI_Neighbor_alltoallw": {false, false, true, true}, "MPI_Ineighbor_allgather": {},
+		"MPI_Win_lock": {false, false, false, true}, "MPI_Recv_c": {false, false, false, true}, "MPI_Irecv": {},
+		"MPI_File_read_all": {false, false, true, true}, "MPI_File_iread_all": {}, "MPI_Start": {},
+		"MPI_Win_create_c": {false, false, true, true}, "MPI_Comm_idup": {},
+	} {
+		f := abi.FunctionByName(name)
+		require.Equal(t, want, [4]bool{Quiet(f), Poll(f), Collective(f), MayWait(f)}, name)
+		require.False(t, Poll(f) && !hasParam(f, "flag"), name)
+	}
+}

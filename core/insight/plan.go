@@ -1,0 +1,137 @@
+package insight
+
+import (
+	"slices"
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// Form is how a parameter is written down.
+type Form int
+
+// The forms of parameters.
+const (
+	Word     Form = iota // one word
+	List                 // a head and elements of one word
+	Statuses             // a head and elements of StatusWords words
+	Text                 // a head and bytes
+)
+
+// Item is a parameter of a function in its records.
+type Item struct {
+	Param  *abi.Param
+	Form   Form
+	Before bool // it stands among the inputs
+	After  bool // it stands among the outputs
+}
+
+// Plan returns what a record of f holds, in order. Of f that leave no record (Quiet) it is never asked.
+func Plan(f *abi.Function) []Item {
+	var items []Item
+	for _, p := range f.CParams() {
+		if p.C == "..." {
+			continue
+		}
+		item := Item{Param: p, Form: formOf(f, p), Before: true}
+		if item.Form != Word {
+			item.Before, item.After = p.Dir != abi.Out, p.Dir != abi.In
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// addressed are the kinds whose C parameter is an address that stands for itself: memory of the application, and what
+// has no length that could be known.
+var addressed = []string{"BUFFER", "C_BUFFER3", "C_BUFFER4", "FUNCTION", "POLYFUNCTION", "EXTRA_STATE", "EXTRA_STATE2",
+	"ATTRIBUTE_VAL", "ATTRIBUTE_VAL_10", "LOGICAL_VOID", "TOOL_MPI_OBJ", "ARGUMENT_LIST", "STRING_ARRAY",
+	"STRING_2DARRAY", "EVENT_CB_FUNCTION", "EVENT_FREE_CB_FUNCTION", "EVENT_DROP_CB_FUNCTION"}
+
+func formOf(f *abi.Function, p *abi.Param) Form {
+	const tools = 15
+	switch kind := p.Kind.Name; {
+	case slices.Contains(addressed, kind), kind == "C_BUFFER" && f.Chapter == tools, p.Name == "array_of_errcodes":
+		return Word
+	case kind == "STATUS":
+		return Statuses
+	case kind == "STRING" && p.Dir == abi.In:
+		return Text
+	case kind == "STRING":
+		// What surely ends with a zero after the call. Others may have been too short, or not been given.
+		ends := len(p.Length) == 1 && strings.HasPrefix(p.Length[0], "MPI_MAX_") || f.Chapter != tools &&
+			(p.Name == "datarep" || p.Name == "key")
+		if ends {
+			return Text
+		}
+		return Word
+	case len(p.Length) == 1 && slices.ContainsFunc(f.Params, func(q *abi.Param) bool {
+		return q.Name == p.Length[0] && q.Pointer()
+	}):
+		return Word // how many there are after the call is not how many there was room for
+	case p.Pointer():
+		return List
+	}
+	return Word
+}
+
+// Quiet reports whether calls of f are neither recorded nor counted: they only calculate.
+func Quiet(f *abi.Function) bool {
+	return f.Returns != "int" || strings.HasSuffix(f.Name, "_toint")
+}
+
+// Poll reports whether f asks whether something has come about, and tells by its parameter flag.
+func Poll(f *abi.Function) bool {
+	switch strings.TrimSuffix(f.Name, "_c") {
+	case "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived", "MPI_Win_test",
+		"MPI_Request_get_status", "MPI_Request_get_status_all", "MPI_Request_get_status_any":
+		return true
+	}
+	return false
+}
+
+// waiting are the functions that may wait for other processes, without those that Collective finds.
+var waiting = []string{"MPI_Abort", "MPI_Buffer_detach", "MPI_Buffer_flush", "MPI_Comm_accept", "MPI_Comm_connect",
+	"MPI_Comm_disconnect", "MPI_Comm_flush_buffer", "MPI_Comm_detach_buffer", "MPI_Comm_join", "MPI_Finalize",
+	"MPI_Init", "MPI_Init_thread", "MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", "MPI_Send",
+	"MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Bsend", "MPI_Session_detach_buffer", "MPI_Session_finalize",
+	"MPI_Session_flush_buffer", "MPI_Session_init", "MPI_Ssend", "MPI_Wait", "MPI_Waitall", "MPI_Waitany",
+	"MPI_Waitsome", "MPI_Win_complete", "MPI_Win_fence", "MPI_Win_flush", "MPI_Win_flush_all",
+	"MPI_Win_flush_local", "MPI_Win_flush_local_all", "MPI_Win_free", "MPI_Win_lock", "MPI_Win_lock_all",
+	"MPI_Win_post", "MPI_Win_start", "MPI_Win_unlock", "MPI_Win_unlock_all", "MPI_Win_wait"}
+
+// collective are the functions outside of the chapter of collectives that all members of an object call together, and
+// that may wait for each other.
+var collective = []string{"MPI_Cart_create", "MPI_Cart_sub", "MPI_Comm_create", "MPI_Comm_create_from_group",
+	"MPI_Comm_create_group", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_free", "MPI_Comm_split",
+	"MPI_Comm_split_type", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Dist_graph_create",
+	"MPI_Dist_graph_create_adjacent", "MPI_File_close", "MPI_File_open", "MPI_File_set_view", "MPI_Graph_create",
+	"MPI_Intercomm_create", "MPI_Intercomm_create_from_groups", "MPI_Intercomm_merge", "MPI_Win_allocate",
+	"MPI_Win_allocate_shared", "MPI_Win_create", "MPI_Win_create_dynamic", "MPI_Win_fence", "MPI_Win_free"}
+
+// Collective reports whether all members of a communicator, window, group or file call f together, and f may wait for
+// them. What starts a collective without waiting is none.
+func Collective(f *abi.Function) bool {
+	name := strings.TrimSuffix(f.Name, "_c")
+	if slices.Contains(collective, name) {
+		return true
+	}
+	if strings.HasPrefix(name, "MPI_File_") {
+		return !strings.HasPrefix(name, "MPI_File_i") &&
+			(strings.HasSuffix(name, "_all") || strings.HasSuffix(name, "_all_end"))
+	}
+	if strings.HasPrefix(name, "MPI_I") || strings.HasSuffix(name, "_init") {
+		return false
+	}
+	const collectives = 6
+	return strings.HasPrefix(name, "MPI_Neighbor_") || f.Chapter == collectives && hasParam(f, "comm")
+}
+
+func hasParam(f *abi.Function, name string) bool {
+	return slices.ContainsFunc(f.Params, func(p *abi.Param) bool { return p.Name == name })
+}
+
+// MayWait reports whether a call of f may wait for other processes.
+func MayWait(f *abi.Function) bool {
+	return slices.Contains(waiting, strings.TrimSuffix(f.Name, "_c")) || Collective(f)
+}

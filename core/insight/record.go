@@ -1,0 +1,171 @@
+package insight
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"gompirma/core/abi"
+)
+
+// Record is one call of a rank.
+type Record struct {
+	Function  *abi.Function
+	Number    int // of the function in abi.Functions()
+	Thread    int
+	Entry     bool          // the call has been entered; its return is a record with the same Thread and Start
+	Truncated bool          // of some list there was more
+	Start     time.Duration // CLOCK_MONOTONIC of the rank's machine
+	End       time.Duration // of the return; 0 in a record of the entry
+	Caller    uint64        // the address that the call returns to
+	Result    int64         // 0 in a record of the entry
+	Inputs    []Value       // in the order of Plan
+	Outputs   []Value       // in the order of Plan; none in a record of the entry
+}
+
+// Value is a parameter in a record.
+type Value struct {
+	Item  *Item
+	State State
+	Words []uint64 // a Word; a list's elements, of statuses StatusWords for each; a text, 8 bytes in each
+	bytes int      // of a text
+}
+
+// Uint returns a number, handle or address; of a list its first element. 0: there is none.
+func (v *Value) Uint() uint64 {
+	if len(v.Words) == 0 || v.State != Given && v.State != Truncated && v.State != Special {
+		return 0
+	}
+	return v.Words[0]
+}
+
+// Int returns a number; of a list its first element. 0: there is none.
+func (v *Value) Int() int64 { return int64(v.Uint()) }
+
+// Given reports whether there is a value: not a null pointer, a constant in place of an address, or an output that has
+// not been written.
+func (v *Value) Given() bool { return v.State == Given || v.State == Truncated }
+
+// Text returns a text.
+func (v *Value) Text() string {
+	if v.bytes == 0 {
+		return ""
+	}
+	return string(unsafeBytes(v.Words)[:v.bytes])
+}
+
+// Status is an MPI_Status as its members.
+type Status struct {
+	Source, Tag, Error int
+	Words              [StatusWords]uint64
+}
+
+// Statuses returns how many there are.
+func (v *Value) Statuses() int { return len(v.Words) / StatusWords }
+
+// Status returns one of them.
+func (v *Value) Status(i int) Status {
+	w := [StatusWords]uint64(v.Words[i*StatusWords:])
+	low, high := int(int32(w[0])), int(int32(w[0]>>32))
+	return Status{Source: low, Tag: high, Error: int(int32(w[1])), Words: w}
+}
+
+// In returns an input by the parameter's name, with no words if the function has no such input.
+func (r *Record) In(name string) *Value { return find(r.Inputs, name) }
+
+// Out returns an output by the parameter's name, with no words if there is none, as in the record of an entry.
+func (r *Record) Out(name string) *Value { return find(r.Outputs, name) }
+
+var nothing = Value{State: Absent}
+
+func find(values []Value, name string) *Value {
+	for i := range values {
+		if values[i].Item.Param.Name == name {
+			return &values[i]
+		}
+	}
+	return &nothing
+}
+
+// plans are those of all functions, inputs and outputs apart.
+var plans = sync.OnceValue(func() (all []struct{ before, after []Item }) {
+	for _, f := range abi.Functions() {
+		var p struct{ before, after []Item }
+		if !Quiet(f) {
+			for _, i := range Plan(f) {
+				if i.Before {
+					p.before = append(p.before, i)
+				}
+				if i.After {
+					p.after = append(p.after, i)
+				}
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+})
+
+var errShort = errors.New("a record is shorter than what it holds")
+
+// Decode makes r of the words of a record. Values refer to the words.
+func (r *Record) Decode(words []uint64) error {
+	if len(words) < HeadWords || uint64(len(words)) != words[0]>>32 {
+		return errShort
+	}
+	number, flags := int(words[0]&0xffff), words[0]>>16&0xffff
+	if number >= len(abi.Functions()) {
+		return fmt.Errorf("a record is of function %d, which does not exist", number)
+	}
+	p := &plans()[number]
+	*r = Record{Function: abi.Functions()[number], Number: number, Thread: int(words[1]),
+		Entry: flags&flagEntry != 0, Truncated: flags&flagTruncated != 0, Start: time.Duration(words[2]),
+		End: time.Duration(words[3]), Caller: words[4], Result: int64(words[5]),
+		Inputs: r.Inputs[:0], Outputs: r.Outputs[:0]}
+	rest := words[HeadWords:]
+	var err error
+	if r.Inputs, rest, err = values(r.Inputs, p.before, rest); err == nil && !r.Entry {
+		r.Outputs, rest, err = values(r.Outputs, p.after, rest)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Function.Name, err)
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%s: a record has %d words more than the function", r.Function.Name, len(rest))
+	}
+	return nil
+}
+
+// values reads items, and returns what follows them.
+func values(into []Value, items []Item, words []uint64) ([]Value, []uint64, error) {
+	for i := range items {
+		v := Value{Item: &items[i]}
+		if len(words) == 0 {
+			return into, nil, errShort
+		}
+		n := 1
+		if v.Item.Form != Word {
+			count := int(uint32(words[0]))
+			v.State = State(words[0] >> 32)
+			words = words[1:]
+			switch v.Item.Form {
+			case Statuses:
+				n = count * StatusWords
+			case Text:
+				v.bytes, n = count, (count+7)/8
+			default:
+				n = count
+			}
+			if v.State == Special {
+				n, v.bytes = 1, 0
+			}
+		}
+		if n > len(words) {
+			return into, nil, errShort
+		}
+		v.Words, words = words[:n:n], words[n:]
+		into = append(into, v)
+	}
+	return into, words, nil
+}
