@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -21,6 +22,7 @@ AT(job, sleeping, GOMPI_INSIGHT_JOB_SLEEPING);
 AT(job, functions, GOMPI_INSIGHT_JOB_FUNCTIONS);
 AT(job, part_size, GOMPI_INSIGHT_JOB_PART_SIZE);
 AT(job, ring_size, GOMPI_INSIGHT_JOB_RING_SIZE);
+AT(job, tick, GOMPI_INSIGHT_JOB_TICK);
 AT(part, pid, GOMPI_INSIGHT_PART_PID);
 AT(part, threads, GOMPI_INSIGHT_PART_THREADS);
 AT(part, others, GOMPI_INSIGHT_PART_OTHERS);
@@ -35,6 +37,34 @@ AT(part, head, GOMPI_INSIGHT_PART_HEAD);
 AT(part, tail, GOMPI_INSIGHT_PART_TAIL);
 AT(part, dropped, GOMPI_INSIGHT_PART_DROPPED);
 AT(part, polls, GOMPI_INSIGHT_PART_POLLS);
+AT(part, ticks, GOMPI_INSIGHT_PART_TICKS);
+AT(part, ticks_now, GOMPI_INSIGHT_PART_TICKS_NOW);
+AT(part, now, GOMPI_INSIGHT_PART_NOW);
+AT(part, ended, GOMPI_INSIGHT_PART_ENDED);
+AT(part, uncounted, GOMPI_INSIGHT_PART_UNCOUNTED);
+AT(part, windows, GOMPI_INSIGHT_PART_WINDOWS);
+AT(part, owners, GOMPI_INSIGHT_PART_OWNERS);
+AT(part, window, GOMPI_INSIGHT_PART_WINDOW_AT);
+AT(part, slots, GOMPI_INSIGHT_PART_SLOTS);
+AT(window, handle, GOMPI_INSIGHT_WINDOW_HANDLE);
+AT(window, leader, GOMPI_INSIGHT_WINDOW_LEADER);
+AT(window, members, GOMPI_INSIGHT_WINDOW_MEMBERS);
+AT(window, ordinal, GOMPI_INSIGHT_WINDOW_ORDINAL);
+AT(window, label, GOMPI_INSIGHT_WINDOW_LABEL);
+AT(count, calls, GOMPI_INSIGHT_COUNT_CALLS);
+AT(count, bytes, GOMPI_INSIGHT_COUNT_BYTES);
+AT(count, ticks, GOMPI_INSIGHT_COUNT_TICKS);
+AT(count, left, GOMPI_INSIGHT_COUNT_LEFT);
+AT(count, stride, GOMPI_INSIGHT_COUNT_STRIDE);
+AT(use, calls, GOMPI_INSIGHT_USE_CALLS);
+AT(use, bytes, GOMPI_INSIGHT_USE_BYTES);
+AT(use, ticks, GOMPI_INSIGHT_USE_TICKS);
+AT(slot, windows, GOMPI_INSIGHT_SLOT_WINDOWS);
+_Static_assert(sizeof(struct gompi_insight_window) == GOMPI_INSIGHT_WINDOW_SIZE, "size");
+_Static_assert(sizeof(struct gompi_insight_count) == GOMPI_INSIGHT_COUNT_SIZE, "size");
+_Static_assert(sizeof(struct gompi_insight_use) == GOMPI_INSIGHT_USE_SIZE, "size");
+_Static_assert(sizeof(struct gompi_insight_slot) == GOMPI_INSIGHT_SLOT_SIZE, "size");
+_Static_assert(GOMPI_INSIGHT_FUNCTIONS <= GOMPI_INSIGHT_MAX_FUNCTIONS, "functions");
 AT(part, table, GOMPI_INSIGHT_PART_TABLE);
 AT(part, name, GOMPI_INSIGHT_PART_NAME_AT);
 AT(part, ring, GOMPI_INSIGHT_PART_RING);
@@ -48,6 +78,7 @@ _Static_assert(sizeof(MPI_Status) == 8 * GOMPI_INSIGHT_STATUS_WORDS, "a status")
 _Thread_local struct gompi_insight_thread gompi_insight_self __attribute__((tls_model("initial-exec")));
 struct gompi_insight_part *gompi_insight_part;
 struct gompi_insight_job *gompi_insight_job;
+bool gompi_insight_alone;
 
 static pthread_once_t insight_once = PTHREAD_ONCE_INIT;
 static pthread_key_t insight_key;  // gives a thread's record back
@@ -83,9 +114,26 @@ static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_jo
 	return (struct gompi_insight_part *)at;
 }
 
+// Has a process count by itself, if the user asked for that: under another launcher.
+static void count_alone(void) {
+	static struct gompi_insight_job job = {.mode = GOMPI_INSIGHT_MODE_STATS};
+	const char *what = getenv(GOMPI_INSIGHT_ENV_ALONE);
+	if (what == NULL || strcmp(what, "stats") != 0)
+		return;
+	void *part = mmap(NULL, GOMPI_INSIGHT_PART_RING, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (part == MAP_FAILED)
+		return;
+	gompi_insight_part = part;
+	gompi_insight_job = &job;
+	gompi_insight_alone = true;
+}
+
 __attribute__((constructor)) static void map_job(void) {
 	long fd = number_of(GOMPI_INSIGHT_ENV_FD), rank = number_of("PMI_RANK");
 	struct stat st;
+	if (fd < 0)
+		count_alone();
 	if (fd < 0 || rank < 0 || fstat(fd, &st) != 0 || st.st_size < GOMPI_INSIGHT_JOB_SIZE)
 		return;
 	struct gompi_insight_job *job = mmap(NULL, GOMPI_INSIGHT_JOB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -107,11 +155,28 @@ static void forked(void) {
 	gompi_store(&insight_attached, 0);
 	gompi_insight_self.open = false;
 	gompi_insight_self.mode = 0;
+	gompi_insight_self.slot = NULL;
+}
+
+// Gives a thread a slot, with counters that the last one left there: they are sums.
+static void take_slot(struct gompi_insight_thread *t) {
+	for (int i = 0; i < GOMPI_INSIGHT_SLOTS; i++) {
+		uint32_t nobody = 0;
+		if (gompi_change_once(&gompi_insight_part->owners[i], &nobody, 1)) {
+			t->slot = &gompi_insight_part->slots[i];
+			return;
+		}
+	}
+	gompi_add(&gompi_insight_part->uncounted, 1);
 }
 
 static void thread_ends(void *words) {
-	gompi_insight_self.open = false; // destructors of others may still call
-	gompi_insight_self.words = NULL;
+	struct gompi_insight_thread *t = &gompi_insight_self;
+	t->open = false; // destructors of others may still call
+	t->words = NULL;
+	if (t->slot != NULL && gompi_insight_part != NULL)
+		gompi_store_total(&gompi_insight_part->owners[t->slot - gompi_insight_part->slots], 0);
+	t->slot = NULL;
 	munmap(words, GOMPI_INSIGHT_MAX_RECORD * 8);
 }
 
@@ -125,6 +190,7 @@ static void claim_rank(void) {
 	}
 	gompi_insight_part->monotonic = gompi_insight_now(CLOCK_MONOTONIC);
 	gompi_insight_part->realtime = gompi_insight_now(CLOCK_REALTIME);
+	gompi_insight_set_clock();
 	if (pthread_key_create(&insight_key, thread_ends) != 0)
 		return;
 	pthread_atfork(NULL, NULL, forked);
@@ -149,5 +215,7 @@ bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 		return false;
 	}
 	t->words = words;
+	if (t->mode & GOMPI_INSIGHT_MODE_STATS)
+		take_slot(t);
 	return true;
 }

@@ -1,32 +1,22 @@
 // Lengths of lists that depend on a communicator. They ask the library below all tools.
 
-#include "insight/record.h"
-
-// Calls PMPI_X.
-#define ASK(name, ...)                                                                  \
-	({                                                                              \
-		static _Atomic(void *) found;                                           \
-		void *next = gompi_load(&found);                                        \
-		if (next == NULL)                                                       \
-			gompi_store(&found, next = gompi_insight_profiling("P" #name)); \
-		next == NULL ? MPI_ERR_OTHER : ((__typeof__(name) *)next)(__VA_ARGS__); \
-	})
+#include "insight/ask.h"
 
 static bool intercommunicator(MPI_Comm comm) {
 	int inter = 0;
-	return ASK(MPI_Comm_test_inter, comm, &inter) == MPI_SUCCESS && inter;
+	return GOMPI_ASK(MPI_Comm_test_inter, comm, &inter) == MPI_SUCCESS && inter;
 }
 
 int64_t gompi_insight_own_members(MPI_Comm comm) {
 	int n = 0;
-	return comm != MPI_COMM_NULL && ASK(MPI_Comm_size, comm, &n) == MPI_SUCCESS ? n : -1;
+	return comm != MPI_COMM_NULL && GOMPI_ASK(MPI_Comm_size, comm, &n) == MPI_SUCCESS ? n : -1;
 }
 
 int64_t gompi_insight_members(MPI_Comm comm) {
 	int n = 0;
 	if (comm == MPI_COMM_NULL || !intercommunicator(comm))
 		return gompi_insight_own_members(comm);
-	return ASK(MPI_Comm_remote_size, comm, &n) == MPI_SUCCESS ? n : -1;
+	return GOMPI_ASK(MPI_Comm_remote_size, comm, &n) == MPI_SUCCESS ? n : -1;
 }
 
 int64_t gompi_insight_members_at(MPI_Comm comm, int root) {
@@ -35,32 +25,32 @@ int64_t gompi_insight_members_at(MPI_Comm comm, int root) {
 		return -1;
 	if (intercommunicator(comm))
 		return root == MPI_ROOT ? gompi_insight_members(comm) : -1;
-	if (ASK(MPI_Comm_rank, comm, &rank) != MPI_SUCCESS || rank != root)
+	if (GOMPI_ASK(MPI_Comm_rank, comm, &rank) != MPI_SUCCESS || rank != root)
 		return -1;
 	return gompi_insight_own_members(comm);
 }
 
 int64_t gompi_insight_dimensions(MPI_Comm comm) {
 	int kind = MPI_UNDEFINED, n = 0;
-	if (comm == MPI_COMM_NULL || ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS || kind != MPI_CART)
+	if (comm == MPI_COMM_NULL || GOMPI_ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS || kind != MPI_CART)
 		return -1;
-	return ASK(MPI_Cartdim_get, comm, &n) == MPI_SUCCESS ? n : -1;
+	return GOMPI_ASK(MPI_Cartdim_get, comm, &n) == MPI_SUCCESS ? n : -1;
 }
 
 int64_t gompi_insight_neighbors(MPI_Comm comm, bool out) {
 	int kind = MPI_UNDEFINED, in = 0, outs = 0, weighted, rank;
-	if (comm == MPI_COMM_NULL || ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS)
+	if (comm == MPI_COMM_NULL || GOMPI_ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS)
 		return -1;
 	switch (kind) {
 	case MPI_CART:
 		return 2 * gompi_insight_dimensions(comm);
 	case MPI_GRAPH:
-		if (ASK(MPI_Comm_rank, comm, &rank) != MPI_SUCCESS ||
-		    ASK(MPI_Graph_neighbors_count, comm, rank, &in) != MPI_SUCCESS)
+		if (GOMPI_ASK(MPI_Comm_rank, comm, &rank) != MPI_SUCCESS ||
+		    GOMPI_ASK(MPI_Graph_neighbors_count, comm, rank, &in) != MPI_SUCCESS)
 			return -1;
 		return in;
 	case MPI_DIST_GRAPH:
-		if (ASK(MPI_Dist_graph_neighbors_count, comm, &in, &outs, &weighted) != MPI_SUCCESS)
+		if (GOMPI_ASK(MPI_Dist_graph_neighbors_count, comm, &in, &outs, &weighted) != MPI_SUCCESS)
 			return -1;
 		return out ? outs : in;
 	}

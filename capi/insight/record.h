@@ -30,9 +30,28 @@ struct gompi_insight_job {
 	gompi_a32 bell, sleeping;
 	uint32_t functions;
 	uint64_t part_size, ring_size;
+	_Alignas(64) gompi_a32 tick;
 };
 struct gompi_insight_object {
 	uint64_t low, high, bias, name;
+};
+struct gompi_insight_window {
+	gompi_a64 handle;
+	int32_t leader;
+	uint32_t members, ordinal;
+	char label[GOMPI_INSIGHT_LABEL_SIZE] __attribute__((aligned(8)));
+};
+struct gompi_insight_count {
+	gompi_a64 calls, bytes, ticks;
+	uint32_t left, stride;
+};
+struct gompi_insight_use {
+	gompi_a64 calls, bytes, ticks;
+};
+struct gompi_insight_slot {
+	struct gompi_insight_count functions[GOMPI_INSIGHT_MAX_FUNCTIONS];
+	struct gompi_insight_use windows[GOMPI_INSIGHT_MAX_WINDOWS][GOMPI_INSIGHT_USES];
+	_Alignas(4096) char end[];
 };
 struct gompi_insight_part {
 	gompi_a32 pid, threads, others;
@@ -43,10 +62,32 @@ struct gompi_insight_part {
 	_Alignas(64) gompi_a64 tail;
 	_Alignas(64) gompi_a64 dropped;
 	gompi_a64 polls;
+	_Alignas(64) gompi_a64 ticks;
+	gompi_a64 ticks_now, now, ended;
+	gompi_a32 uncounted, windows;
+	_Alignas(512) gompi_a32 owners[GOMPI_INSIGHT_SLOTS];
 	_Alignas(4096) struct gompi_insight_object table[GOMPI_INSIGHT_MAX_OBJECTS];
 	char name[GOMPI_INSIGHT_NAMES_SIZE];
-	_Alignas(4096) gompi_a64 ring[]; // mapped twice, so that no record has a gap
+	struct gompi_insight_window window[GOMPI_INSIGHT_MAX_WINDOWS];
+	_Alignas(4096) struct gompi_insight_slot slots[GOMPI_INSIGHT_SLOTS];
+	gompi_a64 ring[]; // mapped twice, so that no record has a gap
 };
+
+// Sizes of datatypes, and windows, that a thread has used. They hold while nothing of the kind has been freed.
+enum { GOMPI_INSIGHT_TYPES = 64, GOMPI_INSIGHT_KNOWN = 8 };
+extern gompi_a32 gompi_insight_age; // raised when a datatype or a window is freed
+struct gompi_insight_type {
+	MPI_Datatype type;
+	uint32_t age;
+	int64_t size;
+};
+struct gompi_insight_known {
+	MPI_Win win;
+	uint32_t age;
+	struct gompi_insight_use *uses;
+};
+
+extern bool gompi_insight_steady; // the processor's counter of ticks is a clock
 
 // A thread of the application.
 struct gompi_insight_thread {
@@ -59,6 +100,10 @@ struct gompi_insight_thread {
 	uintptr_t low, size;                 // an object that is in the table, where the last caller was
 	uintptr_t binding_low, binding_size; // the Fortran bindings, if they have called
 	uint64_t *words;                     // the record, GOMPI_INSIGHT_MAX_RECORD of them
+	uint64_t stamp;                      // ticks when a call was measured last
+	struct gompi_insight_slot *slot;     // NULL: the thread is not counted
+	struct gompi_insight_known windows[GOMPI_INSIGHT_KNOWN];
+	struct gompi_insight_type types[GOMPI_INSIGHT_TYPES];
 };
 extern _Thread_local struct gompi_insight_thread gompi_insight_self __attribute__((tls_model("initial-exec")));
 
@@ -138,7 +183,14 @@ uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address
 // The part of this process' rank, and the job; NULL: nobody reads.
 extern struct gompi_insight_part *gompi_insight_part;
 extern struct gompi_insight_job *gompi_insight_job;
+extern bool gompi_insight_alone; // this process counts without gompirun
 
 int64_t gompi_insight_now(int clock);
+
+// Sets up what counters measure time with.
+void gompi_insight_set_clock(void);
+
+// Sets up what counters measure time with.
+void gompi_insight_set_clock(void);
 
 #endif

@@ -3,7 +3,7 @@
 // Wrappers of functions of the ABI, which record what passes. Chapters of MPI 5.0:
 //   6 Collective Communication
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
@@ -22,7 +22,17 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 146, bytes);
+        began = gompi_insight_count(t, 146);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(146, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 146, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -48,7 +58,17 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 147, bytes);
+        began = gompi_insight_count(t, 147);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(147, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 147, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -74,7 +94,13 @@ int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 148);
+    }
     int rc = GOMPI_NEXT(148, MPI_Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 148, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -101,7 +127,13 @@ int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 149);
+    }
     int rc = GOMPI_NEXT(149, MPI_Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 149, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -129,7 +161,17 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 150, bytes);
+        began = gompi_insight_count(t, 150);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(150, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 150, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -156,7 +198,17 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 151, bytes);
+        began = gompi_insight_count(t, 151);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(151, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 151, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -184,7 +236,13 @@ int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 152);
+    }
     int rc = GOMPI_NEXT(152, MPI_Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 152, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -213,7 +271,13 @@ int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 153);
+    }
     int rc = GOMPI_NEXT(153, MPI_Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 153, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -238,7 +302,17 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 154, bytes);
+        began = gompi_insight_count(t, 154);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(154, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 154, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -263,7 +337,17 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 155, bytes);
+        began = gompi_insight_count(t, 155);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(155, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 155, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -288,7 +372,13 @@ int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 156);
+    }
     int rc = GOMPI_NEXT(156, MPI_Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 156, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -314,7 +404,13 @@ int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 157);
+    }
     int rc = GOMPI_NEXT(157, MPI_Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 157, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -341,7 +437,17 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 158, bytes);
+        began = gompi_insight_count(t, 158);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(158, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 158, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -367,7 +473,17 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 159, bytes);
+        began = gompi_insight_count(t, 159);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(159, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 159, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -393,7 +509,13 @@ int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 160);
+    }
     int rc = GOMPI_NEXT(160, MPI_Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 160, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -420,7 +542,13 @@ int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 161);
+    }
     int rc = GOMPI_NEXT(161, MPI_Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 161, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -449,7 +577,17 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 162, bytes);
+        began = gompi_insight_count(t, 162);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(162, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 162, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -478,7 +616,17 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 163, bytes);
+        began = gompi_insight_count(t, 163);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(163, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 163, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -507,7 +655,13 @@ int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 164);
+    }
     int rc = GOMPI_NEXT(164, MPI_Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 164, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -537,7 +691,13 @@ int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 165);
+    }
     int rc = GOMPI_NEXT(165, MPI_Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 165, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -566,7 +726,17 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 166, bytes);
+        began = gompi_insight_count(t, 166);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(166, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 166, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -595,7 +765,17 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 167, bytes);
+        began = gompi_insight_count(t, 167);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(167, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 167, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -624,7 +804,13 @@ int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sd
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 168);
+    }
     int rc = GOMPI_NEXT(168, MPI_Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 168, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -654,7 +840,13 @@ int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 169);
+    }
     int rc = GOMPI_NEXT(169, MPI_Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 169, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -674,7 +866,15 @@ int MPI_Barrier(MPI_Comm comm)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 170);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(170, MPI_Barrier)(comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 170, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -693,7 +893,13 @@ int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 171);
+    }
     int rc = GOMPI_NEXT(171, MPI_Barrier_init)(comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 171, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -717,7 +923,17 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 172, bytes);
+        began = gompi_insight_count(t, 172);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(172, MPI_Bcast)(buffer, count, datatype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 172, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -740,7 +956,17 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 173, bytes);
+        began = gompi_insight_count(t, 173);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(173, MPI_Bcast_c)(buffer, count, datatype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 173, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -764,7 +990,13 @@ int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 174);
+    }
     int rc = GOMPI_NEXT(174, MPI_Bcast_init)(buffer, count, datatype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 174, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -789,7 +1021,13 @@ int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int r
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 175);
+    }
     int rc = GOMPI_NEXT(175, MPI_Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 175, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -814,7 +1052,17 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 176, bytes);
+        began = gompi_insight_count(t, 176);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(176, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 176, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -838,7 +1086,17 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 177, bytes);
+        began = gompi_insight_count(t, 177);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(177, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 177, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -863,7 +1121,13 @@ int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 178);
+    }
     int rc = GOMPI_NEXT(178, MPI_Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 178, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -889,7 +1153,13 @@ int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 179);
+    }
     int rc = GOMPI_NEXT(179, MPI_Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 179, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -917,7 +1187,17 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 180, bytes);
+        began = gompi_insight_count(t, 180);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(180, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 180, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -944,7 +1224,17 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 181, bytes);
+        began = gompi_insight_count(t, 181);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(181, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 181, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -971,7 +1261,13 @@ int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 182);
+    }
     int rc = GOMPI_NEXT(182, MPI_Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 182, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -999,7 +1295,13 @@ int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 183);
+    }
     int rc = GOMPI_NEXT(183, MPI_Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 183, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1028,7 +1330,17 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 184, bytes);
+        began = gompi_insight_count(t, 184);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(184, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 184, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1056,7 +1368,17 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 185, bytes);
+        began = gompi_insight_count(t, 185);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(185, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 185, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1084,7 +1406,13 @@ int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 186);
+    }
     int rc = GOMPI_NEXT(186, MPI_Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 186, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1114,7 +1442,13 @@ int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 187);
+    }
     int rc = GOMPI_NEXT(187, MPI_Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 187, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1140,7 +1474,15 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 188, bytes);
+        began = gompi_insight_count(t, 188);
+    }
     int rc = GOMPI_NEXT(188, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 188, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1166,7 +1508,15 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 189, bytes);
+        began = gompi_insight_count(t, 189);
+    }
     int rc = GOMPI_NEXT(189, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 189, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1193,7 +1543,15 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 190, bytes);
+        began = gompi_insight_count(t, 190);
+    }
     int rc = GOMPI_NEXT(190, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 190, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1220,7 +1578,15 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 191, bytes);
+        began = gompi_insight_count(t, 191);
+    }
     int rc = GOMPI_NEXT(191, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 191, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1245,7 +1611,15 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 192, bytes);
+        began = gompi_insight_count(t, 192);
+    }
     int rc = GOMPI_NEXT(192, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 192, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1270,7 +1644,15 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 193, bytes);
+        began = gompi_insight_count(t, 193);
+    }
     int rc = GOMPI_NEXT(193, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 193, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1296,7 +1678,15 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 194, bytes);
+        began = gompi_insight_count(t, 194);
+    }
     int rc = GOMPI_NEXT(194, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 194, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1322,7 +1712,15 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 195, bytes);
+        began = gompi_insight_count(t, 195);
+    }
     int rc = GOMPI_NEXT(195, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 195, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1351,7 +1749,15 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 196, bytes);
+        began = gompi_insight_count(t, 196);
+    }
     int rc = GOMPI_NEXT(196, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 196, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1380,7 +1786,15 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 197, bytes);
+        began = gompi_insight_count(t, 197);
+    }
     int rc = GOMPI_NEXT(197, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 197, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1409,7 +1823,15 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 198, bytes);
+        began = gompi_insight_count(t, 198);
+    }
     int rc = GOMPI_NEXT(198, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 198, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1438,7 +1860,15 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 199, bytes);
+        began = gompi_insight_count(t, 199);
+    }
     int rc = GOMPI_NEXT(199, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 199, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1457,7 +1887,13 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
         gompi_insight_start(t, 200, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 200);
+    }
     int rc = GOMPI_NEXT(200, MPI_Ibarrier)(comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 200, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1480,7 +1916,15 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 201, bytes);
+        began = gompi_insight_count(t, 201);
+    }
     int rc = GOMPI_NEXT(201, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 201, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1503,7 +1947,15 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 202, bytes);
+        began = gompi_insight_count(t, 202);
+    }
     int rc = GOMPI_NEXT(202, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 202, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1528,7 +1980,15 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 203, bytes);
+        began = gompi_insight_count(t, 203);
+    }
     int rc = GOMPI_NEXT(203, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 203, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1553,7 +2013,15 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 204, bytes);
+        began = gompi_insight_count(t, 204);
+    }
     int rc = GOMPI_NEXT(204, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 204, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1580,7 +2048,15 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 205, bytes);
+        began = gompi_insight_count(t, 205);
+    }
     int rc = GOMPI_NEXT(205, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 205, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1607,7 +2083,15 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 206, bytes);
+        began = gompi_insight_count(t, 206);
+    }
     int rc = GOMPI_NEXT(206, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 206, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1635,7 +2119,15 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 207, bytes);
+        began = gompi_insight_count(t, 207);
+    }
     int rc = GOMPI_NEXT(207, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 207, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1664,7 +2156,15 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 208, bytes);
+        began = gompi_insight_count(t, 208);
+    }
     int rc = GOMPI_NEXT(208, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 208, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1690,7 +2190,15 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 209, bytes);
+        began = gompi_insight_count(t, 209);
+    }
     int rc = GOMPI_NEXT(209, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 209, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1716,7 +2224,15 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 210, bytes);
+        began = gompi_insight_count(t, 210);
+    }
     int rc = GOMPI_NEXT(210, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 210, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1741,7 +2257,15 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 211, bytes);
+        began = gompi_insight_count(t, 211);
+    }
     int rc = GOMPI_NEXT(211, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 211, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1766,7 +2290,15 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 212, bytes);
+        began = gompi_insight_count(t, 212);
+    }
     int rc = GOMPI_NEXT(212, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 212, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1791,7 +2323,15 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 213, bytes);
+        began = gompi_insight_count(t, 213);
+    }
     int rc = GOMPI_NEXT(213, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 213, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1816,7 +2356,15 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 214, bytes);
+        began = gompi_insight_count(t, 214);
+    }
     int rc = GOMPI_NEXT(214, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 214, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1841,7 +2389,15 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 215, bytes);
+        began = gompi_insight_count(t, 215);
+    }
     int rc = GOMPI_NEXT(215, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 215, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1866,7 +2422,15 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 216, bytes);
+        began = gompi_insight_count(t, 216);
+    }
     int rc = GOMPI_NEXT(216, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 216, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1893,7 +2457,15 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 217, bytes);
+        began = gompi_insight_count(t, 217);
+    }
     int rc = GOMPI_NEXT(217, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 217, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1920,7 +2492,15 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 218, bytes);
+        began = gompi_insight_count(t, 218);
+    }
     int rc = GOMPI_NEXT(218, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 218, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1948,7 +2528,15 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 219, bytes);
+        began = gompi_insight_count(t, 219);
+    }
     int rc = GOMPI_NEXT(219, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 219, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1976,7 +2564,15 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 220, bytes);
+        began = gompi_insight_count(t, 220);
+    }
     int rc = GOMPI_NEXT(220, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 220, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1995,7 +2591,13 @@ int MPI_Op_commutative(MPI_Op op, int *commute)
         gompi_insight_start(t, 221, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)op);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 221);
+    }
     int rc = GOMPI_NEXT(221, MPI_Op_commutative)(op, commute);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 221, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, commute, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *commute);
@@ -2015,7 +2617,13 @@ int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
         gompi_insight_word(t, (uintptr_t)user_fn);
         gompi_insight_word(t, (uint64_t)(int64_t)commute);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 222);
+    }
     int rc = GOMPI_NEXT(222, MPI_Op_create)(user_fn, commute, op);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 222, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, op, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *op);
@@ -2035,7 +2643,13 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
         gompi_insight_word(t, (uintptr_t)user_fn);
         gompi_insight_word(t, (uint64_t)(int64_t)commute);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 223);
+    }
     int rc = GOMPI_NEXT(223, MPI_Op_create_c)(user_fn, commute, op);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 223, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, op, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *op);
@@ -2054,7 +2668,13 @@ int MPI_Op_free(MPI_Op *op)
         gompi_insight_start(t, 224, __builtin_return_address(0));
         gompi_insight_list(t, op, 1, sizeof *op);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 224);
+    }
     int rc = GOMPI_NEXT(224, MPI_Op_free)(op);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 224, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, op, 1, sizeof *op);
@@ -2081,7 +2701,17 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 225, bytes);
+        began = gompi_insight_count(t, 225);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(225, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 225, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2107,7 +2737,17 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 226, bytes);
+        began = gompi_insight_count(t, 226);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(226, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 226, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2133,7 +2773,13 @@ int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 227);
+    }
     int rc = GOMPI_NEXT(227, MPI_Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 227, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2160,7 +2806,13 @@ int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 228);
+    }
     int rc = GOMPI_NEXT(228, MPI_Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 228, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2183,7 +2835,15 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 229, bytes);
+        began = gompi_insight_count(t, 229);
+    }
     int rc = GOMPI_NEXT(229, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 229, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2205,7 +2865,15 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 230, bytes);
+        began = gompi_insight_count(t, 230);
+    }
     int rc = GOMPI_NEXT(230, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 230, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2230,7 +2898,17 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 231, bytes);
+        began = gompi_insight_count(t, 231);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(231, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 231, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2255,7 +2933,17 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 232, bytes);
+        began = gompi_insight_count(t, 232);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(232, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 232, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2280,7 +2968,17 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 233, bytes);
+        began = gompi_insight_count(t, 233);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(233, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 233, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2305,7 +3003,17 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 234, bytes);
+        began = gompi_insight_count(t, 234);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(234, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 234, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2330,7 +3038,13 @@ int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvco
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 235);
+    }
     int rc = GOMPI_NEXT(235, MPI_Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 235, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2356,7 +3070,13 @@ int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 236);
+    }
     int rc = GOMPI_NEXT(236, MPI_Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 236, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2382,7 +3102,13 @@ int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvco
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 237);
+    }
     int rc = GOMPI_NEXT(237, MPI_Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 237, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2408,7 +3134,13 @@ int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Coun
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 238);
+    }
     int rc = GOMPI_NEXT(238, MPI_Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 238, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2433,7 +3165,17 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 239, bytes);
+        began = gompi_insight_count(t, 239);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(239, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 239, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2457,7 +3199,17 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 240, bytes);
+        began = gompi_insight_count(t, 240);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(240, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 240, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2482,7 +3234,13 @@ int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 241);
+    }
     int rc = GOMPI_NEXT(241, MPI_Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 241, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2508,7 +3266,13 @@ int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 242);
+    }
     int rc = GOMPI_NEXT(242, MPI_Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 242, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2536,7 +3300,17 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 243, bytes);
+        began = gompi_insight_count(t, 243);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(243, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 243, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2563,7 +3337,17 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 244, bytes);
+        began = gompi_insight_count(t, 244);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(244, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 244, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2590,7 +3374,13 @@ int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 245);
+    }
     int rc = GOMPI_NEXT(245, MPI_Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 245, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2618,7 +3408,13 @@ int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 246);
+    }
     int rc = GOMPI_NEXT(246, MPI_Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 246, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2647,7 +3443,17 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 247, bytes);
+        began = gompi_insight_count(t, 247);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(247, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 247, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2675,7 +3481,17 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 248, bytes);
+        began = gompi_insight_count(t, 248);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(248, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 248, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2703,7 +3519,13 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 249);
+    }
     int rc = GOMPI_NEXT(249, MPI_Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 249, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2733,7 +3555,13 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 250);
+    }
     int rc = GOMPI_NEXT(250, MPI_Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 250, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2753,7 +3581,13 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
         gompi_insight_word(t, (uintptr_t)value_type);
         gompi_insight_word(t, (uintptr_t)index_type);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 251);
+    }
     int rc = GOMPI_NEXT(251, MPI_Type_get_value_index)(value_type, index_type, pair_type);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 251, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, pair_type, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *pair_type);

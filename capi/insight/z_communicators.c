@@ -4,7 +4,7 @@
 //   7 Groups, Contexts, Communicators, and Caching
 //   8 Virtual Topologies for MPI Processes
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
@@ -16,7 +16,13 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
         gompi_insight_word(t, (uintptr_t)comm1);
         gompi_insight_word(t, (uintptr_t)comm2);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 252);
+    }
     int rc = GOMPI_NEXT(252, MPI_Comm_compare)(comm1, comm2, result);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 252, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, result, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *result);
@@ -37,7 +43,15 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 253);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(253, MPI_Comm_create)(comm, group, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 253, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -61,7 +75,15 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
         gompi_insight_word(t, (uintptr_t)errhandler);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 254);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(254, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 254, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -83,7 +105,15 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 255);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(255, MPI_Comm_create_group)(comm, group, tag, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 255, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -105,7 +135,13 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
         gompi_insight_word(t, (uintptr_t)comm_delete_attr_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 256);
+    }
     int rc = GOMPI_NEXT(256, MPI_Comm_create_keyval)(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 256, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_keyval);
@@ -125,7 +161,13 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 257);
+    }
     int rc = GOMPI_NEXT(257, MPI_Comm_delete_attr)(comm, comm_keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 257, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -144,7 +186,15 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 258);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(258, MPI_Comm_dup)(comm, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 258, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -165,7 +215,15 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 259);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(259, MPI_Comm_dup_with_info)(comm, info, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 259, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -185,7 +243,15 @@ int MPI_Comm_free(MPI_Comm *comm)
         gompi_insight_list(t, comm, 1, sizeof *comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 260);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(260, MPI_Comm_free)(comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 260, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm, 1, sizeof *comm);
@@ -204,7 +270,13 @@ int MPI_Comm_free_keyval(int *comm_keyval)
         gompi_insight_start(t, 261, __builtin_return_address(0));
         gompi_insight_list(t, comm_keyval, 1, sizeof *comm_keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 261);
+    }
     int rc = GOMPI_NEXT(261, MPI_Comm_free_keyval)(comm_keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 261, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_keyval, 1, sizeof *comm_keyval);
@@ -225,7 +297,13 @@ int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *
         gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 262);
+    }
     int rc = GOMPI_NEXT(262, MPI_Comm_get_attr)(comm, comm_keyval, attribute_val, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 262, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -244,7 +322,13 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
         gompi_insight_start(t, 263, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 263);
+    }
     int rc = GOMPI_NEXT(263, MPI_Comm_get_info)(comm, info_used);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 263, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
@@ -263,7 +347,13 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
         gompi_insight_start(t, 264, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 264);
+    }
     int rc = GOMPI_NEXT(264, MPI_Comm_get_name)(comm, comm_name, resultlen);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 264, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? comm_name : GOMPI_ABSENT);
@@ -283,7 +373,13 @@ int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
         gompi_insight_start(t, 265, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 265);
+    }
     int rc = GOMPI_NEXT(265, MPI_Comm_group)(comm, group);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 265, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
@@ -302,7 +398,13 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
         gompi_insight_start(t, 266, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 266);
+    }
     int rc = GOMPI_NEXT(266, MPI_Comm_idup)(comm, newcomm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 266, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -323,7 +425,13 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 267);
+    }
     int rc = GOMPI_NEXT(267, MPI_Comm_idup_with_info)(comm, info, newcomm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 267, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -343,7 +451,13 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
         gompi_insight_start(t, 268, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 268);
+    }
     int rc = GOMPI_NEXT(268, MPI_Comm_rank)(comm, rank);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 268, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, rank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank);
@@ -362,7 +476,13 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
         gompi_insight_start(t, 269, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 269);
+    }
     int rc = GOMPI_NEXT(269, MPI_Comm_remote_group)(comm, group);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 269, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
@@ -381,7 +501,13 @@ int MPI_Comm_remote_size(MPI_Comm comm, int *size)
         gompi_insight_start(t, 270, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 270);
+    }
     int rc = GOMPI_NEXT(270, MPI_Comm_remote_size)(comm, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 270, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -402,7 +528,13 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
         gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 271);
+    }
     int rc = GOMPI_NEXT(271, MPI_Comm_set_attr)(comm, comm_keyval, attribute_val);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 271, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -421,7 +553,13 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 272);
+    }
     int rc = GOMPI_NEXT(272, MPI_Comm_set_info)(comm, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 272, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -440,7 +578,13 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_text(t, comm_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 273);
+    }
     int rc = GOMPI_NEXT(273, MPI_Comm_set_name)(comm, comm_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 273, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -458,7 +602,13 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
         gompi_insight_start(t, 274, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 274);
+    }
     int rc = GOMPI_NEXT(274, MPI_Comm_size)(comm, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 274, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -480,7 +630,15 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
         gompi_insight_word(t, (uint64_t)(int64_t)key);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 275);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(275, MPI_Comm_split)(comm, color, key, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 275, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -503,7 +661,15 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 276);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(276, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 276, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -522,7 +688,13 @@ int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
         gompi_insight_start(t, 277, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 277);
+    }
     int rc = GOMPI_NEXT(277, MPI_Comm_test_inter)(comm, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 277, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -542,7 +714,13 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 278);
+    }
     int rc = GOMPI_NEXT(278, MPI_Group_compare)(group1, group2, result);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 278, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, result, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *result);
@@ -562,7 +740,13 @@ int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 279);
+    }
     int rc = GOMPI_NEXT(279, MPI_Group_difference)(group1, group2, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 279, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -583,7 +767,13 @@ int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranks, n, sizeof *ranks);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 280);
+    }
     int rc = GOMPI_NEXT(280, MPI_Group_excl)(group, n, ranks, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 280, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -602,7 +792,13 @@ int MPI_Group_free(MPI_Group *group)
         gompi_insight_start(t, 281, __builtin_return_address(0));
         gompi_insight_list(t, group, 1, sizeof *group);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 281);
+    }
     int rc = GOMPI_NEXT(281, MPI_Group_free)(group);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 281, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, group, 1, sizeof *group);
@@ -622,7 +818,13 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_text(t, pset_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 282);
+    }
     int rc = GOMPI_NEXT(282, MPI_Group_from_session_pset)(session, pset_name, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 282, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -643,7 +845,13 @@ int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranks, n, sizeof *ranks);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 283);
+    }
     int rc = GOMPI_NEXT(283, MPI_Group_incl)(group, n, ranks, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 283, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -663,7 +871,13 @@ int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgro
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 284);
+    }
     int rc = GOMPI_NEXT(284, MPI_Group_intersection)(group1, group2, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 284, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -684,7 +898,13 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranges, n * 3, sizeof **ranges);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 285);
+    }
     int rc = GOMPI_NEXT(285, MPI_Group_range_excl)(group, n, ranges, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 285, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -705,7 +925,13 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranges, n * 3, sizeof **ranges);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 286);
+    }
     int rc = GOMPI_NEXT(286, MPI_Group_range_incl)(group, n, ranges, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 286, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -724,7 +950,13 @@ int MPI_Group_rank(MPI_Group group, int *rank)
         gompi_insight_start(t, 287, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)group);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 287);
+    }
     int rc = GOMPI_NEXT(287, MPI_Group_rank)(group, rank);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 287, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, rank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank);
@@ -743,7 +975,13 @@ int MPI_Group_size(MPI_Group group, int *size)
         gompi_insight_start(t, 288, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)group);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 288);
+    }
     int rc = GOMPI_NEXT(288, MPI_Group_size)(group, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 288, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -765,7 +1003,13 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
         gompi_insight_list(t, ranks1, n, sizeof *ranks1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 289);
+    }
     int rc = GOMPI_NEXT(289, MPI_Group_translate_ranks)(group1, n, ranks1, group2, ranks2);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 289, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, ranks2, gompi_insight_made(rc) ? (int64_t)(n) : -1, sizeof *ranks2);
@@ -785,7 +1029,13 @@ int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 290);
+    }
     int rc = GOMPI_NEXT(290, MPI_Group_union)(group1, group2, newgroup);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 290, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newgroup, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newgroup);
@@ -810,7 +1060,15 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 291);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(291, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 291, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
@@ -837,7 +1095,15 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
         gompi_insight_word(t, (uintptr_t)errhandler);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 292);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(292, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 292, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
@@ -858,7 +1124,15 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
         gompi_insight_word(t, (uint64_t)(int64_t)high);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 293);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(293, MPI_Intercomm_merge)(intercomm, high, newintracomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 293, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintracomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintracomm);
@@ -880,7 +1154,13 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
         gompi_insight_word(t, (uintptr_t)type_delete_attr_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 294);
+    }
     int rc = GOMPI_NEXT(294, MPI_Type_create_keyval)(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 294, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, type_keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *type_keyval);
@@ -900,7 +1180,13 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 295);
+    }
     int rc = GOMPI_NEXT(295, MPI_Type_delete_attr)(datatype, type_keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 295, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -918,7 +1204,13 @@ int MPI_Type_free_keyval(int *type_keyval)
         gompi_insight_start(t, 296, __builtin_return_address(0));
         gompi_insight_list(t, type_keyval, 1, sizeof *type_keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 296);
+    }
     int rc = GOMPI_NEXT(296, MPI_Type_free_keyval)(type_keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 296, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, type_keyval, 1, sizeof *type_keyval);
@@ -939,7 +1231,13 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
         gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 297);
+    }
     int rc = GOMPI_NEXT(297, MPI_Type_get_attr)(datatype, type_keyval, attribute_val, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 297, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -958,7 +1256,13 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
         gompi_insight_start(t, 298, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 298);
+    }
     int rc = GOMPI_NEXT(298, MPI_Type_get_name)(datatype, type_name, resultlen);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 298, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? type_name : GOMPI_ABSENT);
@@ -980,7 +1284,13 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
         gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 299);
+    }
     int rc = GOMPI_NEXT(299, MPI_Type_set_attr)(datatype, type_keyval, attribute_val);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 299, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -999,7 +1309,13 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_text(t, type_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 300);
+    }
     int rc = GOMPI_NEXT(300, MPI_Type_set_name)(datatype, type_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 300, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1020,7 +1336,13 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
         gompi_insight_word(t, (uintptr_t)win_delete_attr_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 301);
+    }
     int rc = GOMPI_NEXT(301, MPI_Win_create_keyval)(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 301, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win_keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win_keyval);
@@ -1040,7 +1362,13 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 302);
+    }
     int rc = GOMPI_NEXT(302, MPI_Win_delete_attr)(win, win_keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 302, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1058,7 +1386,13 @@ int MPI_Win_free_keyval(int *win_keyval)
         gompi_insight_start(t, 303, __builtin_return_address(0));
         gompi_insight_list(t, win_keyval, 1, sizeof *win_keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 303);
+    }
     int rc = GOMPI_NEXT(303, MPI_Win_free_keyval)(win_keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 303, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win_keyval, 1, sizeof *win_keyval);
@@ -1079,7 +1413,13 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
         gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 304);
+    }
     int rc = GOMPI_NEXT(304, MPI_Win_get_attr)(win, win_keyval, attribute_val, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 304, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1098,7 +1438,13 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
         gompi_insight_start(t, 305, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 305);
+    }
     int rc = GOMPI_NEXT(305, MPI_Win_get_name)(win, win_name, resultlen);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 305, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? win_name : GOMPI_ABSENT);
@@ -1120,7 +1466,13 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
         gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 306);
+    }
     int rc = GOMPI_NEXT(306, MPI_Win_set_attr)(win, win_keyval, attribute_val);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 306, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1139,7 +1491,15 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_text(t, win_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 307);
+    }
     int rc = GOMPI_NEXT(307, MPI_Win_set_name)(win, win_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 307, began);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_named(win, win_name);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1159,7 +1519,13 @@ int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uint64_t)(int64_t)maxdims);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 308);
+    }
     int rc = GOMPI_NEXT(308, MPI_Cart_coords)(comm, rank, maxdims, coords);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 308, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, coords, gompi_insight_made(rc) ? (int64_t)(maxdims) : -1, sizeof *coords);
@@ -1184,7 +1550,15 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
         gompi_insight_word(t, (uint64_t)(int64_t)reorder);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 309);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(309, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 309, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_cart, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_cart);
@@ -1204,7 +1578,13 @@ int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coor
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)maxdims);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 310);
+    }
     int rc = GOMPI_NEXT(310, MPI_Cart_get)(comm, maxdims, dims, periods, coords);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 310, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, dims, gompi_insight_made(rc) ? (int64_t)(maxdims) : -1, sizeof *dims);
@@ -1228,7 +1608,13 @@ int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[]
         gompi_insight_list(t, dims, ndims, sizeof *dims);
         gompi_insight_list(t, periods, ndims, sizeof *periods);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 311);
+    }
     int rc = GOMPI_NEXT(311, MPI_Cart_map)(comm, ndims, dims, periods, newrank);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 311, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newrank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newrank);
@@ -1248,7 +1634,13 @@ int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_list(t, coords, gompi_insight_dimensions(comm), sizeof *coords);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 312);
+    }
     int rc = GOMPI_NEXT(312, MPI_Cart_rank)(comm, coords, rank);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 312, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, rank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank);
@@ -1269,7 +1661,13 @@ int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int
         gompi_insight_word(t, (uint64_t)(int64_t)direction);
         gompi_insight_word(t, (uint64_t)(int64_t)disp);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 313);
+    }
     int rc = GOMPI_NEXT(313, MPI_Cart_shift)(comm, direction, disp, rank_source, rank_dest);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 313, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, rank_source, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *rank_source);
@@ -1291,7 +1689,15 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
         gompi_insight_list(t, remain_dims, gompi_insight_dimensions(comm), sizeof *remain_dims);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 314);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(314, MPI_Cart_sub)(comm, remain_dims, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 314, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -1310,7 +1716,13 @@ int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
         gompi_insight_start(t, 315, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 315);
+    }
     int rc = GOMPI_NEXT(315, MPI_Cartdim_get)(comm, ndims);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 315, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, ndims, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *ndims);
@@ -1331,7 +1743,13 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
         gompi_insight_word(t, (uint64_t)(int64_t)ndims);
         gompi_insight_list(t, dims, ndims, sizeof *dims);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 316);
+    }
     int rc = GOMPI_NEXT(316, MPI_Dims_create)(nnodes, ndims, dims);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 316, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, dims, ndims, sizeof *dims);
@@ -1359,7 +1777,15 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
         gompi_insight_word(t, (uint64_t)(int64_t)reorder);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 317);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(317, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 317, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
@@ -1389,7 +1815,15 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
         gompi_insight_word(t, (uint64_t)(int64_t)reorder);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 318);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(318, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 318, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
@@ -1411,7 +1845,13 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
         gompi_insight_word(t, (uint64_t)(int64_t)maxindegree);
         gompi_insight_word(t, (uint64_t)(int64_t)maxoutdegree);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 319);
+    }
     int rc = GOMPI_NEXT(319, MPI_Dist_graph_neighbors)(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 319, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, sources, gompi_insight_made(rc) ? (int64_t)(maxindegree) : -1, sizeof *sources);
@@ -1433,7 +1873,13 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
         gompi_insight_start(t, 320, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 320);
+    }
     int rc = GOMPI_NEXT(320, MPI_Dist_graph_neighbors_count)(comm, indegree, outdegree, weighted);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 320, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, indegree, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *indegree);
@@ -1460,7 +1906,15 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
         gompi_insight_word(t, (uint64_t)(int64_t)reorder);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 321);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(321, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 321, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_graph);
@@ -1481,7 +1935,13 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edg
         gompi_insight_word(t, (uint64_t)(int64_t)maxindex);
         gompi_insight_word(t, (uint64_t)(int64_t)maxedges);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 322);
+    }
     int rc = GOMPI_NEXT(322, MPI_Graph_get)(comm, maxindex, maxedges, indx, edges);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 322, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, indx, gompi_insight_made(rc) ? (int64_t)(maxindex) : -1, sizeof *indx);
@@ -1504,7 +1964,13 @@ int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[]
         gompi_insight_list(t, indx, nnodes, sizeof *indx);
         gompi_insight_list(t, edges, gompi_insight_last(indx, nnodes), sizeof *edges);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 323);
+    }
     int rc = GOMPI_NEXT(323, MPI_Graph_map)(comm, nnodes, indx, edges, newrank);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 323, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newrank, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newrank);
@@ -1525,7 +1991,13 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uint64_t)(int64_t)maxneighbors);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 324);
+    }
     int rc = GOMPI_NEXT(324, MPI_Graph_neighbors)(comm, rank, maxneighbors, neighbors);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 324, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, neighbors, gompi_insight_made(rc) ? (int64_t)(maxneighbors) : -1, sizeof *neighbors);
@@ -1545,7 +2017,13 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 325);
+    }
     int rc = GOMPI_NEXT(325, MPI_Graph_neighbors_count)(comm, rank, nneighbors);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 325, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, nneighbors, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *nneighbors);
@@ -1564,7 +2042,13 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
         gompi_insight_start(t, 326, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 326);
+    }
     int rc = GOMPI_NEXT(326, MPI_Graphdims_get)(comm, nnodes, nedges);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 326, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, nnodes, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *nnodes);
@@ -1591,7 +2075,15 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 327, bytes);
+        began = gompi_insight_count(t, 327);
+    }
     int rc = GOMPI_NEXT(327, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 327, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1617,7 +2109,15 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 328, bytes);
+        began = gompi_insight_count(t, 328);
+    }
     int rc = GOMPI_NEXT(328, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 328, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1644,7 +2144,15 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 329, bytes);
+        began = gompi_insight_count(t, 329);
+    }
     int rc = GOMPI_NEXT(329, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 329, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1671,7 +2179,15 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 330, bytes);
+        began = gompi_insight_count(t, 330);
+    }
     int rc = GOMPI_NEXT(330, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 330, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1697,7 +2213,15 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 331, bytes);
+        began = gompi_insight_count(t, 331);
+    }
     int rc = GOMPI_NEXT(331, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 331, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1723,7 +2247,15 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 332, bytes);
+        began = gompi_insight_count(t, 332);
+    }
     int rc = GOMPI_NEXT(332, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 332, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1752,7 +2284,15 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 333, bytes);
+        began = gompi_insight_count(t, 333);
+    }
     int rc = GOMPI_NEXT(333, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 333, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1781,7 +2321,15 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 334, bytes);
+        began = gompi_insight_count(t, 334);
+    }
     int rc = GOMPI_NEXT(334, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 334, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1810,7 +2358,15 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
         gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 335, bytes);
+        began = gompi_insight_count(t, 335);
+    }
     int rc = GOMPI_NEXT(335, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 335, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1839,7 +2395,15 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 336, bytes);
+        began = gompi_insight_count(t, 336);
+    }
     int rc = GOMPI_NEXT(336, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 336, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1866,7 +2430,17 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 337, bytes);
+        began = gompi_insight_count(t, 337);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(337, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 337, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1892,7 +2466,17 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 338, bytes);
+        began = gompi_insight_count(t, 338);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(338, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 338, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1918,7 +2502,13 @@ int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 339);
+    }
     int rc = GOMPI_NEXT(339, MPI_Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 339, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1945,7 +2535,13 @@ int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 340);
+    }
     int rc = GOMPI_NEXT(340, MPI_Neighbor_allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 340, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1973,7 +2569,17 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 341, bytes);
+        began = gompi_insight_count(t, 341);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(341, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 341, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2000,7 +2606,17 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 342, bytes);
+        began = gompi_insight_count(t, 342);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(342, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 342, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2028,7 +2644,13 @@ int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 343);
+    }
     int rc = GOMPI_NEXT(343, MPI_Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 343, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2057,7 +2679,13 @@ int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 344);
+    }
     int rc = GOMPI_NEXT(344, MPI_Neighbor_allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 344, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2084,7 +2712,17 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 345, bytes);
+        began = gompi_insight_count(t, 345);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(345, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 345, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2110,7 +2748,17 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 346, bytes);
+        began = gompi_insight_count(t, 346);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(346, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 346, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2136,7 +2784,13 @@ int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 347);
+    }
     int rc = GOMPI_NEXT(347, MPI_Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 347, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2163,7 +2817,13 @@ int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 348);
+    }
     int rc = GOMPI_NEXT(348, MPI_Neighbor_alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 348, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2192,7 +2852,17 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 349, bytes);
+        began = gompi_insight_count(t, 349);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(349, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 349, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2221,7 +2891,17 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 350, bytes);
+        began = gompi_insight_count(t, 350);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(350, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 350, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2250,7 +2930,13 @@ int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], con
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 351);
+    }
     int rc = GOMPI_NEXT(351, MPI_Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 351, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2280,7 +2966,13 @@ int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcount
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 352);
+    }
     int rc = GOMPI_NEXT(352, MPI_Neighbor_alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 352, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2310,7 +3002,17 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 353, bytes);
+        began = gompi_insight_count(t, 353);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(353, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 353, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2339,7 +3041,17 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 354, bytes);
+        began = gompi_insight_count(t, 354);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(354, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 354, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2368,7 +3080,13 @@ int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], con
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 355);
+    }
     int rc = GOMPI_NEXT(355, MPI_Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 355, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2398,7 +3116,13 @@ int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcount
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 356);
+    }
     int rc = GOMPI_NEXT(356, MPI_Neighbor_alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 356, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2417,7 +3141,13 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
         gompi_insight_start(t, 357, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 357);
+    }
     int rc = GOMPI_NEXT(357, MPI_Topo_test)(comm, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 357, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *status);

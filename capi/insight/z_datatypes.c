@@ -4,7 +4,7 @@
 //   5 Datatypes
 //   19 Language Bindings
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_Get_address(const void *location, MPI_Aint *address)
 {
@@ -15,7 +15,13 @@ int MPI_Get_address(const void *location, MPI_Aint *address)
         gompi_insight_start(t, 94, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)location);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 94);
+    }
     int rc = GOMPI_NEXT(94, MPI_Get_address)(location, address);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 94, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, address, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *address);
@@ -35,7 +41,13 @@ int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 95);
+    }
     int rc = GOMPI_NEXT(95, MPI_Get_elements)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 95, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
@@ -55,7 +67,13 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 96);
+    }
     int rc = GOMPI_NEXT(96, MPI_Get_elements_c)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 96, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
@@ -81,7 +99,13 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 97);
+    }
     int rc = GOMPI_NEXT(97, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 97, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -107,7 +131,13 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 98);
+    }
     int rc = GOMPI_NEXT(98, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 98, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -133,7 +163,13 @@ int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_D
         gompi_insight_word(t, (uint64_t)(int64_t)outsize);
         gompi_insight_list(t, position, 1, sizeof *position);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 99);
+    }
     int rc = GOMPI_NEXT(99, MPI_Pack_external)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 99, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -159,7 +195,13 @@ int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incoun
         gompi_insight_word(t, (uint64_t)(int64_t)outsize);
         gompi_insight_list(t, position, 1, sizeof *position);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 100);
+    }
     int rc = GOMPI_NEXT(100, MPI_Pack_external_c)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 100, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -180,7 +222,13 @@ int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype dataty
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 101);
+    }
     int rc = GOMPI_NEXT(101, MPI_Pack_external_size)(datarep, incount, datatype, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 101, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -201,7 +249,13 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 102);
+    }
     int rc = GOMPI_NEXT(102, MPI_Pack_external_size_c)(datarep, incount, datatype, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 102, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -222,7 +276,13 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 103);
+    }
     int rc = GOMPI_NEXT(103, MPI_Pack_size)(incount, datatype, comm, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 103, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -243,7 +303,13 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 104);
+    }
     int rc = GOMPI_NEXT(104, MPI_Pack_size_c)(incount, datatype, comm, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 104, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -262,7 +328,13 @@ int MPI_Type_commit(MPI_Datatype *datatype)
         gompi_insight_start(t, 105, __builtin_return_address(0));
         gompi_insight_list(t, datatype, 1, sizeof *datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 105);
+    }
     int rc = GOMPI_NEXT(105, MPI_Type_commit)(datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 105, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, datatype, 1, sizeof *datatype);
@@ -282,7 +354,13 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 106);
+    }
     int rc = GOMPI_NEXT(106, MPI_Type_contiguous)(count, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 106, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -302,7 +380,13 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 107);
+    }
     int rc = GOMPI_NEXT(107, MPI_Type_contiguous_c)(count, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 107, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -330,7 +414,13 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
         gompi_insight_word(t, (uint64_t)(int64_t)order);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 108);
+    }
     int rc = GOMPI_NEXT(108, MPI_Type_create_darray)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 108, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -359,7 +449,13 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
         gompi_insight_word(t, (uint64_t)(int64_t)order);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 109);
+    }
     int rc = GOMPI_NEXT(109, MPI_Type_create_darray_c)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 109, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -382,7 +478,13 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 110);
+    }
     int rc = GOMPI_NEXT(110, MPI_Type_create_hindexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 110, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -405,7 +507,13 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 111);
+    }
     int rc = GOMPI_NEXT(111, MPI_Type_create_hindexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 111, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -428,7 +536,13 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 112);
+    }
     int rc = GOMPI_NEXT(112, MPI_Type_create_hindexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 112, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -451,7 +565,13 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 113);
+    }
     int rc = GOMPI_NEXT(113, MPI_Type_create_hindexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 113, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -473,7 +593,13 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
         gompi_insight_word(t, (uint64_t)(int64_t)stride);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 114);
+    }
     int rc = GOMPI_NEXT(114, MPI_Type_create_hvector)(count, blocklength, stride, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 114, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -496,7 +622,13 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
         gompi_insight_word(t, (uint64_t)(int64_t)stride);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 115);
+    }
     int rc = GOMPI_NEXT(115, MPI_Type_create_hvector_c)(count, blocklength, stride, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 115, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -519,7 +651,13 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 116);
+    }
     int rc = GOMPI_NEXT(116, MPI_Type_create_indexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 116, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -542,7 +680,13 @@ int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, cons
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 117);
+    }
     int rc = GOMPI_NEXT(117, MPI_Type_create_indexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 117, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -563,7 +707,13 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
         gompi_insight_word(t, (uint64_t)(int64_t)lb);
         gompi_insight_word(t, (uint64_t)(int64_t)extent);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 118);
+    }
     int rc = GOMPI_NEXT(118, MPI_Type_create_resized)(oldtype, lb, extent, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 118, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -584,7 +734,13 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
         gompi_insight_word(t, (uint64_t)(int64_t)lb);
         gompi_insight_word(t, (uint64_t)(int64_t)extent);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 119);
+    }
     int rc = GOMPI_NEXT(119, MPI_Type_create_resized_c)(oldtype, lb, extent, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 119, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -607,7 +763,13 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_list(t, array_of_types, count, sizeof *array_of_types);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 120);
+    }
     int rc = GOMPI_NEXT(120, MPI_Type_create_struct)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 120, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -630,7 +792,13 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_list(t, array_of_types, count, sizeof *array_of_types);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 121);
+    }
     int rc = GOMPI_NEXT(121, MPI_Type_create_struct_c)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 121, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -655,7 +823,13 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
         gompi_insight_word(t, (uint64_t)(int64_t)order);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 122);
+    }
     int rc = GOMPI_NEXT(122, MPI_Type_create_subarray)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 122, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -680,7 +854,13 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
         gompi_insight_word(t, (uint64_t)(int64_t)order);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 123);
+    }
     int rc = GOMPI_NEXT(123, MPI_Type_create_subarray_c)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 123, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -699,7 +879,13 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
         gompi_insight_start(t, 124, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 124);
+    }
     int rc = GOMPI_NEXT(124, MPI_Type_dup)(oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 124, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -718,7 +904,14 @@ int MPI_Type_free(MPI_Datatype *datatype)
         gompi_insight_start(t, 125, __builtin_return_address(0));
         gompi_insight_list(t, datatype, 1, sizeof *datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        gompi_add_total(&gompi_insight_age, 1);
+        began = gompi_insight_count(t, 125);
+    }
     int rc = GOMPI_NEXT(125, MPI_Type_free)(datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 125, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, datatype, 1, sizeof *datatype);
@@ -741,7 +934,13 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
         gompi_insight_word(t, (uint64_t)(int64_t)max_addresses);
         gompi_insight_word(t, (uint64_t)(int64_t)max_datatypes);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 126);
+    }
     int rc = GOMPI_NEXT(126, MPI_Type_get_contents)(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 126, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_integers, gompi_insight_made(rc) ? (int64_t)(max_integers) : -1, sizeof *array_of_integers);
@@ -768,7 +967,13 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
         gompi_insight_word(t, (uint64_t)(int64_t)max_large_counts);
         gompi_insight_word(t, (uint64_t)(int64_t)max_datatypes);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 127);
+    }
     int rc = GOMPI_NEXT(127, MPI_Type_get_contents_c)(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 127, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_integers, gompi_insight_made(rc) ? (int64_t)(max_integers) : -1, sizeof *array_of_integers);
@@ -791,7 +996,13 @@ int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_add
         gompi_insight_start(t, 128, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 128);
+    }
     int rc = GOMPI_NEXT(128, MPI_Type_get_envelope)(datatype, num_integers, num_addresses, num_datatypes, combiner);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 128, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_integers, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_integers);
@@ -814,7 +1025,13 @@ int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_
         gompi_insight_start(t, 129, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 129);
+    }
     int rc = GOMPI_NEXT(129, MPI_Type_get_envelope_c)(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 129, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_integers, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_integers);
@@ -837,7 +1054,13 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
         gompi_insight_start(t, 130, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 130);
+    }
     int rc = GOMPI_NEXT(130, MPI_Type_get_extent)(datatype, lb, extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 130, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *lb);
@@ -857,7 +1080,13 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
         gompi_insight_start(t, 131, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 131);
+    }
     int rc = GOMPI_NEXT(131, MPI_Type_get_extent_c)(datatype, lb, extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 131, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *lb);
@@ -877,7 +1106,13 @@ int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint 
         gompi_insight_start(t, 132, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 132);
+    }
     int rc = GOMPI_NEXT(132, MPI_Type_get_true_extent)(datatype, true_lb, true_extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 132, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, true_lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
@@ -897,7 +1132,13 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
         gompi_insight_start(t, 133, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 133);
+    }
     int rc = GOMPI_NEXT(133, MPI_Type_get_true_extent_c)(datatype, true_lb, true_extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 133, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, true_lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
@@ -921,7 +1162,13 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 134);
+    }
     int rc = GOMPI_NEXT(134, MPI_Type_indexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 134, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -944,7 +1191,13 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 135);
+    }
     int rc = GOMPI_NEXT(135, MPI_Type_indexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 135, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -963,7 +1216,13 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
         gompi_insight_start(t, 136, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 136);
+    }
     int rc = GOMPI_NEXT(136, MPI_Type_size)(datatype, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 136, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -982,7 +1241,13 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
         gompi_insight_start(t, 137, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 137);
+    }
     int rc = GOMPI_NEXT(137, MPI_Type_size_c)(datatype, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 137, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -1004,7 +1269,13 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
         gompi_insight_word(t, (uint64_t)(int64_t)stride);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 138);
+    }
     int rc = GOMPI_NEXT(138, MPI_Type_vector)(count, blocklength, stride, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 138, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -1027,7 +1298,13 @@ int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, 
         gompi_insight_word(t, (uint64_t)(int64_t)stride);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 139);
+    }
     int rc = GOMPI_NEXT(139, MPI_Type_vector_c)(count, blocklength, stride, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 139, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -1053,7 +1330,13 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 140);
+    }
     int rc = GOMPI_NEXT(140, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 140, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -1079,7 +1362,13 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 141);
+    }
     int rc = GOMPI_NEXT(141, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 141, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -1105,7 +1394,13 @@ int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize
         gompi_insight_word(t, (uint64_t)(int64_t)outcount);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 142);
+    }
     int rc = GOMPI_NEXT(142, MPI_Unpack_external)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 142, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -1131,7 +1426,13 @@ int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count ins
         gompi_insight_word(t, (uint64_t)(int64_t)outcount);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 143);
+    }
     int rc = GOMPI_NEXT(143, MPI_Unpack_external_c)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 143, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -1161,7 +1462,13 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
         gompi_insight_word(t, (uint64_t)(int64_t)p);
         gompi_insight_word(t, (uint64_t)(int64_t)r);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 632);
+    }
     int rc = GOMPI_NEXT(632, MPI_Type_create_f90_complex)(p, r, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 632, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -1180,7 +1487,13 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
         gompi_insight_start(t, 633, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)r);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 633);
+    }
     int rc = GOMPI_NEXT(633, MPI_Type_create_f90_integer)(r, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 633, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -1200,7 +1513,13 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
         gompi_insight_word(t, (uint64_t)(int64_t)p);
         gompi_insight_word(t, (uint64_t)(int64_t)r);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 634);
+    }
     int rc = GOMPI_NEXT(634, MPI_Type_create_f90_real)(p, r, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 634, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -1220,7 +1539,13 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
         gompi_insight_word(t, (uint64_t)(int64_t)typeclass);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 635);
+    }
     int rc = GOMPI_NEXT(635, MPI_Type_match_size)(typeclass, size, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 635, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, datatype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *datatype);

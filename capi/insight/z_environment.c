@@ -8,7 +8,7 @@
 //   16 Deprecated Interfaces
 //   20 Application Binary Interface (ABI)
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_Add_error_class(int *errorclass)
 {
@@ -18,7 +18,13 @@ int MPI_Add_error_class(int *errorclass)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 358, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 358);
+    }
     int rc = GOMPI_NEXT(358, MPI_Add_error_class)(errorclass);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 358, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errorclass, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errorclass);
@@ -37,7 +43,13 @@ int MPI_Add_error_code(int errorclass, int *errorcode)
         gompi_insight_start(t, 359, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)errorclass);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 359);
+    }
     int rc = GOMPI_NEXT(359, MPI_Add_error_code)(errorclass, errorcode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 359, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errorcode, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errorcode);
@@ -57,7 +69,13 @@ int MPI_Add_error_string(int errorcode, const char *string)
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
         gompi_insight_text(t, string);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 360);
+    }
     int rc = GOMPI_NEXT(360, MPI_Add_error_string)(errorcode, string);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 360, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -76,7 +94,13 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 361);
+    }
     int rc = GOMPI_NEXT(361, MPI_Alloc_mem)(size, info, baseptr);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 361, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -96,7 +120,13 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 362);
+    }
     int rc = GOMPI_NEXT(362, MPI_Comm_call_errhandler)(comm, errorcode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 362, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -114,7 +144,13 @@ int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
         gompi_insight_start(t, 363, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm_errhandler_fn);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 363);
+    }
     int rc = GOMPI_NEXT(363, MPI_Comm_create_errhandler)(comm_errhandler_fn, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 363, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -133,7 +169,13 @@ int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
         gompi_insight_start(t, 364, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 364);
+    }
     int rc = GOMPI_NEXT(364, MPI_Comm_get_errhandler)(comm, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 364, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -153,7 +195,13 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 365);
+    }
     int rc = GOMPI_NEXT(365, MPI_Comm_set_errhandler)(comm, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 365, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -171,7 +219,13 @@ int MPI_Errhandler_free(MPI_Errhandler *errhandler)
         gompi_insight_start(t, 366, __builtin_return_address(0));
         gompi_insight_list(t, errhandler, 1, sizeof *errhandler);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 366);
+    }
     int rc = GOMPI_NEXT(366, MPI_Errhandler_free)(errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 366, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, 1, sizeof *errhandler);
@@ -190,7 +244,13 @@ int MPI_Error_class(int errorcode, int *errorclass)
         gompi_insight_start(t, 367, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 367);
+    }
     int rc = GOMPI_NEXT(367, MPI_Error_class)(errorcode, errorclass);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 367, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errorclass, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errorclass);
@@ -209,7 +269,13 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
         gompi_insight_start(t, 368, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 368);
+    }
     int rc = GOMPI_NEXT(368, MPI_Error_string)(errorcode, string, resultlen);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 368, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? string : GOMPI_ABSENT);
@@ -230,7 +296,13 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 369);
+    }
     int rc = GOMPI_NEXT(369, MPI_File_call_errhandler)(fh, errorcode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 369, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -248,7 +320,13 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
         gompi_insight_start(t, 370, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)file_errhandler_fn);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 370);
+    }
     int rc = GOMPI_NEXT(370, MPI_File_create_errhandler)(file_errhandler_fn, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 370, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -267,7 +345,13 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
         gompi_insight_start(t, 371, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)file);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 371);
+    }
     int rc = GOMPI_NEXT(371, MPI_File_get_errhandler)(file, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 371, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -287,7 +371,13 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
         gompi_insight_word(t, (uintptr_t)file);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 372);
+    }
     int rc = GOMPI_NEXT(372, MPI_File_set_errhandler)(file, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 372, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -305,7 +395,13 @@ int MPI_Free_mem(void *base)
         gompi_insight_start(t, 373, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)base);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 373);
+    }
     int rc = GOMPI_NEXT(373, MPI_Free_mem)(base);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 373, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -322,7 +418,13 @@ int MPI_Get_hw_resource_info(MPI_Info *hw_info)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 374, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 374);
+    }
     int rc = GOMPI_NEXT(374, MPI_Get_hw_resource_info)(hw_info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 374, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, hw_info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *hw_info);
@@ -340,7 +442,13 @@ int MPI_Get_library_version(char *version, int *resultlen)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 375, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 375);
+    }
     int rc = GOMPI_NEXT(375, MPI_Get_library_version)(version, resultlen);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 375, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? version : GOMPI_ABSENT);
@@ -359,7 +467,13 @@ int MPI_Get_processor_name(char *name, int *resultlen)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 376, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 376);
+    }
     int rc = GOMPI_NEXT(376, MPI_Get_processor_name)(name, resultlen);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 376, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? name : GOMPI_ABSENT);
@@ -378,7 +492,13 @@ int MPI_Get_version(int *version, int *subversion)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 377, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 377);
+    }
     int rc = GOMPI_NEXT(377, MPI_Get_version)(version, subversion);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 377, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, version, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *version);
@@ -398,7 +518,13 @@ int MPI_Remove_error_class(int errorclass)
         gompi_insight_start(t, 378, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)errorclass);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 378);
+    }
     int rc = GOMPI_NEXT(378, MPI_Remove_error_class)(errorclass);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 378, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -416,7 +542,13 @@ int MPI_Remove_error_code(int errorcode)
         gompi_insight_start(t, 379, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 379);
+    }
     int rc = GOMPI_NEXT(379, MPI_Remove_error_code)(errorcode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 379, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -434,7 +566,13 @@ int MPI_Remove_error_string(int errorcode)
         gompi_insight_start(t, 380, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 380);
+    }
     int rc = GOMPI_NEXT(380, MPI_Remove_error_string)(errorcode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 380, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -453,7 +591,13 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 381);
+    }
     int rc = GOMPI_NEXT(381, MPI_Session_call_errhandler)(session, errorcode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 381, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -471,7 +615,13 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
         gompi_insight_start(t, 382, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)session_errhandler_fn);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 382);
+    }
     int rc = GOMPI_NEXT(382, MPI_Session_create_errhandler)(session_errhandler_fn, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 382, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -490,7 +640,13 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
         gompi_insight_start(t, 383, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)session);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 383);
+    }
     int rc = GOMPI_NEXT(383, MPI_Session_get_errhandler)(session, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 383, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -510,7 +666,13 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 384);
+    }
     int rc = GOMPI_NEXT(384, MPI_Session_set_errhandler)(session, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 384, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -529,7 +691,13 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 385);
+    }
     int rc = GOMPI_NEXT(385, MPI_Win_call_errhandler)(win, errorcode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 385, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -547,7 +715,13 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
         gompi_insight_start(t, 386, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)win_errhandler_fn);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 386);
+    }
     int rc = GOMPI_NEXT(386, MPI_Win_create_errhandler)(win_errhandler_fn, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 386, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -566,7 +740,13 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
         gompi_insight_start(t, 387, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 387);
+    }
     int rc = GOMPI_NEXT(387, MPI_Win_get_errhandler)(win, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 387, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, errhandler, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *errhandler);
@@ -586,7 +766,13 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 388);
+    }
     int rc = GOMPI_NEXT(388, MPI_Win_set_errhandler)(win, errhandler);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 388, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -613,7 +799,13 @@ int MPI_Info_create(MPI_Info *info)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 391, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 391);
+    }
     int rc = GOMPI_NEXT(391, MPI_Info_create)(info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 391, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
@@ -633,7 +825,13 @@ int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
         gompi_insight_word(t, (uint64_t)(int64_t)argc);
         gompi_insight_word(t, (uintptr_t)argv);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 392);
+    }
     int rc = GOMPI_NEXT(392, MPI_Info_create_env)(argc, argv, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 392, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
@@ -653,7 +851,13 @@ int MPI_Info_delete(MPI_Info info, const char *key)
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, key);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 393);
+    }
     int rc = GOMPI_NEXT(393, MPI_Info_delete)(info, key);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 393, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -671,7 +875,13 @@ int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
         gompi_insight_start(t, 394, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 394);
+    }
     int rc = GOMPI_NEXT(394, MPI_Info_dup)(info, newinfo);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 394, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newinfo, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newinfo);
@@ -690,7 +900,13 @@ int MPI_Info_free(MPI_Info *info)
         gompi_insight_start(t, 395, __builtin_return_address(0));
         gompi_insight_list(t, info, 1, sizeof *info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 395);
+    }
     int rc = GOMPI_NEXT(395, MPI_Info_free)(info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 395, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info, 1, sizeof *info);
@@ -709,7 +925,13 @@ int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
         gompi_insight_start(t, 396, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 396);
+    }
     int rc = GOMPI_NEXT(396, MPI_Info_get_nkeys)(info, nkeys);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 396, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, nkeys, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *nkeys);
@@ -729,7 +951,13 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 397);
+    }
     int rc = GOMPI_NEXT(397, MPI_Info_get_nthkey)(info, n, key);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 397, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? key : GOMPI_ABSENT);
@@ -751,7 +979,13 @@ int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value
         gompi_insight_list(t, buflen, 1, sizeof *buflen);
         gompi_insight_word(t, (uintptr_t)value);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 398);
+    }
     int rc = GOMPI_NEXT(398, MPI_Info_get_string)(info, key, buflen, value, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 398, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, buflen, 1, sizeof *buflen);
@@ -773,7 +1007,13 @@ int MPI_Info_set(MPI_Info info, const char *key, const char *value)
         gompi_insight_text(t, key);
         gompi_insight_text(t, value);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 399);
+    }
     int rc = GOMPI_NEXT(399, MPI_Info_set)(info, key, value);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 399, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -793,7 +1033,15 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 400);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(400, MPI_Abort)(comm, errorcode);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 400, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -811,7 +1059,13 @@ int MPI_Close_port(const char *port_name)
         gompi_insight_start(t, 401, __builtin_return_address(0));
         gompi_insight_text(t, port_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 401);
+    }
     int rc = GOMPI_NEXT(401, MPI_Close_port)(port_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 401, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -833,7 +1087,15 @@ int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm com
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 402);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(402, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 402, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -856,7 +1118,15 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 403);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(403, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 403, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -876,7 +1146,15 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
         gompi_insight_list(t, comm, 1, sizeof *comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 404);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(404, MPI_Comm_disconnect)(comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 404, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm, 1, sizeof *comm);
@@ -894,7 +1172,13 @@ int MPI_Comm_get_parent(MPI_Comm *parent)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 405, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 405);
+    }
     int rc = GOMPI_NEXT(405, MPI_Comm_get_parent)(parent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 405, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, parent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *parent);
@@ -914,7 +1198,15 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
         gompi_insight_word(t, (uint64_t)(int64_t)fd);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 406);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(406, MPI_Comm_join)(fd, intercomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 406, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
@@ -941,7 +1233,15 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
         gompi_insight_word(t, (uintptr_t)array_of_errcodes);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 407);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(407, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 407, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
@@ -970,7 +1270,15 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
         gompi_insight_word(t, (uintptr_t)array_of_errcodes);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 408);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(408, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 408, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
@@ -989,7 +1297,18 @@ int MPI_Finalize(void)
         gompi_insight_start(t, 409, __builtin_return_address(0));
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        gompi_insight_report();
+        began = gompi_insight_count(t, 409);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(409, MPI_Finalize)();
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 409, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_ended();
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1006,7 +1325,13 @@ int MPI_Finalized(int *flag)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 410, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 410);
+    }
     int rc = GOMPI_NEXT(410, MPI_Finalized)(flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 410, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1027,7 +1352,15 @@ int MPI_Init(int *argc, char ***argv)
         gompi_insight_word(t, (uintptr_t)argv);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 411);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(411, MPI_Init)(argc, argv);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 411, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, argc, 1, sizeof *argc);
@@ -1049,7 +1382,15 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
         gompi_insight_word(t, (uint64_t)(int64_t)required);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 412);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(412, MPI_Init_thread)(argc, argv, required, provided);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 412, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, argc, 1, sizeof *argc);
@@ -1068,7 +1409,13 @@ int MPI_Initialized(int *flag)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 413, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 413);
+    }
     int rc = GOMPI_NEXT(413, MPI_Initialized)(flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 413, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1086,7 +1433,13 @@ int MPI_Is_thread_main(int *flag)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 414, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 414);
+    }
     int rc = GOMPI_NEXT(414, MPI_Is_thread_main)(flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 414, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1106,7 +1459,13 @@ int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
         gompi_insight_text(t, service_name);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 415);
+    }
     int rc = GOMPI_NEXT(415, MPI_Lookup_name)(service_name, info, port_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 415, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? port_name : GOMPI_ABSENT);
@@ -1125,7 +1484,13 @@ int MPI_Open_port(MPI_Info info, char *port_name)
         gompi_insight_start(t, 416, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 416);
+    }
     int rc = GOMPI_NEXT(416, MPI_Open_port)(info, port_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 416, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_text(t, gompi_insight_made(rc) ? port_name : GOMPI_ABSENT);
@@ -1146,7 +1511,13 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, port_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 417);
+    }
     int rc = GOMPI_NEXT(417, MPI_Publish_name)(service_name, info, port_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 417, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1163,7 +1534,13 @@ int MPI_Query_thread(int *provided)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 418, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 418);
+    }
     int rc = GOMPI_NEXT(418, MPI_Query_thread)(provided);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 418, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, provided, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *provided);
@@ -1183,7 +1560,15 @@ int MPI_Session_finalize(MPI_Session *session)
         gompi_insight_list(t, session, 1, sizeof *session);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 419);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(419, MPI_Session_finalize)(session);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 419, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, session, 1, sizeof *session);
@@ -1202,7 +1587,13 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
         gompi_insight_start(t, 420, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)session);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 420);
+    }
     int rc = GOMPI_NEXT(420, MPI_Session_get_info)(session, info_used);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 420, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
@@ -1225,7 +1616,13 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
         gompi_insight_list(t, pset_len, 1, sizeof *pset_len);
         gompi_insight_word(t, (uintptr_t)pset_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 421);
+    }
     int rc = GOMPI_NEXT(421, MPI_Session_get_nth_pset)(session, info, n, pset_len, pset_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 421, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, pset_len, 1, sizeof *pset_len);
@@ -1245,7 +1642,13 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 422);
+    }
     int rc = GOMPI_NEXT(422, MPI_Session_get_num_psets)(session, info, npset_names);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 422, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, npset_names, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *npset_names);
@@ -1265,7 +1668,13 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_text(t, pset_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 423);
+    }
     int rc = GOMPI_NEXT(423, MPI_Session_get_pset_info)(session, pset_name, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 423, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
@@ -1286,7 +1695,15 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
         gompi_insight_word(t, (uintptr_t)errhandler);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 424);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(424, MPI_Session_init)(info, errhandler, session);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 424, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, session, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *session);
@@ -1307,7 +1724,13 @@ int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, port_name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 425);
+    }
     int rc = GOMPI_NEXT(425, MPI_Unpublish_name)(service_name, info, port_name);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 425, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1325,7 +1748,13 @@ int MPI_Grequest_complete(MPI_Request request)
         gompi_insight_start(t, 474, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 474);
+    }
     int rc = GOMPI_NEXT(474, MPI_Grequest_complete)(request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 474, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1347,7 +1776,13 @@ int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_
         gompi_insight_word(t, (uintptr_t)cancel_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 475);
+    }
     int rc = GOMPI_NEXT(475, MPI_Grequest_start)(query_fn, free_fn, cancel_fn, extra_state, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 475, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1367,7 +1802,13 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)flag);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 476);
+    }
     int rc = GOMPI_NEXT(476, MPI_Status_set_cancelled)(status, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 476, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
@@ -1388,7 +1829,13 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 477);
+    }
     int rc = GOMPI_NEXT(477, MPI_Status_set_elements)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 477, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
@@ -1409,7 +1856,13 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 478);
+    }
     int rc = GOMPI_NEXT(478, MPI_Status_set_elements_c)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 478, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
@@ -1429,7 +1882,13 @@ int MPI_Status_set_error(MPI_Status *status, int error)
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)error);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 479);
+    }
     int rc = GOMPI_NEXT(479, MPI_Status_set_error)(status, error);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 479, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
@@ -1449,7 +1908,13 @@ int MPI_Status_set_source(MPI_Status *status, int source)
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)source);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 480);
+    }
     int rc = GOMPI_NEXT(480, MPI_Status_set_source)(status, source);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 480, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
@@ -1469,7 +1934,13 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 481);
+    }
     int rc = GOMPI_NEXT(481, MPI_Status_set_tag)(status, tag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 481, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
@@ -1489,7 +1960,13 @@ int MPI_Attr_delete(MPI_Comm comm, int keyval)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 620);
+    }
     int rc = GOMPI_NEXT(620, MPI_Attr_delete)(comm, keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 620, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1509,7 +1986,13 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
         gompi_insight_word(t, (uint64_t)(int64_t)keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 621);
+    }
     int rc = GOMPI_NEXT(621, MPI_Attr_get)(comm, keyval, attribute_val, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 621, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1530,7 +2013,13 @@ int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
         gompi_insight_word(t, (uint64_t)(int64_t)keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 622);
+    }
     int rc = GOMPI_NEXT(622, MPI_Attr_put)(comm, keyval, attribute_val);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 622, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1549,7 +2038,13 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 623);
+    }
     int rc = GOMPI_NEXT(623, MPI_Get_elements_x)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 623, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
@@ -1571,7 +2066,13 @@ int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int 
         gompi_insight_word(t, (uint64_t)(int64_t)valuelen);
         gompi_insight_word(t, (uintptr_t)value);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 624);
+    }
     int rc = GOMPI_NEXT(624, MPI_Info_get)(info, key, valuelen, value, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 624, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1591,7 +2092,13 @@ int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *fl
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, key);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 625);
+    }
     int rc = GOMPI_NEXT(625, MPI_Info_get_valuelen)(info, key, valuelen, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 625, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, valuelen, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *valuelen);
@@ -1613,7 +2120,13 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
         gompi_insight_word(t, (uintptr_t)delete_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 626);
+    }
     int rc = GOMPI_NEXT(626, MPI_Keyval_create)(copy_fn, delete_fn, keyval, extra_state);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 626, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, keyval, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *keyval);
@@ -1632,7 +2145,13 @@ int MPI_Keyval_free(int *keyval)
         gompi_insight_start(t, 627, __builtin_return_address(0));
         gompi_insight_list(t, keyval, 1, sizeof *keyval);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 627);
+    }
     int rc = GOMPI_NEXT(627, MPI_Keyval_free)(keyval);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 627, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, keyval, 1, sizeof *keyval);
@@ -1653,7 +2172,13 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 628);
+    }
     int rc = GOMPI_NEXT(628, MPI_Status_set_elements_x)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 628, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
@@ -1672,7 +2197,13 @@ int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
         gompi_insight_start(t, 629, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 629);
+    }
     int rc = GOMPI_NEXT(629, MPI_Type_get_extent_x)(datatype, lb, extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 629, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *lb);
@@ -1692,7 +2223,13 @@ int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
         gompi_insight_start(t, 630, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 630);
+    }
     int rc = GOMPI_NEXT(630, MPI_Type_get_true_extent_x)(datatype, true_lb, true_extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 630, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, true_lb, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *true_lb);
@@ -1712,7 +2249,13 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
         gompi_insight_start(t, 631, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 631);
+    }
     int rc = GOMPI_NEXT(631, MPI_Type_size_x)(datatype, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 631, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -1733,7 +2276,13 @@ int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *log
         gompi_insight_word(t, (uintptr_t)logical_true);
         gompi_insight_word(t, (uintptr_t)logical_false);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 636);
+    }
     int rc = GOMPI_NEXT(636, MPI_Abi_get_fortran_booleans)(logical_size, logical_true, logical_false, is_set);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 636, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, is_set, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *is_set);
@@ -1751,7 +2300,13 @@ int MPI_Abi_get_fortran_info(MPI_Info *info)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 637, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 637);
+    }
     int rc = GOMPI_NEXT(637, MPI_Abi_get_fortran_info)(info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 637, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
@@ -1769,7 +2324,13 @@ int MPI_Abi_get_info(MPI_Info *info)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 638, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 638);
+    }
     int rc = GOMPI_NEXT(638, MPI_Abi_get_info)(info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 638, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info);
@@ -1787,7 +2348,13 @@ int MPI_Abi_get_version(int *abi_major, int *abi_minor)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 639, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 639);
+    }
     int rc = GOMPI_NEXT(639, MPI_Abi_get_version)(abi_major, abi_minor);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 639, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, abi_major, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *abi_major);
@@ -1809,7 +2376,13 @@ int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *log
         gompi_insight_word(t, (uintptr_t)logical_true);
         gompi_insight_word(t, (uintptr_t)logical_false);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 640);
+    }
     int rc = GOMPI_NEXT(640, MPI_Abi_set_fortran_booleans)(logical_size, logical_true, logical_false);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 640, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1827,7 +2400,13 @@ int MPI_Abi_set_fortran_info(MPI_Info info)
         gompi_insight_start(t, 641, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 641);
+    }
     int rc = GOMPI_NEXT(641, MPI_Abi_set_fortran_info)(info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 641, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);

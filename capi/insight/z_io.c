@@ -3,7 +3,7 @@
 // Wrappers of functions of the ABI, which record what passes. Chapters of MPI 5.0:
 //   14 I/O
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_File_close(MPI_File *fh)
 {
@@ -15,7 +15,15 @@ int MPI_File_close(MPI_File *fh)
         gompi_insight_list(t, fh, 1, sizeof *fh);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 482);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(482, MPI_File_close)(fh);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 482, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, fh, 1, sizeof *fh);
@@ -35,7 +43,13 @@ int MPI_File_delete(const char *filename, MPI_Info info)
         gompi_insight_text(t, filename);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 483);
+    }
     int rc = GOMPI_NEXT(483, MPI_File_delete)(filename, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 483, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -53,7 +67,13 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
         gompi_insight_start(t, 484, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 484);
+    }
     int rc = GOMPI_NEXT(484, MPI_File_get_amode)(fh, amode);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 484, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, amode, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *amode);
@@ -72,7 +92,13 @@ int MPI_File_get_atomicity(MPI_File fh, int *flag)
         gompi_insight_start(t, 485, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 485);
+    }
     int rc = GOMPI_NEXT(485, MPI_File_get_atomicity)(fh, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 485, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -92,7 +118,13 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 486);
+    }
     int rc = GOMPI_NEXT(486, MPI_File_get_byte_offset)(fh, offset, disp);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 486, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, disp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp);
@@ -111,7 +143,13 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
         gompi_insight_start(t, 487, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 487);
+    }
     int rc = GOMPI_NEXT(487, MPI_File_get_group)(fh, group);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 487, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
@@ -130,7 +168,13 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
         gompi_insight_start(t, 488, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 488);
+    }
     int rc = GOMPI_NEXT(488, MPI_File_get_info)(fh, info_used);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 488, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
@@ -149,7 +193,13 @@ int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
         gompi_insight_start(t, 489, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 489);
+    }
     int rc = GOMPI_NEXT(489, MPI_File_get_position)(fh, offset);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 489, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, offset, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *offset);
@@ -168,7 +218,13 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
         gompi_insight_start(t, 490, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 490);
+    }
     int rc = GOMPI_NEXT(490, MPI_File_get_position_shared)(fh, offset);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 490, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, offset, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *offset);
@@ -187,7 +243,13 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
         gompi_insight_start(t, 491, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 491);
+    }
     int rc = GOMPI_NEXT(491, MPI_File_get_size)(fh, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 491, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -207,7 +269,13 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exten
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 492);
+    }
     int rc = GOMPI_NEXT(492, MPI_File_get_type_extent)(fh, datatype, extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 492, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *extent);
@@ -227,7 +295,13 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *ex
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 493);
+    }
     int rc = GOMPI_NEXT(493, MPI_File_get_type_extent_c)(fh, datatype, extent);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 493, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, extent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *extent);
@@ -246,7 +320,13 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Da
         gompi_insight_start(t, 494, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 494);
+    }
     int rc = GOMPI_NEXT(494, MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 494, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, disp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp);
@@ -271,7 +351,15 @@ int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 495, bytes);
+        began = gompi_insight_count(t, 495);
+    }
     int rc = GOMPI_NEXT(495, MPI_File_iread)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 495, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -293,7 +381,15 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 496, bytes);
+        began = gompi_insight_count(t, 496);
+    }
     int rc = GOMPI_NEXT(496, MPI_File_iread_c)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 496, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -315,7 +411,15 @@ int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 497, bytes);
+        began = gompi_insight_count(t, 497);
+    }
     int rc = GOMPI_NEXT(497, MPI_File_iread_all)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 497, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -337,7 +441,15 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 498, bytes);
+        began = gompi_insight_count(t, 498);
+    }
     int rc = GOMPI_NEXT(498, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 498, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -361,7 +473,15 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 499, bytes);
+        began = gompi_insight_count(t, 499);
+    }
     int rc = GOMPI_NEXT(499, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 499, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -385,7 +505,15 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 500, bytes);
+        began = gompi_insight_count(t, 500);
+    }
     int rc = GOMPI_NEXT(500, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 500, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -409,7 +537,15 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 501, bytes);
+        began = gompi_insight_count(t, 501);
+    }
     int rc = GOMPI_NEXT(501, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 501, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -433,7 +569,15 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 502, bytes);
+        began = gompi_insight_count(t, 502);
+    }
     int rc = GOMPI_NEXT(502, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 502, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -455,7 +599,15 @@ int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 503, bytes);
+        began = gompi_insight_count(t, 503);
+    }
     int rc = GOMPI_NEXT(503, MPI_File_iread_shared)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 503, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -477,7 +629,15 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 504, bytes);
+        began = gompi_insight_count(t, 504);
+    }
     int rc = GOMPI_NEXT(504, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 504, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -499,7 +659,15 @@ int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 505, bytes);
+        began = gompi_insight_count(t, 505);
+    }
     int rc = GOMPI_NEXT(505, MPI_File_iwrite)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 505, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -521,7 +689,15 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 506, bytes);
+        began = gompi_insight_count(t, 506);
+    }
     int rc = GOMPI_NEXT(506, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 506, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -543,7 +719,15 @@ int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 507, bytes);
+        began = gompi_insight_count(t, 507);
+    }
     int rc = GOMPI_NEXT(507, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 507, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -565,7 +749,15 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 508, bytes);
+        began = gompi_insight_count(t, 508);
+    }
     int rc = GOMPI_NEXT(508, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 508, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -589,7 +781,15 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 509, bytes);
+        began = gompi_insight_count(t, 509);
+    }
     int rc = GOMPI_NEXT(509, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 509, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -613,7 +813,15 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 510, bytes);
+        began = gompi_insight_count(t, 510);
+    }
     int rc = GOMPI_NEXT(510, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 510, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -637,7 +845,15 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 511, bytes);
+        began = gompi_insight_count(t, 511);
+    }
     int rc = GOMPI_NEXT(511, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 511, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -661,7 +877,15 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 512, bytes);
+        began = gompi_insight_count(t, 512);
+    }
     int rc = GOMPI_NEXT(512, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 512, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -683,7 +907,15 @@ int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 513, bytes);
+        began = gompi_insight_count(t, 513);
+    }
     int rc = GOMPI_NEXT(513, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 513, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -706,7 +938,15 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 514, bytes);
+        began = gompi_insight_count(t, 514);
+    }
     int rc = GOMPI_NEXT(514, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 514, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -729,7 +969,15 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 515);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(515, MPI_File_open)(comm, filename, amode, info, fh);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 515, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, fh, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *fh);
@@ -749,7 +997,13 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 516);
+    }
     int rc = GOMPI_NEXT(516, MPI_File_preallocate)(fh, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 516, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -770,7 +1024,15 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 517, bytes);
+        began = gompi_insight_count(t, 517);
+    }
     int rc = GOMPI_NEXT(517, MPI_File_read)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 517, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -792,7 +1054,15 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 518, bytes);
+        began = gompi_insight_count(t, 518);
+    }
     int rc = GOMPI_NEXT(518, MPI_File_read_c)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 518, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -815,7 +1085,17 @@ int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, 
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 519, bytes);
+        began = gompi_insight_count(t, 519);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(519, MPI_File_read_all)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 519, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -838,7 +1118,17 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 520, bytes);
+        began = gompi_insight_count(t, 520);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(520, MPI_File_read_all_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 520, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -860,7 +1150,15 @@ int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype data
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 521, bytes);
+        began = gompi_insight_count(t, 521);
+    }
     int rc = GOMPI_NEXT(521, MPI_File_read_all_begin)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 521, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -881,7 +1179,15 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 522, bytes);
+        began = gompi_insight_count(t, 522);
+    }
     int rc = GOMPI_NEXT(522, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 522, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -901,7 +1207,15 @@ int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 523);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(523, MPI_File_read_all_end)(fh, buf, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 523, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -924,7 +1238,15 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 524, bytes);
+        began = gompi_insight_count(t, 524);
+    }
     int rc = GOMPI_NEXT(524, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 524, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -948,7 +1270,15 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count coun
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 525, bytes);
+        began = gompi_insight_count(t, 525);
+    }
     int rc = GOMPI_NEXT(525, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 525, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -973,7 +1303,17 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, M
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 526, bytes);
+        began = gompi_insight_count(t, 526);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(526, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 526, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -998,7 +1338,17 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count 
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 527, bytes);
+        began = gompi_insight_count(t, 527);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(527, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 527, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1021,7 +1371,15 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int co
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 528, bytes);
+        began = gompi_insight_count(t, 528);
+    }
     int rc = GOMPI_NEXT(528, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 528, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1043,7 +1401,15 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 529, bytes);
+        began = gompi_insight_count(t, 529);
+    }
     int rc = GOMPI_NEXT(529, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 529, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1063,7 +1429,15 @@ int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 530);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(530, MPI_File_read_at_all_end)(fh, buf, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 530, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1085,7 +1459,15 @@ int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype dataty
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 531, bytes);
+        began = gompi_insight_count(t, 531);
+    }
     int rc = GOMPI_NEXT(531, MPI_File_read_ordered)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 531, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1107,7 +1489,15 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 532, bytes);
+        began = gompi_insight_count(t, 532);
+    }
     int rc = GOMPI_NEXT(532, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 532, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1129,7 +1519,15 @@ int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype 
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 533, bytes);
+        began = gompi_insight_count(t, 533);
+    }
     int rc = GOMPI_NEXT(533, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 533, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1150,7 +1548,15 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 534, bytes);
+        began = gompi_insight_count(t, 534);
+    }
     int rc = GOMPI_NEXT(534, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 534, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1169,7 +1575,13 @@ int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 535);
+    }
     int rc = GOMPI_NEXT(535, MPI_File_read_ordered_end)(fh, buf, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 535, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1191,7 +1603,15 @@ int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatyp
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 536, bytes);
+        began = gompi_insight_count(t, 536);
+    }
     int rc = GOMPI_NEXT(536, MPI_File_read_shared)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 536, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1213,7 +1633,15 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 537, bytes);
+        began = gompi_insight_count(t, 537);
+    }
     int rc = GOMPI_NEXT(537, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 537, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1234,7 +1662,13 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uint64_t)(int64_t)whence);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 538);
+    }
     int rc = GOMPI_NEXT(538, MPI_File_seek)(fh, offset, whence);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 538, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1254,7 +1688,13 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uint64_t)(int64_t)whence);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 539);
+    }
     int rc = GOMPI_NEXT(539, MPI_File_seek_shared)(fh, offset, whence);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 539, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1273,7 +1713,13 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)flag);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 540);
+    }
     int rc = GOMPI_NEXT(540, MPI_File_set_atomicity)(fh, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 540, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1292,7 +1738,13 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 541);
+    }
     int rc = GOMPI_NEXT(541, MPI_File_set_info)(fh, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 541, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1311,7 +1763,13 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 542);
+    }
     int rc = GOMPI_NEXT(542, MPI_File_set_size)(fh, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 542, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1336,7 +1794,15 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 543);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(543, MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 543, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1354,7 +1820,13 @@ int MPI_File_sync(MPI_File fh)
         gompi_insight_start(t, 544, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)fh);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 544);
+    }
     int rc = GOMPI_NEXT(544, MPI_File_sync)(fh);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 544, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1375,7 +1847,15 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 545, bytes);
+        began = gompi_insight_count(t, 545);
+    }
     int rc = GOMPI_NEXT(545, MPI_File_write)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 545, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1397,7 +1877,15 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 546, bytes);
+        began = gompi_insight_count(t, 546);
+    }
     int rc = GOMPI_NEXT(546, MPI_File_write_c)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 546, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1420,7 +1908,17 @@ int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype dat
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 547, bytes);
+        began = gompi_insight_count(t, 547);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(547, MPI_File_write_all)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 547, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1443,7 +1941,17 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 548, bytes);
+        began = gompi_insight_count(t, 548);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(548, MPI_File_write_all_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 548, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1465,7 +1973,15 @@ int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Dataty
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 549, bytes);
+        began = gompi_insight_count(t, 549);
+    }
     int rc = GOMPI_NEXT(549, MPI_File_write_all_begin)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 549, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1486,7 +2002,15 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 550, bytes);
+        began = gompi_insight_count(t, 550);
+    }
     int rc = GOMPI_NEXT(550, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 550, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1506,7 +2030,15 @@ int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 551);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(551, MPI_File_write_all_end)(fh, buf, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 551, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1530,7 +2062,15 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 552, bytes);
+        began = gompi_insight_count(t, 552);
+    }
     int rc = GOMPI_NEXT(552, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 552, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1554,7 +2094,15 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Cou
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 553, bytes);
+        began = gompi_insight_count(t, 553);
+    }
     int rc = GOMPI_NEXT(553, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 553, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1579,7 +2127,17 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int c
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 554, bytes);
+        began = gompi_insight_count(t, 554);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(554, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 554, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1604,7 +2162,17 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 555, bytes);
+        began = gompi_insight_count(t, 555);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(555, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 555, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1627,7 +2195,15 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 556, bytes);
+        began = gompi_insight_count(t, 556);
+    }
     int rc = GOMPI_NEXT(556, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 556, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1650,7 +2226,15 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *bu
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 557, bytes);
+        began = gompi_insight_count(t, 557);
+    }
     int rc = GOMPI_NEXT(557, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 557, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1670,7 +2254,15 @@ int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 558);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(558, MPI_File_write_at_all_end)(fh, buf, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 558, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1692,7 +2284,15 @@ int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 559, bytes);
+        began = gompi_insight_count(t, 559);
+    }
     int rc = GOMPI_NEXT(559, MPI_File_write_ordered)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 559, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1714,7 +2314,15 @@ int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 560, bytes);
+        began = gompi_insight_count(t, 560);
+    }
     int rc = GOMPI_NEXT(560, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 560, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1736,7 +2344,15 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Da
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 561, bytes);
+        began = gompi_insight_count(t, 561);
+    }
     int rc = GOMPI_NEXT(561, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 561, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1757,7 +2373,15 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 562, bytes);
+        began = gompi_insight_count(t, 562);
+    }
     int rc = GOMPI_NEXT(562, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 562, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1776,7 +2400,13 @@ int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 563);
+    }
     int rc = GOMPI_NEXT(563, MPI_File_write_ordered_end)(fh, buf, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 563, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1798,7 +2428,15 @@ int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype 
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 564, bytes);
+        began = gompi_insight_count(t, 564);
+    }
     int rc = GOMPI_NEXT(564, MPI_File_write_shared)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 564, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1820,7 +2458,15 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 565, bytes);
+        began = gompi_insight_count(t, 565);
+    }
     int rc = GOMPI_NEXT(565, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 565, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1845,7 +2491,13 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
         gompi_insight_word(t, (uintptr_t)dtype_file_extent_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 566);
+    }
     int rc = GOMPI_NEXT(566, MPI_Register_datarep)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 566, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1869,7 +2521,13 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
         gompi_insight_word(t, (uintptr_t)dtype_file_extent_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 567);
+    }
     int rc = GOMPI_NEXT(567, MPI_Register_datarep_c)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 567, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);

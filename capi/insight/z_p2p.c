@@ -4,7 +4,7 @@
 //   3 Point-to-Point Communication
 //   4 Partitioned Point-to-Point Communication
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
@@ -21,7 +21,17 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 0, bytes);
+        began = gompi_insight_count(t, 0);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(0, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 0, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -45,7 +55,17 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 1, bytes);
+        began = gompi_insight_count(t, 1);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(1, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 1, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -69,7 +89,13 @@ int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 2);
+    }
     int rc = GOMPI_NEXT(2, MPI_Bsend_init)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 2, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -94,7 +120,13 @@ int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 3);
+    }
     int rc = GOMPI_NEXT(3, MPI_Bsend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 3, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -114,7 +146,13 @@ int MPI_Buffer_attach(void *buffer, int size)
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 4);
+    }
     int rc = GOMPI_NEXT(4, MPI_Buffer_attach)(buffer, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 4, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -133,7 +171,13 @@ int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 5);
+    }
     int rc = GOMPI_NEXT(5, MPI_Buffer_attach_c)(buffer, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 5, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -151,7 +195,15 @@ int MPI_Buffer_detach(void *buffer_addr, int *size)
         gompi_insight_start(t, 6, __builtin_return_address(0));
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 6);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(6, MPI_Buffer_detach)(buffer_addr, size);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 6, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -171,7 +223,15 @@ int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
         gompi_insight_start(t, 7, __builtin_return_address(0));
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 7);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(7, MPI_Buffer_detach_c)(buffer_addr, size);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 7, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -191,7 +251,15 @@ int MPI_Buffer_flush(void)
         gompi_insight_start(t, 8, __builtin_return_address(0));
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 8);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(8, MPI_Buffer_flush)();
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 8, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -208,7 +276,13 @@ int MPI_Buffer_iflush(MPI_Request *request)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 9, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 9);
+    }
     int rc = GOMPI_NEXT(9, MPI_Buffer_iflush)(request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 9, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -227,7 +301,13 @@ int MPI_Cancel(MPI_Request *request)
         gompi_insight_start(t, 10, __builtin_return_address(0));
         gompi_insight_list(t, request, 1, sizeof *request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 10);
+    }
     int rc = GOMPI_NEXT(10, MPI_Cancel)(request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 10, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -247,7 +327,13 @@ int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 11);
+    }
     int rc = GOMPI_NEXT(11, MPI_Comm_attach_buffer)(comm, buffer, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 11, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -267,7 +353,13 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 12);
+    }
     int rc = GOMPI_NEXT(12, MPI_Comm_attach_buffer_c)(comm, buffer, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 12, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -286,7 +378,15 @@ int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 13);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(13, MPI_Comm_detach_buffer)(comm, buffer_addr, size);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 13, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -307,7 +407,15 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 14);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(14, MPI_Comm_detach_buffer_c)(comm, buffer_addr, size);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 14, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -328,7 +436,15 @@ int MPI_Comm_flush_buffer(MPI_Comm comm)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 15);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(15, MPI_Comm_flush_buffer)(comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 15, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -346,7 +462,13 @@ int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
         gompi_insight_start(t, 16, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 16);
+    }
     int rc = GOMPI_NEXT(16, MPI_Comm_iflush_buffer)(comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 16, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -366,7 +488,13 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 17);
+    }
     int rc = GOMPI_NEXT(17, MPI_Get_count)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 17, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
@@ -386,7 +514,13 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 18);
+    }
     int rc = GOMPI_NEXT(18, MPI_Get_count_c)(status, datatype, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 18, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, count, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *count);
@@ -411,7 +545,15 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 19, bytes);
+        began = gompi_insight_count(t, 19);
+    }
     int rc = GOMPI_NEXT(19, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 19, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -436,7 +578,15 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 20, bytes);
+        began = gompi_insight_count(t, 20);
+    }
     int rc = GOMPI_NEXT(20, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 20, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -457,7 +607,13 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 21);
+    }
     int rc = GOMPI_NEXT(21, MPI_Improbe)(source, tag, comm, flag, message, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 21, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -481,7 +637,15 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_list(t, message, 1, sizeof *message);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 22, bytes);
+        began = gompi_insight_count(t, 22);
+    }
     int rc = GOMPI_NEXT(22, MPI_Imrecv)(buf, count, datatype, message, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 22, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, message, 1, sizeof *message);
@@ -504,7 +668,15 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_list(t, message, 1, sizeof *message);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 23, bytes);
+        began = gompi_insight_count(t, 23);
+    }
     int rc = GOMPI_NEXT(23, MPI_Imrecv_c)(buf, count, datatype, message, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 23, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, message, 1, sizeof *message);
@@ -526,7 +698,13 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 24);
+    }
     int rc = GOMPI_NEXT(24, MPI_Iprobe)(source, tag, comm, flag, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 24, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -551,7 +729,15 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 25, bytes);
+        began = gompi_insight_count(t, 25);
+    }
     int rc = GOMPI_NEXT(25, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 25, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -576,7 +762,15 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 26, bytes);
+        began = gompi_insight_count(t, 26);
+    }
     int rc = GOMPI_NEXT(26, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 26, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -601,7 +795,15 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 27, bytes);
+        began = gompi_insight_count(t, 27);
+    }
     int rc = GOMPI_NEXT(27, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 27, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -626,7 +828,15 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 28, bytes);
+        began = gompi_insight_count(t, 28);
+    }
     int rc = GOMPI_NEXT(28, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 28, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -651,7 +861,15 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 29, bytes);
+        began = gompi_insight_count(t, 29);
+    }
     int rc = GOMPI_NEXT(29, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 29, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -676,7 +894,15 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 30, bytes);
+        began = gompi_insight_count(t, 30);
+    }
     int rc = GOMPI_NEXT(30, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 30, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -706,7 +932,15 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 31, bytes);
+        began = gompi_insight_count(t, 31);
+    }
     int rc = GOMPI_NEXT(31, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 31, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -737,7 +971,15 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 32, bytes);
+        began = gompi_insight_count(t, 32);
+    }
     int rc = GOMPI_NEXT(32, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 32, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -764,7 +1006,15 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 33, bytes);
+        began = gompi_insight_count(t, 33);
+    }
     int rc = GOMPI_NEXT(33, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 33, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -791,7 +1041,15 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 34, bytes);
+        began = gompi_insight_count(t, 34);
+    }
     int rc = GOMPI_NEXT(34, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 34, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -816,7 +1074,15 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 35, bytes);
+        began = gompi_insight_count(t, 35);
+    }
     int rc = GOMPI_NEXT(35, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 35, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -841,7 +1107,15 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 36, bytes);
+        began = gompi_insight_count(t, 36);
+    }
     int rc = GOMPI_NEXT(36, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 36, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -863,7 +1137,15 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 37);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(37, MPI_Mprobe)(source, tag, comm, message, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 37, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, message, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *message);
@@ -887,7 +1169,17 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
         gompi_insight_list(t, message, 1, sizeof *message);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 38, bytes);
+        began = gompi_insight_count(t, 38);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(38, MPI_Mrecv)(buf, count, datatype, message, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 38, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, message, 1, sizeof *message);
@@ -911,7 +1203,17 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
         gompi_insight_list(t, message, 1, sizeof *message);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 39, bytes);
+        began = gompi_insight_count(t, 39);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(39, MPI_Mrecv_c)(buf, count, datatype, message, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 39, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, message, 1, sizeof *message);
@@ -934,7 +1236,15 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 40);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(40, MPI_Probe)(source, tag, comm, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 40, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -959,7 +1269,17 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 41, bytes);
+        began = gompi_insight_count(t, 41);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(41, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 41, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -985,7 +1305,17 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 42, bytes);
+        began = gompi_insight_count(t, 42);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(42, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 42, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1010,7 +1340,13 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 43);
+    }
     int rc = GOMPI_NEXT(43, MPI_Recv_init)(buf, count, datatype, source, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 43, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1035,7 +1371,13 @@ int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 44);
+    }
     int rc = GOMPI_NEXT(44, MPI_Recv_init_c)(buf, count, datatype, source, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 44, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1054,7 +1396,13 @@ int MPI_Request_free(MPI_Request *request)
         gompi_insight_start(t, 45, __builtin_return_address(0));
         gompi_insight_list(t, request, 1, sizeof *request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 45);
+    }
     int rc = GOMPI_NEXT(45, MPI_Request_free)(request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 45, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, 1, sizeof *request);
@@ -1073,7 +1421,13 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         gompi_insight_start(t, 46, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 46);
+    }
     int rc = GOMPI_NEXT(46, MPI_Request_get_status)(request, flag, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 46, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1095,7 +1449,13 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 47);
+    }
     int rc = GOMPI_NEXT(47, MPI_Request_get_status_all)(count, array_of_requests, flag, array_of_statuses);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 47, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1117,7 +1477,13 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 48);
+    }
     int rc = GOMPI_NEXT(48, MPI_Request_get_status_any)(count, array_of_requests, indx, flag, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 48, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, indx, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *indx);
@@ -1140,7 +1506,13 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 49);
+    }
     int rc = GOMPI_NEXT(49, MPI_Request_get_status_some)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 49, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, outcount, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *outcount);
@@ -1167,7 +1539,17 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 50, bytes);
+        began = gompi_insight_count(t, 50);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(50, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 50, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1191,7 +1573,17 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 51, bytes);
+        began = gompi_insight_count(t, 51);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(51, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 51, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1215,7 +1607,13 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 52);
+    }
     int rc = GOMPI_NEXT(52, MPI_Rsend_init)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 52, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1240,7 +1638,13 @@ int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 53);
+    }
     int rc = GOMPI_NEXT(53, MPI_Rsend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 53, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1265,7 +1669,17 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 54, bytes);
+        began = gompi_insight_count(t, 54);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(54, MPI_Send)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 54, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1289,7 +1703,17 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 55, bytes);
+        began = gompi_insight_count(t, 55);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(55, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 55, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1313,7 +1737,13 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 56);
+    }
     int rc = GOMPI_NEXT(56, MPI_Send_init)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 56, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1338,7 +1768,13 @@ int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 57);
+    }
     int rc = GOMPI_NEXT(57, MPI_Send_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 57, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1369,7 +1805,17 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 58, bytes);
+        began = gompi_insight_count(t, 58);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(58, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 58, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1401,7 +1847,17 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 59, bytes);
+        began = gompi_insight_count(t, 59);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(59, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 59, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1429,7 +1885,17 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 60, bytes);
+        began = gompi_insight_count(t, 60);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(60, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 60, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1457,7 +1923,17 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 61, bytes);
+        began = gompi_insight_count(t, 61);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(61, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 61, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
@@ -1478,7 +1954,13 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 62);
+    }
     int rc = GOMPI_NEXT(62, MPI_Session_attach_buffer)(session, buffer, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 62, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1498,7 +1980,13 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 63);
+    }
     int rc = GOMPI_NEXT(63, MPI_Session_attach_buffer_c)(session, buffer, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 63, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1517,7 +2005,15 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 64);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(64, MPI_Session_detach_buffer)(session, buffer_addr, size);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 64, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -1538,7 +2034,15 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 65);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(65, MPI_Session_detach_buffer_c)(session, buffer_addr, size);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 65, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, buffer_addr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -1559,7 +2063,15 @@ int MPI_Session_flush_buffer(MPI_Session session)
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 66);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(66, MPI_Session_flush_buffer)(session);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 66, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1577,7 +2089,13 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
         gompi_insight_start(t, 67, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)session);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 67);
+    }
     int rc = GOMPI_NEXT(67, MPI_Session_iflush_buffer)(session, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 67, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1602,7 +2120,17 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 68, bytes);
+        began = gompi_insight_count(t, 68);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(68, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 68, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1626,7 +2154,17 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 69, bytes);
+        began = gompi_insight_count(t, 69);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(69, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 69, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1650,7 +2188,13 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 70);
+    }
     int rc = GOMPI_NEXT(70, MPI_Ssend_init)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 70, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1675,7 +2219,13 @@ int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 71);
+    }
     int rc = GOMPI_NEXT(71, MPI_Ssend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 71, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1694,7 +2244,13 @@ int MPI_Start(MPI_Request *request)
         gompi_insight_start(t, 72, __builtin_return_address(0));
         gompi_insight_list(t, request, 1, sizeof *request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 72);
+    }
     int rc = GOMPI_NEXT(72, MPI_Start)(request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 72, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, 1, sizeof *request);
@@ -1714,7 +2270,13 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 73);
+    }
     int rc = GOMPI_NEXT(73, MPI_Startall)(count, array_of_requests);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 73, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
@@ -1733,7 +2295,13 @@ int MPI_Status_get_error(const MPI_Status *status, int *error)
         gompi_insight_start(t, 74, __builtin_return_address(0));
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 74);
+    }
     int rc = GOMPI_NEXT(74, MPI_Status_get_error)(status, error);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 74, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, error, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *error);
@@ -1752,7 +2320,13 @@ int MPI_Status_get_source(const MPI_Status *status, int *source)
         gompi_insight_start(t, 75, __builtin_return_address(0));
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 75);
+    }
     int rc = GOMPI_NEXT(75, MPI_Status_get_source)(status, source);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 75, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, source, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *source);
@@ -1771,7 +2345,13 @@ int MPI_Status_get_tag(const MPI_Status *status, int *tag)
         gompi_insight_start(t, 76, __builtin_return_address(0));
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 76);
+    }
     int rc = GOMPI_NEXT(76, MPI_Status_get_tag)(status, tag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 76, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, tag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *tag);
@@ -1790,7 +2370,13 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         gompi_insight_start(t, 77, __builtin_return_address(0));
         gompi_insight_list(t, request, 1, sizeof *request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 77);
+    }
     int rc = GOMPI_NEXT(77, MPI_Test)(request, flag, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 77, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, 1, sizeof *request);
@@ -1811,7 +2397,13 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
         gompi_insight_start(t, 78, __builtin_return_address(0));
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 78);
+    }
     int rc = GOMPI_NEXT(78, MPI_Test_cancelled)(status, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 78, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1831,7 +2423,13 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 79);
+    }
     int rc = GOMPI_NEXT(79, MPI_Testall)(count, array_of_requests, flag, array_of_statuses);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 79, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
@@ -1853,7 +2451,13 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 80);
+    }
     int rc = GOMPI_NEXT(80, MPI_Testany)(count, array_of_requests, indx, flag, status);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 80, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
@@ -1877,7 +2481,13 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 81);
+    }
     int rc = GOMPI_NEXT(81, MPI_Testsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 81, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
@@ -1900,7 +2510,15 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
         gompi_insight_list(t, request, 1, sizeof *request);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 82);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(82, MPI_Wait)(request, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 82, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, 1, sizeof *request);
@@ -1922,7 +2540,15 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 83);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(83, MPI_Waitall)(count, array_of_requests, array_of_statuses);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 83, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
@@ -1944,7 +2570,15 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Statu
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 84);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(84, MPI_Waitany)(count, array_of_requests, indx, status);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 84, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
@@ -1968,7 +2602,15 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 85);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(85, MPI_Waitsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 85, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
@@ -1991,7 +2633,13 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
         gompi_insight_word(t, (uintptr_t)request);
         gompi_insight_word(t, (uint64_t)(int64_t)partition);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 86);
+    }
     int rc = GOMPI_NEXT(86, MPI_Parrived)(request, partition, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 86, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -2011,7 +2659,13 @@ int MPI_Pready(int partition, MPI_Request request)
         gompi_insight_word(t, (uint64_t)(int64_t)partition);
         gompi_insight_word(t, (uintptr_t)request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 87);
+    }
     int rc = GOMPI_NEXT(87, MPI_Pready)(partition, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 87, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2031,7 +2685,13 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
         gompi_insight_list(t, array_of_partitions, length, sizeof *array_of_partitions);
         gompi_insight_word(t, (uintptr_t)request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 88);
+    }
     int rc = GOMPI_NEXT(88, MPI_Pready_list)(length, array_of_partitions, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 88, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2051,7 +2711,13 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
         gompi_insight_word(t, (uint64_t)(int64_t)partition_high);
         gompi_insight_word(t, (uintptr_t)request);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 89);
+    }
     int rc = GOMPI_NEXT(89, MPI_Pready_range)(partition_low, partition_high, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 89, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2077,7 +2743,13 @@ int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 90);
+    }
     int rc = GOMPI_NEXT(90, MPI_Precv_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 90, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2104,7 +2776,13 @@ int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype da
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 91);
+    }
     int rc = GOMPI_NEXT(91, MPI_Precv_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 91, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2131,7 +2809,13 @@ int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype data
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 92);
+    }
     int rc = GOMPI_NEXT(92, MPI_Psend_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 92, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2158,7 +2842,13 @@ int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datat
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 93);
+    }
     int rc = GOMPI_NEXT(93, MPI_Psend_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 93, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);

@@ -3,7 +3,7 @@
 // Wrappers of functions of the ABI, which record what passes. Chapters of MPI 5.0:
 //   12 One-Sided Communications
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
@@ -23,7 +23,16 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 426, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+        began = gompi_insight_count(t, 426);
+    }
     int rc = GOMPI_NEXT(426, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 426, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -50,7 +59,16 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 427, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+        began = gompi_insight_count(t, 427);
+    }
     int rc = GOMPI_NEXT(427, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 427, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -75,7 +93,16 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
         gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, 1, datatype);
+        gompi_insight_bytes(t, 428, bytes);
+        gompi_insight_use(t, win, 5, bytes);
+        began = gompi_insight_count(t, 428);
+    }
     int rc = GOMPI_NEXT(428, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 428, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -100,7 +127,16 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, 1, datatype);
+        gompi_insight_bytes(t, 429, bytes);
+        gompi_insight_use(t, win, 4, bytes);
+        began = gompi_insight_count(t, 429);
+    }
     int rc = GOMPI_NEXT(429, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 429, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -126,7 +162,16 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 430, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+        began = gompi_insight_count(t, 430);
+    }
     int rc = GOMPI_NEXT(430, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 430, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -152,7 +197,16 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 431, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+        began = gompi_insight_count(t, 431);
+    }
     int rc = GOMPI_NEXT(431, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 431, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -183,7 +237,16 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 432, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+        began = gompi_insight_count(t, 432);
+    }
     int rc = GOMPI_NEXT(432, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 432, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -214,7 +277,16 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 433, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+        began = gompi_insight_count(t, 433);
+    }
     int rc = GOMPI_NEXT(433, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 433, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -240,7 +312,16 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 434, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+        began = gompi_insight_count(t, 434);
+    }
     int rc = GOMPI_NEXT(434, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 434, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -266,7 +347,16 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 435, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+        began = gompi_insight_count(t, 435);
+    }
     int rc = GOMPI_NEXT(435, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 435, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -294,7 +384,16 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 436, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+        began = gompi_insight_count(t, 436);
+    }
     int rc = GOMPI_NEXT(436, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 436, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -323,7 +422,16 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 437, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+        began = gompi_insight_count(t, 437);
+    }
     int rc = GOMPI_NEXT(437, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 437, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -350,7 +458,16 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 438, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+        began = gompi_insight_count(t, 438);
+    }
     int rc = GOMPI_NEXT(438, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 438, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -377,7 +494,16 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 439, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+        began = gompi_insight_count(t, 439);
+    }
     int rc = GOMPI_NEXT(439, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 439, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -409,7 +535,16 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 440, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+        began = gompi_insight_count(t, 440);
+    }
     int rc = GOMPI_NEXT(440, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 440, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -441,7 +576,16 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 441, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+        began = gompi_insight_count(t, 441);
+    }
     int rc = GOMPI_NEXT(441, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 441, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -468,7 +612,16 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 442, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+        began = gompi_insight_count(t, 442);
+    }
     int rc = GOMPI_NEXT(442, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 442, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -495,7 +648,16 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 443, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+        began = gompi_insight_count(t, 443);
+    }
     int rc = GOMPI_NEXT(443, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 443, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -518,7 +680,17 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 444);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(444, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 444, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -542,7 +714,17 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 445);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(445, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 445, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -566,7 +748,17 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 446);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(446, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 446, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -591,7 +783,17 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 447);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(447, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 447, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -613,7 +815,13 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
         gompi_insight_word(t, (uintptr_t)base);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 448);
+    }
     int rc = GOMPI_NEXT(448, MPI_Win_attach)(win, base, size);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 448, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -632,7 +840,17 @@ int MPI_Win_complete(MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 10, 0);
+        began = gompi_insight_count(t, 449);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(449, MPI_Win_complete)(win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 449, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -655,7 +873,17 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 450);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(450, MPI_Win_create)(base, size, disp_unit, info, comm, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 450, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
@@ -679,7 +907,17 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 451);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(451, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 451, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
@@ -700,7 +938,17 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 452);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(452, MPI_Win_create_dynamic)(info, comm, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 452, began, tick, NULL);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
+        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
@@ -720,7 +968,13 @@ int MPI_Win_detach(MPI_Win win, const void *base)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)base);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 453);
+    }
     int rc = GOMPI_NEXT(453, MPI_Win_detach)(win, base);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 453, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -740,7 +994,17 @@ int MPI_Win_fence(int assert, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 6, 0);
+        began = gompi_insight_count(t, 454);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(454, MPI_Win_fence)(assert, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 454, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -760,7 +1024,17 @@ int MPI_Win_flush(int rank, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 9, 0);
+        began = gompi_insight_count(t, 455);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(455, MPI_Win_flush)(rank, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 455, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -779,7 +1053,17 @@ int MPI_Win_flush_all(MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 9, 0);
+        began = gompi_insight_count(t, 456);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(456, MPI_Win_flush_all)(win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 456, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -799,7 +1083,17 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 9, 0);
+        began = gompi_insight_count(t, 457);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(457, MPI_Win_flush_local)(rank, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 457, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -818,7 +1112,17 @@ int MPI_Win_flush_local_all(MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 9, 0);
+        began = gompi_insight_count(t, 458);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(458, MPI_Win_flush_local_all)(win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 458, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -837,7 +1141,17 @@ int MPI_Win_free(MPI_Win *win)
         gompi_insight_list(t, win, 1, sizeof *win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        if (win != NULL)
+            gompi_insight_window_freed(*win);
+        began = gompi_insight_count(t, 459);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(459, MPI_Win_free)(win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 459, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, 1, sizeof *win);
@@ -856,7 +1170,13 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
         gompi_insight_start(t, 460, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 460);
+    }
     int rc = GOMPI_NEXT(460, MPI_Win_get_group)(win, group);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 460, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
@@ -875,7 +1195,13 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
         gompi_insight_start(t, 461, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 461);
+    }
     int rc = GOMPI_NEXT(461, MPI_Win_get_info)(win, info_used);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 461, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
@@ -898,7 +1224,17 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 7, 0);
+        began = gompi_insight_count(t, 462);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(462, MPI_Win_lock)(lock_type, rank, assert, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 462, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -918,7 +1254,17 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 7, 0);
+        began = gompi_insight_count(t, 463);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(463, MPI_Win_lock_all)(assert, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 463, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -939,7 +1285,17 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 10, 0);
+        began = gompi_insight_count(t, 464);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(464, MPI_Win_post)(group, assert, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 464, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -958,7 +1314,13 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 465);
+    }
     int rc = GOMPI_NEXT(465, MPI_Win_set_info)(win, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 465, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -977,7 +1339,13 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 466);
+    }
     int rc = GOMPI_NEXT(466, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 466, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -999,7 +1367,13 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 467);
+    }
     int rc = GOMPI_NEXT(467, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 467, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, size, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *size);
@@ -1023,7 +1397,17 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 10, 0);
+        began = gompi_insight_count(t, 468);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(468, MPI_Win_start)(group, assert, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 468, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1041,7 +1425,13 @@ int MPI_Win_sync(MPI_Win win)
         gompi_insight_start(t, 469, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 469);
+    }
     int rc = GOMPI_NEXT(469, MPI_Win_sync)(win);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 469, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1059,7 +1449,13 @@ int MPI_Win_test(MPI_Win win, int *flag)
         gompi_insight_start(t, 470, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)win);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 470);
+    }
     int rc = GOMPI_NEXT(470, MPI_Win_test)(win, flag);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 470, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
@@ -1080,7 +1476,17 @@ int MPI_Win_unlock(int rank, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 8, 0);
+        began = gompi_insight_count(t, 471);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(471, MPI_Win_unlock)(rank, win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 471, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1099,7 +1505,17 @@ int MPI_Win_unlock_all(MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 8, 0);
+        began = gompi_insight_count(t, 472);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(472, MPI_Win_unlock_all)(win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 472, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1118,7 +1534,17 @@ int MPI_Win_wait(MPI_Win win)
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
+    uint64_t began = 0;
+    struct gompi_insight_use *use = NULL;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        use = gompi_insight_use(t, win, 10, 0);
+        began = gompi_insight_count(t, 473);
+        tick = gompi_insight_tick();
+    }
     int rc = GOMPI_NEXT(473, MPI_Win_wait)(win);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 473, began, tick, use);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);

@@ -3,7 +3,7 @@
 // Wrappers of functions of the ABI, which record what passes. Chapters of MPI 5.0:
 //   15 Tool Support
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 int MPI_Pcontrol(const int level, ...)
 {
@@ -14,7 +14,13 @@ int MPI_Pcontrol(const int level, ...)
         gompi_insight_start(t, 568, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)level);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 568);
+    }
     int rc = GOMPI_NEXT(568, MPI_Pcontrol)(level);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 568, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -31,7 +37,13 @@ int MPI_T_category_changed(int *update_number)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 569, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 569);
+    }
     int rc = GOMPI_NEXT(569, MPI_T_category_changed)(update_number);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 569, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, update_number, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *update_number);
@@ -51,7 +63,13 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 570);
+    }
     int rc = GOMPI_NEXT(570, MPI_T_category_get_categories)(cat_index, len, indices);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 570, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
@@ -71,7 +89,13 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 571);
+    }
     int rc = GOMPI_NEXT(571, MPI_T_category_get_cvars)(cat_index, len, indices);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 571, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
@@ -91,7 +115,13 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 572);
+    }
     int rc = GOMPI_NEXT(572, MPI_T_category_get_events)(cat_index, len, indices);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 572, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
@@ -110,7 +140,13 @@ int MPI_T_category_get_index(const char *name, int *cat_index)
         gompi_insight_start(t, 573, __builtin_return_address(0));
         gompi_insight_text(t, name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 573);
+    }
     int rc = GOMPI_NEXT(573, MPI_T_category_get_index)(name, cat_index);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 573, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, cat_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *cat_index);
@@ -134,7 +170,13 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
         gompi_insight_word(t, (uintptr_t)desc);
         gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 574);
+    }
     int rc = GOMPI_NEXT(574, MPI_T_category_get_info)(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 574, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -156,7 +198,13 @@ int MPI_T_category_get_num(int *num_cat)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 575, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 575);
+    }
     int rc = GOMPI_NEXT(575, MPI_T_category_get_num)(num_cat);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 575, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_cat, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_cat);
@@ -175,7 +223,13 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events)
         gompi_insight_start(t, 576, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 576);
+    }
     int rc = GOMPI_NEXT(576, MPI_T_category_get_num_events)(cat_index, num_events);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 576, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_events, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_events);
@@ -195,7 +249,13 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 577);
+    }
     int rc = GOMPI_NEXT(577, MPI_T_category_get_pvars)(cat_index, len, indices);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 577, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, indices, gompi_insight_made(rc) ? (int64_t)(len) : -1, sizeof *indices);
@@ -214,7 +274,13 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
         gompi_insight_start(t, 578, __builtin_return_address(0));
         gompi_insight_text(t, name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 578);
+    }
     int rc = GOMPI_NEXT(578, MPI_T_cvar_get_index)(name, cvar_index);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 578, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, cvar_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *cvar_index);
@@ -238,7 +304,13 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
         gompi_insight_word(t, (uintptr_t)desc);
         gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 579);
+    }
     int rc = GOMPI_NEXT(579, MPI_T_cvar_get_info)(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 579, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -262,7 +334,13 @@ int MPI_T_cvar_get_num(int *num_cvar)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 580, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 580);
+    }
     int rc = GOMPI_NEXT(580, MPI_T_cvar_get_num)(num_cvar);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 580, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_cvar, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_cvar);
@@ -282,7 +360,13 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
         gompi_insight_word(t, (uint64_t)(int64_t)cvar_index);
         gompi_insight_word(t, (uintptr_t)obj_handle);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 581);
+    }
     int rc = GOMPI_NEXT(581, MPI_T_cvar_handle_alloc)(cvar_index, obj_handle, handle, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 581, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, handle, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *handle);
@@ -302,7 +386,13 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
         gompi_insight_start(t, 582, __builtin_return_address(0));
         gompi_insight_list(t, handle, 1, sizeof *handle);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 582);
+    }
     int rc = GOMPI_NEXT(582, MPI_T_cvar_handle_free)(handle);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 582, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, handle, 1, sizeof *handle);
@@ -322,7 +412,13 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 583);
+    }
     int rc = GOMPI_NEXT(583, MPI_T_cvar_read)(handle, buf);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 583, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -341,7 +437,13 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 584);
+    }
     int rc = GOMPI_NEXT(584, MPI_T_cvar_write)(handle, buf);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 584, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -361,7 +463,13 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 585);
+    }
     int rc = GOMPI_NEXT(585, MPI_T_enum_get_info)(enumtype, num, name, name_len);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 585, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num);
@@ -384,7 +492,13 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 586);
+    }
     int rc = GOMPI_NEXT(586, MPI_T_enum_get_item)(enumtype, indx, value, name, name_len);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 586, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, value, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *value);
@@ -406,7 +520,13 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
         gompi_insight_word(t, (uintptr_t)event_registration);
         gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 587);
+    }
     int rc = GOMPI_NEXT(587, MPI_T_event_callback_get_info)(event_registration, cb_safety, info_used);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 587, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
@@ -428,7 +548,13 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
         gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 588);
+    }
     int rc = GOMPI_NEXT(588, MPI_T_event_callback_set_info)(event_registration, cb_safety, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 588, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -447,7 +573,13 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
         gompi_insight_word(t, (uintptr_t)event_instance);
         gompi_insight_word(t, (uintptr_t)buffer);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 589);
+    }
     int rc = GOMPI_NEXT(589, MPI_T_event_copy)(event_instance, buffer);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 589, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -465,7 +597,13 @@ int MPI_T_event_get_index(const char *name, int *event_index)
         gompi_insight_start(t, 590, __builtin_return_address(0));
         gompi_insight_text(t, name);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 590);
+    }
     int rc = GOMPI_NEXT(590, MPI_T_event_get_index)(name, event_index);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 590, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, event_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *event_index);
@@ -493,7 +631,13 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
         gompi_insight_word(t, (uintptr_t)desc);
         gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 591);
+    }
     int rc = GOMPI_NEXT(591, MPI_T_event_get_info)(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 591, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -517,7 +661,13 @@ int MPI_T_event_get_num(int *num_events)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 592, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 592);
+    }
     int rc = GOMPI_NEXT(592, MPI_T_event_get_num)(num_events);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 592, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_events, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_events);
@@ -536,7 +686,13 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
         gompi_insight_start(t, 593, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)event_instance);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 593);
+    }
     int rc = GOMPI_NEXT(593, MPI_T_event_get_source)(event_instance, source_index);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 593, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, source_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *source_index);
@@ -555,7 +711,13 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
         gompi_insight_start(t, 594, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)event_instance);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 594);
+    }
     int rc = GOMPI_NEXT(594, MPI_T_event_get_timestamp)(event_instance, event_timestamp);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 594, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, event_timestamp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *event_timestamp);
@@ -577,7 +739,13 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
         gompi_insight_word(t, (uintptr_t)obj_handle);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 595);
+    }
     int rc = GOMPI_NEXT(595, MPI_T_event_handle_alloc)(event_index, obj_handle, info, event_registration);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 595, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, event_registration, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *event_registration);
@@ -599,7 +767,13 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
         gompi_insight_word(t, (uintptr_t)user_data);
         gompi_insight_word(t, (uintptr_t)free_cb_function);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 596);
+    }
     int rc = GOMPI_NEXT(596, MPI_T_event_handle_free)(event_registration, user_data, free_cb_function);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 596, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -617,7 +791,13 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
         gompi_insight_start(t, 597, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)event_registration);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 597);
+    }
     int rc = GOMPI_NEXT(597, MPI_T_event_handle_get_info)(event_registration, info_used);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 597, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
@@ -637,7 +817,13 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
         gompi_insight_word(t, (uintptr_t)event_registration);
         gompi_insight_word(t, (uintptr_t)info);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 598);
+    }
     int rc = GOMPI_NEXT(598, MPI_T_event_handle_set_info)(event_registration, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 598, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -657,7 +843,13 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
         gompi_insight_word(t, (uint64_t)(int64_t)element_index);
         gompi_insight_word(t, (uintptr_t)buffer);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 599);
+    }
     int rc = GOMPI_NEXT(599, MPI_T_event_read)(event_instance, element_index, buffer);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 599, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -680,7 +872,13 @@ int MPI_T_event_register_callback(MPI_T_event_registration event_registration, M
         gompi_insight_word(t, (uintptr_t)user_data);
         gompi_insight_word(t, (uintptr_t)event_cb_function);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 600);
+    }
     int rc = GOMPI_NEXT(600, MPI_T_event_register_callback)(event_registration, cb_safety, info, user_data, event_cb_function);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 600, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -700,7 +898,13 @@ int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
         gompi_insight_word(t, (uintptr_t)event_registration);
         gompi_insight_word(t, (uintptr_t)dropped_cb_function);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 601);
+    }
     int rc = GOMPI_NEXT(601, MPI_T_event_set_dropped_handler)(event_registration, dropped_cb_function);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 601, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -717,7 +921,13 @@ int MPI_T_finalize(void)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 602, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 602);
+    }
     int rc = GOMPI_NEXT(602, MPI_T_finalize)();
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 602, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -735,7 +945,13 @@ int MPI_T_init_thread(int required, int *provided)
         gompi_insight_start(t, 603, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)required);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 603);
+    }
     int rc = GOMPI_NEXT(603, MPI_T_init_thread)(required, provided);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 603, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, provided, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *provided);
@@ -755,7 +971,13 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
         gompi_insight_text(t, name);
         gompi_insight_word(t, (uint64_t)(int64_t)var_class);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 604);
+    }
     int rc = GOMPI_NEXT(604, MPI_T_pvar_get_index)(name, var_class, pvar_index);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 604, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, pvar_index, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *pvar_index);
@@ -780,7 +1002,13 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
         gompi_insight_word(t, (uintptr_t)desc);
         gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 605);
+    }
     int rc = GOMPI_NEXT(605, MPI_T_pvar_get_info)(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 605, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -807,7 +1035,13 @@ int MPI_T_pvar_get_num(int *num_pvar)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 606, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 606);
+    }
     int rc = GOMPI_NEXT(606, MPI_T_pvar_get_num)(num_pvar);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 606, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_pvar, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_pvar);
@@ -829,7 +1063,13 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
         gompi_insight_word(t, (uint64_t)(int64_t)pvar_index);
         gompi_insight_word(t, (uintptr_t)obj_handle);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 607);
+    }
     int rc = GOMPI_NEXT(607, MPI_T_pvar_handle_alloc)(session, pvar_index, obj_handle, handle, count);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 607, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, handle, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *handle);
@@ -850,7 +1090,13 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_list(t, handle, 1, sizeof *handle);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 608);
+    }
     int rc = GOMPI_NEXT(608, MPI_T_pvar_handle_free)(session, handle);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 608, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, handle, 1, sizeof *handle);
@@ -871,7 +1117,13 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 609);
+    }
     int rc = GOMPI_NEXT(609, MPI_T_pvar_read)(session, handle, buf);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 609, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -891,7 +1143,13 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 610);
+    }
     int rc = GOMPI_NEXT(610, MPI_T_pvar_readreset)(session, handle, buf);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 610, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -910,7 +1168,13 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 611);
+    }
     int rc = GOMPI_NEXT(611, MPI_T_pvar_reset)(session, handle);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 611, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -927,7 +1191,13 @@ int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 612, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 612);
+    }
     int rc = GOMPI_NEXT(612, MPI_T_pvar_session_create)(session);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 612, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, session, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *session);
@@ -946,7 +1216,13 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
         gompi_insight_start(t, 613, __builtin_return_address(0));
         gompi_insight_list(t, session, 1, sizeof *session);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 613);
+    }
     int rc = GOMPI_NEXT(613, MPI_T_pvar_session_free)(session);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 613, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, session, 1, sizeof *session);
@@ -966,7 +1242,13 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 614);
+    }
     int rc = GOMPI_NEXT(614, MPI_T_pvar_start)(session, handle);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 614, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -985,7 +1267,13 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 615);
+    }
     int rc = GOMPI_NEXT(615, MPI_T_pvar_stop)(session, handle);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 615, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1005,7 +1293,13 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 616);
+    }
     int rc = GOMPI_NEXT(616, MPI_T_pvar_write)(session, handle, buf);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 616, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -1028,7 +1322,13 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
         gompi_insight_word(t, (uintptr_t)desc);
         gompi_insight_list(t, desc_len, 1, sizeof *desc_len);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 617);
+    }
     int rc = GOMPI_NEXT(617, MPI_T_source_get_info)(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 617, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -1051,7 +1351,13 @@ int MPI_T_source_get_num(int *num_sources)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 618, __builtin_return_address(0));
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 618);
+    }
     int rc = GOMPI_NEXT(618, MPI_T_source_get_num)(num_sources);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 618, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, num_sources, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *num_sources);
@@ -1070,7 +1376,13 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
         gompi_insight_start(t, 619, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)source_index);
     }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 619);
+    }
     int rc = GOMPI_NEXT(619, MPI_T_source_get_timestamp)(source_index, timestamp);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 619, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, timestamp, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *timestamp);

@@ -89,6 +89,9 @@ func (o *observation) start(j *job) error {
 			return err
 		}
 	}
+	if o.memory.Mode()&insight.Stats != 0 {
+		go o.memory.Tick(o.stop)
+	}
 	go func() {
 		o.done <- o.memory.Follow(o.stop, func(rank int, r *insight.Record) {
 			for _, l := range o.listeners {

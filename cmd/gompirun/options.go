@@ -50,6 +50,8 @@ For the job, before the first program:
                           processors of one, in blocks of ranks; if not said, each of several ranks to its share of
                           the cores, if there are as many; not where Slurm or another launcher starts the ranks
   --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
+  --stats, --stats=FILE   say at the end where the time went: calls, bytes and times of each function and window, and
+                          the three things that cost most; or write it to FILE as JSON; see docs/INSIGHT.md
   --records FILE          write every call of every rank to FILE, a line each, with its arguments; see docs/INSIGHT.md
   --preflight             instead of a program: which of the hosts can connect to which, by which of their addresses, how fast, and what
                           is wrong where they cannot; then the exit status is 1
@@ -133,6 +135,7 @@ type option struct {
 	names  []string // without dashes; with one: only spelled like this
 	value  string   // what its value is called; "": it takes none
 	second string   // what its second value is called, which comes behind a "=" as well; "": it takes none
+	choice bool     // its value may be left out, and comes behind a "=" only
 	job    bool     // it is about the job, not about one program
 	set    func(p *parser, value string) error
 }
@@ -176,6 +179,10 @@ var table = []option{
 	{names: []string{"rank-by"}, value: "way to rank", job: true, set: (*parser).setRank},
 	{names: []string{"preflight"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.preflight = true; return nil }},
+	{names: []string{"stats"}, value: "file", choice: true, job: true, set: func(p *parser, v string) error {
+		p.opts.listeners = append(p.opts.listeners, &statistics{path: v})
+		return nil
+	}},
 	{names: []string{"records"}, value: "file", job: true, set: func(p *parser, v string) error {
 		p.opts.listeners = append(p.opts.listeners, &recordWriter{path: v})
 		return nil
@@ -352,7 +359,7 @@ func (p *parser) options(args []string) (rest []string, err error) {
 			return nil, fmt.Errorf("%s is about the whole job and must stand before the first program", arg)
 		case o.value == "" && attached:
 			return nil, fmt.Errorf("%s takes no value", arg)
-		case o.value != "" && !attached:
+		case o.value != "" && !attached && !o.choice:
 			if len(args) == 0 {
 				return nil, fmt.Errorf("%s needs a %s", arg, o.value)
 			}
@@ -364,7 +371,7 @@ func (p *parser) options(args []string) (rest []string, err error) {
 			}
 			value, args = value+"="+args[0], args[1:]
 		}
-		if o.value != "" && value == "" {
+		if o.value != "" && value == "" && (attached || !o.choice) {
 			return nil, fmt.Errorf("%s needs a %s", arg, o.value)
 		}
 		if err := o.set(p, value); err != nil {

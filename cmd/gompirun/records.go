@@ -33,7 +33,7 @@ func (w *recordWriter) begin(j *job) (err error) {
 func (w *recordWriter) record(rank int, r *insight.Record) {
 	part := w.job.observation.memory.Rank(rank)
 	began, _ := part.Clocks()
-	fmt.Fprintf(w.to, "%d.%d %d %s ", rank, r.Thread, int64(r.Start)-began, where(part, r.Caller))
+	fmt.Fprintf(w.to, "%d.%d %d %s ", rank, r.Thread, int64(r.Start-began), where(part, r.Caller))
 	if r.Entry {
 		fmt.Fprintf(w.to, "> %s(%s)\n", r.Function.Name, valueTexts(r.Inputs))
 		return

@@ -15,7 +15,7 @@ const (
 // The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/z_layout.h.
 const (
 	Magic   = 0x676d70696e736967 // "gmpinsig"
-	Version = 1
+	Version = 2
 
 	JobMagic     = 0
 	JobVersion   = 8  // uint32
@@ -26,6 +26,7 @@ const (
 	JobFunctions = 28 // uint32: how many the table has
 	JobPartSize  = 32
 	JobRingSize  = 40
+	JobTick      = 64 // uint32: CLOCK_MONOTONIC in ms, which gompirun keeps while calls are counted; on a line of its own
 	JobSize      = 4096
 
 	PartPid       = 0  // uint32: of the process that has taken the part, 0: none has
@@ -42,6 +43,14 @@ const (
 	PartTail      = 128 // what has been read
 	PartDropped   = 192 // records that did not fit
 	PartPolls     = 200 // tests that found nothing
+
+	PartTicks     = 256 // what counters measure time in, when the part was taken
+	PartTicksNow  = 264 // the same, and CLOCK_MONOTONIC, at a later moment; 0: there was none
+	PartNow       = 272
+	PartEnded     = 280 // CLOCK_MONOTONIC when MPI_Finalize returned, 0: it has not
+	PartUncounted = 288 // uint32: threads for which there was no room
+	PartWindows   = 292 // uint32: how many windows are known
+	PartOwners    = 512 // a uint32 for each slot: a thread has it
 	PartTable     = 4096
 
 	ObjectLow  = 0 // the addresses of an object: from, to
@@ -52,7 +61,34 @@ const (
 	MaxObjects = 512
 	PartNameAt = PartTable + MaxObjects*ObjectSize
 	NamesSize  = 48 << 10
-	PartRing   = PartNameAt + NamesSize
+
+	WindowHandle  = 0  // 0: it has been freed
+	WindowLeader  = 8  // int32: the first member's rank in MPI_COMM_WORLD, -1: unknown
+	WindowMembers = 12 // uint32
+	WindowOrdinal = 16 // uint32: among those of this leader and size
+	WindowLabel   = 24 // its name
+	LabelSize     = 104
+	WindowSize    = WindowLabel + LabelSize
+	MaxWindows    = 64 // the last one stands for all that come later
+	PartWindowAt  = PartNameAt + NamesSize
+
+	// A slot has the counters of a thread, or of several of which one runs at a time.
+	Slots        = 64
+	CountCalls   = 0
+	CountBytes   = 8
+	CountTicks   = 16 // of those calls that were measured, each times the number of calls that it stands for
+	CountLeft    = 24 // uint32: calls until one is measured
+	CountStride  = 28 // uint32: how many a measured call stands for
+	CountSize    = 32
+	MaxFunctions = 704
+	UseCalls     = 0
+	UseBytes     = 8  // of operations
+	UseTicks     = 16 // of waits
+	UseSize      = 24
+	SlotWindows  = MaxFunctions * CountSize
+	SlotSize     = (SlotWindows + MaxWindows*int(Uses)*UseSize + 4095) / 4096 * 4096
+	PartSlots    = PartWindowAt + MaxWindows*WindowSize
+	PartRing     = PartSlots + Slots*SlotSize
 
 	// Elements is how many of a list are recorded at most.
 	Elements = 4096
@@ -82,6 +118,9 @@ const (
 	Absent          // no value: an output of a call that failed, a list that means nothing at this rank
 )
 
+// EnvAlone has a process count without gompirun if its value is "stats".
+const EnvAlone = "GOMPIRMA_INSIGHT"
+
 // EnvFd names the descriptor of the shared memory in the environment of a rank, which gompirun sets.
 const EnvFd = "GOMPIRMA_INSIGHT_FD"
 
@@ -93,57 +132,91 @@ type Constant struct {
 
 // Constants are those that C needs, by their names there.
 var Constants = []Constant{
-	{"MAGIC", Magic},
-	{"VERSION", Version},
-	{"JOB_MAGIC", JobMagic},
-	{"JOB_VERSION", JobVersion},
-	{"JOB_MODE", JobMode},
-	{"JOB_RANKS", JobRanks},
-	{"JOB_BELL", JobBell},
-	{"JOB_SLEEPING", JobSleeping},
-	{"JOB_FUNCTIONS", JobFunctions},
-	{"JOB_PART_SIZE", JobPartSize},
-	{"JOB_RING_SIZE", JobRingSize},
-	{"JOB_SIZE", JobSize},
-	{"PART_PID", PartPid},
-	{"PART_THREADS", PartThreads},
-	{"PART_OTHERS", PartOthers},
-	{"PART_ROOM", PartRoom},
-	{"PART_FULL", PartFull},
-	{"PART_OBJECTS", PartObjects},
-	{"PART_NAMES", PartNames},
-	{"PART_LOST", PartLost},
-	{"PART_MONOTONIC", PartMonotonic},
-	{"PART_REALTIME", PartRealtime},
-	{"PART_HEAD", PartHead},
-	{"PART_TAIL", PartTail},
-	{"PART_DROPPED", PartDropped},
-	{"PART_POLLS", PartPolls},
-	{"PART_TABLE", PartTable},
-	{"OBJECT_LOW", ObjectLow},
-	{"OBJECT_HIGH", ObjectHigh},
-	{"OBJECT_BIAS", ObjectBias},
-	{"OBJECT_NAME", ObjectName},
-	{"OBJECT_SIZE", ObjectSize},
-	{"MAX_OBJECTS", MaxObjects},
-	{"PART_NAME_AT", PartNameAt},
-	{"NAMES_SIZE", NamesSize},
-	{"PART_RING", PartRing},
-	{"ELEMENTS", Elements},
-	{"MAX_RECORD", MaxRecord},
-	{"STATUS_WORDS", StatusWords},
-	{"HEAD_WORDS", HeadWords},
-	{"MIN_RING", MinRing},
+	{"MAGIC", int64(Magic)},
+	{"VERSION", int64(Version)},
+	{"JOB_MAGIC", int64(JobMagic)},
+	{"JOB_VERSION", int64(JobVersion)},
+	{"JOB_MODE", int64(JobMode)},
+	{"JOB_RANKS", int64(JobRanks)},
+	{"JOB_BELL", int64(JobBell)},
+	{"JOB_SLEEPING", int64(JobSleeping)},
+	{"JOB_FUNCTIONS", int64(JobFunctions)},
+	{"JOB_PART_SIZE", int64(JobPartSize)},
+	{"JOB_RING_SIZE", int64(JobRingSize)},
+	{"JOB_TICK", int64(JobTick)},
+	{"JOB_SIZE", int64(JobSize)},
+	{"PART_PID", int64(PartPid)},
+	{"PART_THREADS", int64(PartThreads)},
+	{"PART_OTHERS", int64(PartOthers)},
+	{"PART_ROOM", int64(PartRoom)},
+	{"PART_FULL", int64(PartFull)},
+	{"PART_OBJECTS", int64(PartObjects)},
+	{"PART_NAMES", int64(PartNames)},
+	{"PART_LOST", int64(PartLost)},
+	{"PART_MONOTONIC", int64(PartMonotonic)},
+	{"PART_REALTIME", int64(PartRealtime)},
+	{"PART_HEAD", int64(PartHead)},
+	{"PART_TAIL", int64(PartTail)},
+	{"PART_DROPPED", int64(PartDropped)},
+	{"PART_POLLS", int64(PartPolls)},
+	{"PART_TABLE", int64(PartTable)},
+	{"OBJECT_LOW", int64(ObjectLow)},
+	{"OBJECT_HIGH", int64(ObjectHigh)},
+	{"OBJECT_BIAS", int64(ObjectBias)},
+	{"OBJECT_NAME", int64(ObjectName)},
+	{"OBJECT_SIZE", int64(ObjectSize)},
+	{"MAX_OBJECTS", int64(MaxObjects)},
+	{"PART_NAME_AT", int64(PartNameAt)},
+	{"NAMES_SIZE", int64(NamesSize)},
+	{"PART_RING", int64(PartRing)},
+	{"ELEMENTS", int64(Elements)},
+	{"MAX_RECORD", int64(MaxRecord)},
+	{"STATUS_WORDS", int64(StatusWords)},
+	{"HEAD_WORDS", int64(HeadWords)},
+	{"MIN_RING", int64(MinRing)},
 	{"MODE_STATS", int64(Stats)},
 	{"MODE_RECORDS", int64(Records)},
 	{"MODE_ENTRIES", int64(Entries)},
 	{"MODE_WAITS", int64(Waits)},
 	{"MODE_POLLS", int64(Polls)},
-	{"FLAG_ENTRY", flagEntry},
-	{"FLAG_TRUNCATED", flagTruncated},
+	{"FLAG_ENTRY", int64(flagEntry)},
+	{"FLAG_TRUNCATED", int64(flagTruncated)},
 	{"STATE_GIVEN", int64(Given)},
 	{"STATE_TRUNCATED", int64(Truncated)},
 	{"STATE_NULL", int64(Null)},
 	{"STATE_SPECIAL", int64(Special)},
 	{"STATE_ABSENT", int64(Absent)},
+	{"PART_TICKS", int64(PartTicks)},
+	{"PART_TICKS_NOW", int64(PartTicksNow)},
+	{"PART_NOW", int64(PartNow)},
+	{"PART_ENDED", int64(PartEnded)},
+	{"PART_UNCOUNTED", int64(PartUncounted)},
+	{"PART_WINDOWS", int64(PartWindows)},
+	{"PART_OWNERS", int64(PartOwners)},
+	{"WINDOW_HANDLE", int64(WindowHandle)},
+	{"WINDOW_LEADER", int64(WindowLeader)},
+	{"WINDOW_MEMBERS", int64(WindowMembers)},
+	{"WINDOW_ORDINAL", int64(WindowOrdinal)},
+	{"WINDOW_LABEL", int64(WindowLabel)},
+	{"LABEL_SIZE", int64(LabelSize)},
+	{"WINDOW_SIZE", int64(WindowSize)},
+	{"MAX_WINDOWS", int64(MaxWindows)},
+	{"PART_WINDOW_AT", int64(PartWindowAt)},
+	{"SLOTS", int64(Slots)},
+	{"COUNT_CALLS", int64(CountCalls)},
+	{"COUNT_BYTES", int64(CountBytes)},
+	{"COUNT_TICKS", int64(CountTicks)},
+	{"COUNT_LEFT", int64(CountLeft)},
+	{"COUNT_STRIDE", int64(CountStride)},
+	{"COUNT_SIZE", int64(CountSize)},
+	{"MAX_FUNCTIONS", int64(MaxFunctions)},
+	{"USE_CALLS", int64(UseCalls)},
+	{"USE_BYTES", int64(UseBytes)},
+	{"USE_TICKS", int64(UseTicks)},
+	{"USE_SIZE", int64(UseSize)},
+	{"SLOT_WINDOWS", int64(SlotWindows)},
+	{"SLOT_SIZE", int64(SlotSize)},
+	{"PART_SLOTS", int64(PartSlots)},
+	{"SLOTS", int64(Slots)},
+	{"USES", int64(Uses)},
 }

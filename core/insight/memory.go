@@ -105,9 +105,10 @@ func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropp
 // Polls returns how many tests found nothing and were not recorded for that.
 func (r *Rank) Polls() uint64 { return atomic.LoadUint64(u64(r.part, PartPolls)) }
 
-// Clocks returns what CLOCK_MONOTONIC and CLOCK_REALTIME were at one moment, in ns.
-func (r *Rank) Clocks() (monotonic, realtime int64) {
-	return int64(atomic.LoadUint64(u64(r.part, PartMonotonic))), int64(atomic.LoadUint64(u64(r.part, PartRealtime)))
+// Clocks returns what CLOCK_MONOTONIC and CLOCK_REALTIME, in ns, were when the rank called MPI first.
+func (r *Rank) Clocks() (monotonic time.Duration, realtime int64) {
+	return time.Duration(atomic.LoadUint64(u64(r.part, PartMonotonic))),
+		int64(atomic.LoadUint64(u64(r.part, PartRealtime)))
 }
 
 // Objects returns what the process has loaded, the latest last. The address of each record's caller is in one of them
@@ -161,6 +162,22 @@ func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
 
 // How long a reader sleeps at most when there is nothing to read: who writes wakes it only when a ring fills.
 const nap = 20 * time.Millisecond
+
+// Tick keeps the word of the time that ranks count long waits by, until stop is closed.
+func (m *Memory) Tick(stop <-chan struct{}) {
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for {
+		var now unix.Timespec
+		unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)
+		atomic.StoreUint32(u32(m.bytes, JobTick), uint32(now.Nano()/1e6))
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+		}
+	}
+}
 
 // Follow calls use with the records of all ranks until stop is closed, and then with those that are left: the ranks
 // have ended by then. Those of one rank come in the order in which their calls returned, or in which those were entered

@@ -21,7 +21,7 @@ func insightFiles() []file {
 		for _, c := range e.chapters {
 			fmt.Fprintf(&b, "//   %d %s\n", c, abi.Chapters()[c])
 		}
-		b.WriteString("\n#include \"insight/record.h\"\n")
+		b.WriteString("\n#include \"insight/count.h\"\n")
 		for i, f := range abi.Functions() {
 			if slices.Contains(e.chapters, f.Chapter) {
 				writeWrapper(&b, i, f)
@@ -42,7 +42,8 @@ func insightLayout() []byte {
 		fmt.Fprintf(&b, "#define GOMPI_INSIGHT_%s %#x\n", c.Name, c.Value)
 	}
 	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_FUNCTIONS %d\n", len(abi.Functions()))
-	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_ENV_FD %q\n\n#endif\n", insight.EnvFd)
+	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_ENV_FD %q\n#define GOMPI_INSIGHT_ENV_ALONE %q\n\n#endif\n", insight.EnvFd,
+		insight.EnvAlone)
 	return b.Bytes()
 }
 
@@ -78,7 +79,9 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	if insight.MayWait(f) {
 		b.WriteString("        gompi_insight_entered(t);\n")
 	}
-	fmt.Fprintf(b, "    }\n    int rc = %s;\n    if (gompi_insight_records(t)", call)
+	b.WriteString("    }\n")
+	writeCounting(b, number, f, call)
+	b.WriteString("    if (gompi_insight_records(t)")
 	if insight.Poll(f) {
 		b.WriteString(" && gompi_insight_found(t, rc, flag)")
 	}
@@ -89,6 +92,130 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 		}
 	}
 	b.WriteString("        gompi_insight_write(t);\n    }\n    gompi_insight_end(t);\n    return rc;\n")
+}
+
+// atWindow are what a window's counters are told of, by function: before the call, and after it.
+var atWindow = map[string][2]string{
+	"MPI_Win_create":          {"", "gompi_insight_window_made(*win);"},
+	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_made(*win);"},
+	"MPI_Win_allocate":        {"", "gompi_insight_window_made(*win);"},
+	"MPI_Win_allocate_shared": {"", "gompi_insight_window_made(*win);"},
+	"MPI_Win_set_name":        {"", "gompi_insight_window_named(win, win_name);"},
+	"MPI_Win_free":            {"if (win != NULL)\n            gompi_insight_window_freed(*win);", ""},
+	"MPI_Type_free":           {"gompi_add_total(&gompi_insight_age, 1);", ""},
+	"MPI_Finalize":            {"gompi_insight_report();", "gompi_insight_ended();"},
+}
+
+// writeCounting writes a call with what counts it.
+func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
+	b.WriteString("    uint64_t began = 0;\n")
+	told := atWindow[strings.TrimSuffix(f.Name, "_c")]
+	use, uses := insight.UseOf(f)
+	at := "NULL" // what it waits for
+	if uses && use.Waits() {
+		b.WriteString("    struct gompi_insight_use *use = NULL;\n")
+		at = "use"
+	}
+	if insight.MayWait(f) {
+		b.WriteString("    uint32_t tick = 0;\n")
+	}
+	b.WriteString("    if (gompi_insight_counts(t)) {\n")
+	if told[0] != "" {
+		fmt.Fprintf(b, "        %s\n", told[0])
+	}
+	bytes := bytesOf(f)
+	if bytes != "" && hasParam(f, "root") {
+		bytes = "root == MPI_PROC_NULL ? 0 : " + bytes // then nothing else has a meaning
+		if strings.Contains(f.Name, "atter") || strings.Contains(f.Name, "ather") {
+			bytes = strings.Replace(bytes, "root == MPI_PROC_NULL", "root < 0", 1) // at MPI_ROOT as well
+		}
+	}
+	if bytes != "" {
+		fmt.Fprintf(b, "        int64_t bytes = %s;\n        gompi_insight_bytes(t, %d, bytes);\n", bytes, number)
+	}
+	switch {
+	case at == "use":
+		fmt.Fprintf(b, "        use = gompi_insight_use(t, win, %d, 0);\n", use)
+	case uses:
+		fmt.Fprintf(b, "        gompi_insight_use(t, win, %d, bytes);\n", use)
+	}
+	fmt.Fprintf(b, "        began = gompi_insight_count(t, %d);\n", number)
+	if insight.MayWait(f) {
+		b.WriteString("        tick = gompi_insight_tick();\n")
+	}
+	fmt.Fprintf(b, "    }\n    int rc = %s;\n", call)
+	if insight.MayWait(f) {
+		fmt.Fprintf(b, "    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))\n"+
+			"        gompi_insight_waited(t, %d, began, tick, %s);\n", number, at)
+	} else {
+		fmt.Fprintf(b, "    if (__builtin_expect(began != 0, 0))\n        gompi_insight_measured(t, %d, began);\n",
+			number)
+	}
+	if told[1] != "" {
+		fmt.Fprintf(b, "    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)\n        %s\n", told[1])
+	}
+}
+
+// bytesOf returns the C expression of the bytes that a call moves for the rank that calls, "": none.
+func bytesOf(f *abi.Function) string {
+	name := strings.TrimSuffix(f.Name, "_c")
+	if !slices.Contains([]int{3, 6, 8, 12, 14}, f.Chapter) || strings.HasSuffix(name, "_init") {
+		return ""
+	}
+	if _, operation := insight.UseOf(f); operation && hasParam(f, "target_count") {
+		return "gompi_insight_size(t, target_count, target_datatype)"
+	} else if operation && hasParam(f, "datatype") {
+		return "gompi_insight_size(t, 1, datatype)"
+	}
+	base := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(name, "MPI_"), "I"))
+	neighbors := strings.HasPrefix(base, "neighbor")
+	list := "gompi_insight_size_of_ints"
+	if f.Large {
+		list = "gompi_insight_size_of_counts"
+	}
+	one := func(counts, datatype string) string {
+		return fmt.Sprintf("gompi_insight_size(t, %s, %s)", counts, datatype)
+	}
+	unless := func(buffer, expression, otherwise string) string {
+		return fmt.Sprintf("%s == MPI_IN_PLACE ? %s : %s", buffer, otherwise, expression)
+	}
+	switch base {
+	case "alltoall":
+		return fmt.Sprintf("gompi_insight_members(comm) * (%s)", unless("sendbuf", one("sendcount", "sendtype"),
+			one("recvcount", "recvtype")))
+	case "neighbor_alltoall":
+		return "gompi_insight_neighbors(comm, true) * " + one("sendcount", "sendtype")
+	case "alltoallv", "neighbor_alltoallv":
+		return unless("sendbuf", fmt.Sprintf("%s(t, sendcounts, comm, sendtype, NULL, %v)", list, neighbors), "0")
+	case "alltoallw", "neighbor_alltoallw":
+		return unless("sendbuf", fmt.Sprintf("%s(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, %v)", list,
+			neighbors), "0")
+	case "reduce_scatter":
+		return list + "(t, recvcounts, comm, datatype, NULL, false)"
+	case "reduce_scatter_block":
+		return "gompi_insight_own_members(comm) * " + one("recvcount", "datatype")
+	case "scatter":
+		return unless("recvbuf", one("recvcount", "recvtype"), one("sendcount", "sendtype"))
+	case "scatterv":
+		return unless("recvbuf", one("recvcount", "recvtype"), "0")
+	case "gather", "allgather":
+		return unless("sendbuf", one("sendcount", "sendtype"), one("recvcount", "recvtype"))
+	case "gatherv", "allgatherv":
+		return unless("sendbuf", one("sendcount", "sendtype"), "0")
+	}
+	params := f.CParams()
+	for i, p := range params[:max(len(params)-1, 0)] {
+		next := params[i+1]
+		if strings.Contains(p.Kind.Name, "NUM_ELEM") && !p.Pointer() && next.Kind.Name == "DATATYPE" &&
+			!next.Pointer() {
+			return one(p.CName, next.CName)
+		}
+	}
+	return ""
+}
+
+func hasParam(f *abi.Function, name string) bool {
+	return slices.ContainsFunc(f.CParams(), func(p *abi.Param) bool { return p.Name == name })
 }
 
 // writeItem writes what writes an item down.

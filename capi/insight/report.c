@@ -1,0 +1,88 @@
+// The table of --stats where no gompirun reads the counters: under another launcher the ranks add them up when they
+// call MPI_Finalize, and rank 0 prints.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "insight/ask.h"
+#include "insight/count.h"
+
+enum { SHOWN = 20 };
+
+// A function in the table: sums over all ranks, and where its time was longest.
+struct gompi_insight_row {
+	int function;
+	uint64_t calls, bytes;
+	double seconds;
+	struct {
+		double seconds;
+		int rank;
+	} most;
+};
+
+// Adds up a rank's counters: calls and bytes in sums, seconds apart.
+static void add_up(uint64_t (*sums)[2], double *seconds) {
+	struct gompi_insight_part *part = gompi_insight_part;
+	double per_tick = (double)(gompi_insight_now(CLOCK_MONOTONIC) - (int64_t)part->monotonic) * 1e-9 /
+			  (double)(gompi_insight_ticks() - gompi_load(&part->ticks));
+	for (int s = 0; s < GOMPI_INSIGHT_SLOTS && s < (int)gompi_load(&part->threads); s++) {
+		for (int f = 0; f < GOMPI_INSIGHT_FUNCTIONS; f++) {
+			struct gompi_insight_count *c = &part->slots[s].functions[f];
+			sums[f][0] += gompi_load(&c->calls);
+			sums[f][1] += gompi_load(&c->bytes);
+			seconds[f] += (double)gompi_load(&c->ticks) * per_tick;
+		}
+	}
+}
+
+static int later(const void *a, const void *b) {
+	double x = ((const struct gompi_insight_row *)a)->seconds, y = ((const struct gompi_insight_row *)b)->seconds;
+	return (x < y) - (x > y);
+}
+
+static void print_rows(struct gompi_insight_row *rows, int n, int ranks, double run) {
+	qsort(rows, n, sizeof *rows, later);
+	fprintf(stderr, "gompirma: %d ranks, %.3g s at rank 0\n\n  %-30s %12s %16s %12s %8s  %s\n", ranks, run, "call",
+		"count", "bytes", "seconds", "share", "most at rank");
+	for (int i = 0; i < n && i < SHOWN; i++)
+		fprintf(stderr, "  %-30s %12llu %16llu %12.4g %6.2f %%  %d (%.4g s)\n",
+			gompi_insight_names[rows[i].function], (unsigned long long)rows[i].calls,
+			(unsigned long long)rows[i].bytes, rows[i].seconds, 100 * rows[i].seconds / run / ranks,
+			rows[i].most.rank, rows[i].most.seconds);
+}
+
+void gompi_insight_report(void) {
+	enum { N = GOMPI_INSIGHT_FUNCTIONS };
+	static uint64_t sums[N][2], all[N][2];
+	static double seconds[N], sum[N];
+	static struct {
+		double seconds;
+		int rank;
+	} own[N], most[N];
+	static struct gompi_insight_row rows[N];
+	int rank = 0, ranks = 0, started = 0;
+	if (gompi_insight_part == NULL || !gompi_insight_alone || GOMPI_ASK(MPI_Initialized, &started) != MPI_SUCCESS ||
+	    !started)
+		return;
+	(void)GOMPI_ASK(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+	(void)GOMPI_ASK(MPI_Comm_size, MPI_COMM_WORLD, &ranks);
+	add_up(sums, seconds);
+	for (int f = 0; f < N; f++) {
+		own[f].seconds = seconds[f];
+		own[f].rank = rank;
+	}
+	if (GOMPI_ASK(MPI_Reduce, sums, all, 2 * N, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
+	    GOMPI_ASK(MPI_Reduce, seconds, sum, N, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
+	    GOMPI_ASK(MPI_Reduce, own, most, N, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
+	    rank != 0)
+		return;
+	int n = 0;
+	for (int f = 0; f < N; f++)
+		if (all[f][0] > 0)
+			rows[n++] = (struct gompi_insight_row){
+				f, all[f][0], all[f][1], sum[f], {most[f].seconds, most[f].rank}};
+	print_rows(rows, n, ranks,
+		   (double)(gompi_insight_now(CLOCK_MONOTONIC) - (int64_t)gompi_insight_part->monotonic) * 1e-9);
+}

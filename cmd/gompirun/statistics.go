@@ -1,0 +1,276 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+// statistics is the listener of --stats. Ranks count, and nothing is made of it before they have ended.
+type statistics struct {
+	path string // "": a table on stderr
+	job  *job
+}
+
+func (s *statistics) mode() insight.Mode { return insight.Stats }
+
+func (s *statistics) begin(j *job) error {
+	s.job = j
+	if s.path == "" {
+		return nil
+	}
+	file, err := os.Create(s.path) // what cannot be written is said before the job
+	if err == nil {
+		err = file.Close()
+	}
+	return err
+}
+
+func (s *statistics) record(int, *insight.Record) {}
+
+func (s *statistics) end() error {
+	sum := summarize(s.job.observation.memory, monotonic())
+	if s.path == "" {
+		if len(sum.Ranks) > 0 {
+			s.job.out.stderr.say(sum.table(), true)
+		} else if !s.job.opts.quiet {
+			s.job.out.stderr.say("gompirun: --stats: no rank has called MPI\n", true)
+		}
+		return nil
+	}
+	text, err := json.MarshalIndent(sum, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.path, append(text, '\n'), 0o666)
+}
+
+// monotonic returns CLOCK_MONOTONIC.
+func monotonic() time.Duration {
+	var now unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)
+	return time.Duration(now.Nano())
+}
+
+// summary is all that --stats tells. Times are in seconds.
+type summary struct {
+	Seconds   float64           `json:"seconds"`   // of the longest rank
+	Mpi       float64           `json:"mpi"`       // the part of all ranks' time that was in MPI
+	Imbalance float64           `json:"imbalance"` // (most - mean) / most of the ranks' times outside of MPI
+	Ranks     []rankSummary     `json:"ranks"`
+	Functions []functionSummary `json:"functions"` // what cost most first
+	Windows   []windowSummary   `json:"windows"`
+	Costs     []string          `json:"costs"` // what costs most, in words
+}
+
+type rankSummary struct {
+	Rank      int     `json:"rank"`
+	Pid       int     `json:"pid"`
+	Threads   int     `json:"threads"`
+	Uncounted int     `json:"threads_not_counted,omitempty"`
+	Others    int     `json:"other_processes,omitempty"` // that called MPI beside it
+	Seconds   float64 `json:"seconds"`                   // from the first call to the end
+	Mpi       float64 `json:"mpi_seconds"`
+	Waiting   float64 `json:"waiting_seconds"` // of that in calls that may wait
+	Finalized bool    `json:"finalized"`
+}
+
+// use is what was done how often.
+type use struct {
+	Calls   uint64  `json:"calls"`
+	Bytes   uint64  `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (u *use) add(c insight.Count) {
+	u.Calls += c.Calls
+	u.Bytes += c.Bytes
+	u.Seconds += c.Time.Seconds()
+}
+
+type functionSummary struct {
+	Name string `json:"name"`
+	use
+	Share    float64   `json:"share"` // of all ranks' time
+	ByRank   []float64 `json:"seconds_by_rank"`
+	waits    bool
+	together bool // all members call it together
+}
+
+type windowSummary struct {
+	Name    string         `json:"name"`
+	Leader  int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD, -1: unknown
+	Members int            `json:"members"`
+	Ordinal int            `json:"ordinal"` // among the windows of these members
+	Uses    map[string]use `json:"uses"`
+	others  bool
+}
+
+// summarize makes it of what the ranks have counted. now is when those that did not call MPI_Finalize had ended.
+func summarize(m *insight.Memory, now time.Duration) *summary {
+	s := &summary{}
+	functions := make([]functionSummary, len(abi.Functions()))
+	for i, f := range abi.Functions() {
+		functions[i] = functionSummary{Name: f.Name, ByRank: make([]float64, m.Ranks()), waits: insight.MayWait(f),
+			together: insight.Collective(f)}
+	}
+	var all, mpi float64
+	for i := range m.Ranks() {
+		part := m.Rank(i)
+		if part.Pid() == 0 {
+			continue
+		}
+		from, to := part.Run()
+		r := rankSummary{Rank: i, Pid: part.Pid(), Threads: part.Threads(), Uncounted: part.Uncounted(),
+			Others: part.Others(), Finalized: to != 0}
+		if to == 0 {
+			to = now
+		}
+		r.Seconds = (to - from).Seconds()
+		for k, c := range m.Counts(i) {
+			functions[k].add(c)
+			functions[k].ByRank[i] = c.Time.Seconds()
+			r.Mpi += c.Time.Seconds()
+			if functions[k].waits {
+				r.Waiting += c.Time.Seconds()
+			}
+		}
+		s.Seconds = max(s.Seconds, r.Seconds)
+		all += r.Seconds
+		mpi += r.Mpi
+		s.Ranks = append(s.Ranks, r)
+		s.addWindows(m.Windows(i))
+	}
+	if all > 0 {
+		s.Mpi = mpi / all
+	}
+	for _, f := range functions {
+		if f.Calls > 0 {
+			f.Share = f.Seconds / max(all, 1e-9)
+			s.Functions = append(s.Functions, f)
+		}
+	}
+	slices.SortStableFunc(s.Functions, func(a, b functionSummary) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	s.Imbalance = s.imbalance()
+	s.Costs = s.costs()
+	return s
+}
+
+// addWindows adds what a rank has counted of its windows to what others have of the same.
+func (s *summary) addWindows(windows []insight.Window) {
+	for _, w := range windows {
+		at := slices.IndexFunc(s.Windows, func(k windowSummary) bool {
+			return k.Leader == w.Leader && k.Members == w.Members && k.Ordinal == w.Ordinal && k.others == w.Others
+		})
+		if at < 0 || w.Leader < 0 && !w.Others {
+			at = len(s.Windows)
+			s.Windows = append(s.Windows, windowSummary{Leader: w.Leader, Members: w.Members, Ordinal: w.Ordinal,
+				Uses: map[string]use{}, others: w.Others})
+		}
+		k := &s.Windows[at]
+		if k.Name = cmp.Or(k.Name, w.Name); w.Others {
+			k.Name = "others"
+		}
+		for u, c := range w.Uses {
+			if c.Calls > 0 {
+				name := insight.Use(u).String()
+				sum := k.Uses[name]
+				sum.add(c)
+				k.Uses[name] = sum
+			}
+		}
+	}
+}
+
+// outside returns how long a rank was outside of MPI: with several threads, as if they had taken turns.
+func (r *rankSummary) outside() float64 { return max(r.Seconds-r.Mpi/float64(max(r.Threads, 1)), 0) }
+
+// imbalance returns how much of the time of the rank that computes longest the others have nothing to compute.
+func (s *summary) imbalance() float64 {
+	most, sum := 0.0, 0.0
+	for i := range s.Ranks {
+		most = max(most, s.Ranks[i].outside())
+		sum += s.Ranks[i].outside()
+	}
+	if most == 0 {
+		return 0
+	}
+	return (most - sum/float64(len(s.Ranks))) / most
+}
+
+// costs says in words which three functions cost most, and at which rank most of all.
+func (s *summary) costs() (lines []string) {
+	for _, f := range s.Functions[:min(3, len(s.Functions))] {
+		most, least := 0, 0 // indices into s.Ranks
+		share := func(i int) float64 { return 100 * f.ByRank[s.Ranks[i].Rank] / max(s.Ranks[i].Seconds, 1e-9) }
+		for i := range s.Ranks {
+			if share(i) > share(most) {
+				most = i
+			}
+			if share(i) < share(least) {
+				least = i
+			}
+		}
+		if share(most) < 0.05 {
+			continue
+		}
+		did, where := "spent", s.window(f.Name)
+		if f.waits {
+			did = "waited"
+		}
+		line := fmt.Sprintf("rank %d %s %.3g %% of the run in %s%s", s.Ranks[most].Rank, did, share(most), f.Name, where)
+		switch {
+		case len(s.Ranks) == 1:
+		case share(least) > 0.8*share(most):
+			line = fmt.Sprintf("the ranks %s %.3g to %.3g %% of the run in %s%s", did, share(least), share(most),
+				f.Name, where)
+		case f.waits && f.together:
+			line += fmt.Sprintf(" for rank %d, which spent %.3g %% there", s.Ranks[least].Rank, share(least))
+		case len(s.Ranks) > 1:
+			line += fmt.Sprintf(", rank %d %.3g %%", s.Ranks[least].Rank, share(least))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// window names the window that nearly all of a function's time belongs to, if there are several.
+func (s *summary) window(function string) string {
+	u, ok := insight.UseOf(abi.FunctionByName(function))
+	if !ok || !u.Waits() || len(s.Windows) < 2 {
+		return ""
+	}
+	all, most, name := 0.0, 0.0, ""
+	for i := range s.Windows {
+		t := s.Windows[i].Uses[u.String()].Seconds
+		all += t
+		if t > most {
+			most, name = t, s.Windows[i].title()
+		}
+	}
+	if most < 0.9*all || name == "" {
+		return ""
+	}
+	return " of " + name
+}
+
+// title is how messages call a window.
+func (w *windowSummary) title() string {
+	switch {
+	case w.others:
+		return "all other windows"
+	case w.Name != "":
+		return fmt.Sprintf("window '%s'", w.Name)
+	case w.Leader < 0:
+		return fmt.Sprintf("window %d", w.Ordinal)
+	}
+	return fmt.Sprintf("window %d of rank %d and %d more", w.Ordinal, w.Leader, w.Members-1)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"gompirma/core/insight"
+)
+
+// shownFunctions is how many functions the table has at most; all are in the JSON.
+const shownFunctions = 20
+
+// table returns what --stats prints.
+func (s *summary) table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "gompirun: %d %s, %s, %.3g %% of it in MPI\n\n", len(s.Ranks), plural(len(s.Ranks), "rank"),
+		seconds3(s.Seconds), 100*s.Mpi)
+	fmt.Fprintf(&b, "  %-30s %12s %10s %10s %8s\n", "call", "count", "bytes", "time", "share")
+	rest := functionSummary{}
+	for i, f := range s.Functions {
+		if i >= shownFunctions {
+			rest.Calls += f.Calls
+			rest.Bytes += f.Bytes
+			rest.Seconds += f.Seconds
+			rest.Share += f.Share
+			continue
+		}
+		fmt.Fprintf(&b, "  %-30s %12d %10s %10s %6.2f %%\n", f.Name, f.Calls, size(f.Bytes), seconds3(f.Seconds), 100*f.Share)
+	}
+	if rest.Calls > 0 {
+		fmt.Fprintf(&b, "  %-30s %12d %10s %10s %6.2f %%\n", fmt.Sprintf("%d others", len(s.Functions)-shownFunctions),
+			rest.Calls, size(rest.Bytes), seconds3(rest.Seconds), 100*rest.Share)
+	}
+	for i := range s.Windows {
+		w := &s.Windows[i]
+		if len(w.Uses) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n  %-30s %12s %10s %10s\n", w.title(), "count", "bytes", "waited")
+		for u := range insight.Uses {
+			c, some := w.Uses[u.String()]
+			if !some {
+				continue
+			}
+			waited := "-"
+			if u.Waits() {
+				waited = seconds3(c.Seconds)
+			}
+			fmt.Fprintf(&b, "    %-28s %12d %10s %10s\n", u, c.Calls, size(c.Bytes), waited)
+		}
+	}
+	s.writeBalance(&b)
+	if len(s.Costs) > 0 {
+		b.WriteString("\n  What costs most:\n")
+	}
+	for i, line := range s.Costs {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, line)
+	}
+	return b.String()
+}
+
+// writeBalance says how equally ranks compute, and what is not in the table.
+func (s *summary) writeBalance(b *strings.Builder) {
+	least, most := 0, 0
+	threads, others := 0, 0
+	for i := range s.Ranks {
+		if s.Ranks[i].outside() < s.Ranks[least].outside() {
+			least = i
+		}
+		if s.Ranks[i].outside() > s.Ranks[most].outside() {
+			most = i
+		}
+		threads += s.Ranks[i].Uncounted
+		others += s.Ranks[i].Others
+	}
+	if len(s.Ranks) > 1 {
+		fmt.Fprintf(b, "\n  Outside of MPI: from %s (rank %d) to %s (rank %d); imbalance %.3g %%\n",
+			seconds3(s.Ranks[least].outside()), s.Ranks[least].Rank, seconds3(s.Ranks[most].outside()),
+			s.Ranks[most].Rank, 100*s.Imbalance)
+	}
+	if threads > 0 {
+		fmt.Fprintf(b, "  Not counted: %d %s, since more than %d called MPI at a time\n", threads,
+			plural(threads, "thread"), insight.Slots)
+	}
+	if others > 0 {
+		fmt.Fprintf(b, "  Not counted: %d %s that called MPI beside the ranks\n", others, plural(others, "process"))
+	}
+}
+
+func plural(n int, word string) string {
+	switch {
+	case n == 1:
+		return word
+	case strings.HasSuffix(word, "s"):
+		return word + "es"
+	}
+	return word + "s"
+}
+
+// seconds3 writes a time with three digits.
+func seconds3(s float64) string {
+	switch {
+	case s == 0:
+		return "-"
+	case s < 1e-6:
+		return fmt.Sprintf("%.3g ns", s*1e9)
+	case s < 1e-3:
+		return fmt.Sprintf("%.3g us", s*1e6)
+	case s < 1:
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	case s < 1000:
+		return fmt.Sprintf("%.3g s", s)
+	}
+	return fmt.Sprintf("%.0f s", s)
+}
+
+// size writes a number of bytes with three digits.
+func size(n uint64) string {
+	if n == 0 {
+		return "-"
+	}
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	x, i := float64(n), 0
+	for ; x >= 1000 && i < len(units)-1; i++ {
+		x /= 1024
+	}
+	return fmt.Sprintf("%.3g %s", x, units[i])
+}

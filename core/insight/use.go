@@ -1,0 +1,52 @@
+package insight
+
+import (
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// Use is what a call does with a window, as counted for each.
+type Use int
+
+// The operations, then the waits.
+const (
+	Put Use = iota
+	Get
+	Accumulate
+	GetAccumulate
+	FetchAndOp
+	CompareAndSwap
+	Fence
+	Lock
+	Unlock
+	Flush
+	Pscw
+	Uses // how many there are
+)
+
+var useNames = [Uses]string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "fence",
+	"lock", "unlock", "flush", "pscw"}
+
+func (u Use) String() string { return useNames[u] }
+
+// Waits reports whether the calls are no operations but may wait.
+func (u Use) Waits() bool { return u >= Fence }
+
+var uses = map[string]Use{
+	"MPI_Put": Put, "MPI_Rput": Put, "MPI_Get": Get, "MPI_Rget": Get,
+	"MPI_Accumulate": Accumulate, "MPI_Raccumulate": Accumulate,
+	"MPI_Get_accumulate": GetAccumulate, "MPI_Rget_accumulate": GetAccumulate,
+	"MPI_Fetch_and_op": FetchAndOp, "MPI_Compare_and_swap": CompareAndSwap,
+	"MPI_Win_fence": Fence,
+	"MPI_Win_lock":  Lock, "MPI_Win_lock_all": Lock, "MPI_Win_unlock": Unlock, "MPI_Win_unlock_all": Unlock,
+	"MPI_Win_flush": Flush, "MPI_Win_flush_all": Flush, "MPI_Win_flush_local": Flush,
+	"MPI_Win_flush_local_all": Flush,
+	"MPI_Win_start":           Pscw, "MPI_Win_complete": Pscw, "MPI_Win_post": Pscw, "MPI_Win_wait": Pscw,
+}
+
+// UseOf returns what f does with its parameter win.
+func UseOf(f *abi.Function) (u Use, ok bool) {
+	u, ok = uses[strings.TrimSuffix(f.Name, "_c")]
+	return u, ok
+}

@@ -1,0 +1,308 @@
+package gotest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// counted is what --stats=FILE writes, as far as tests look at it.
+type counted struct {
+	Seconds, Mpi, Imbalance float64
+	Ranks                   []struct {
+		Rank, Threads int
+		Seconds       float64
+		MpiSeconds    float64 `json:"mpi_seconds"`
+		Waiting       float64 `json:"waiting_seconds"`
+		Finalized     bool
+		NotCounted    int `json:"threads_not_counted"`
+	}
+	Functions []struct {
+		Name         string
+		Calls, Bytes int64
+		Seconds      float64
+		Share        float64
+		ByRank       []float64 `json:"seconds_by_rank"`
+	}
+	Windows []struct {
+		Name                     string
+		Leader, Members, Ordinal int
+		Uses                     map[string]struct {
+			Calls, Bytes int64
+			Seconds      float64
+		}
+	}
+	Costs []string
+}
+
+// calls returns calls and bytes of each function.
+func (c *counted) calls() map[string][2]int64 {
+	all := map[string][2]int64{}
+	for _, f := range c.Functions {
+		all[f.Name] = [2]int64{f.Calls, f.Bytes}
+	}
+	return all
+}
+
+// statistics runs a job with --stats=FILE.
+func statistics(t *testing.T, env []string, wantStatus int, args ...string) *counted {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "stats.json")
+	l := prepare(t, append([]string{"--stats=" + file}, args...)...)
+	l.cmd.Env = append(l.cmd.Env, env...)
+	require.Equal(t, wantStatus, l.run(t), "%s%s", l.out.String(), l.err.String())
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var c counted
+	require.NoError(t, json.Unmarshal(content, &c), "%s", content)
+	return &c
+}
+
+const countedProgram = `
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int rank, n, data[64] = {0}, counts[4] = {1, 2, 3, 4}, displs[4] = {0, 1, 3, 6}, flag;
+	double *base, x[8] = {0}, y[8];
+	long one = 1, old;
+	MPI_Win win, second;
+	MPI_Datatype pair, triple;
+	MPI_Request request;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	MPI_Win_allocate(800, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	MPI_Win_set_name(win, "halo");
+	MPI_Win_create(base, 800, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &second);
+	MPI_Type_contiguous(2, MPI_DOUBLE, &pair);
+	MPI_Type_commit(&pair);
+	MPI_Win_fence(0, win);
+	for (int i = 0; i < 100; i++)
+		MPI_Put(x, 2, MPI_DOUBLE, (rank + 1) % n, 0, 1, pair, win);
+	MPI_Win_fence(0, win);
+	MPI_Type_free(&pair);
+	MPI_Type_contiguous(3, MPI_INT, &triple); // may have the handle that was freed
+	MPI_Type_commit(&triple);
+	MPI_Win_lock_all(0, second);
+	for (int i = 0; i < 50; i++) {
+		MPI_Get(data, 1, triple, (rank + 1) % n, 10, 1, triple, second);
+		MPI_Rput(y, 8, MPI_DOUBLE, rank, 50, 8, MPI_DOUBLE, second, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		MPI_Fetch_and_op(&one, &old, MPI_LONG, 0, 90, MPI_SUM, second);
+		MPI_Win_flush_all(second);
+	}
+	MPI_Accumulate(x, 3, MPI_DOUBLE, 0, 20, 3, MPI_DOUBLE, MPI_SUM, second);
+	MPI_Win_unlock_all(second);
+	MPI_Sendrecv(data, 5, MPI_INT, (rank + 1) % n, 1, data + 10, 5, MPI_INT, (rank + n - 1) % n, 1, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	MPI_Bcast(data, 7, MPI_INT, 0, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, x, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Alltoall(data, 2, MPI_INT, data + 20, 2, MPI_INT, MPI_COMM_WORLD);
+	MPI_Alltoallv(data, counts, displs, MPI_INT, data + 20, (int[]){rank + 1, rank + 1, rank + 1, rank + 1},
+		      (int[]){0, 4, 8, 12}, MPI_INT, MPI_COMM_WORLD);
+	MPI_Gather(data, 3, MPI_INT, data + 20, 3, MPI_INT, 0, MPI_COMM_WORLD);
+	MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+	if (rank == 0)
+		usleep(100000);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_free(&second);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}
+`
+
+// Counts and bytes are exact, also where a datatype has the handle of one that was freed.
+func TestInsightStats(t *testing.T) {
+	program := compile(t, countedProgram)
+	for name, args := range map[string][]string{
+		"program": {"-n", "4", program}, "shell": {"-n", "4", "sh", "-c", program + "; true"},
+		"nodes": {"-n", "4", "--nodes", "2", program},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := statistics(t, nil, 0, args...)
+			require.Equal(t, map[string][2]int64{
+				"MPI_Init": {4, 0}, "MPI_Comm_rank": {4, 0}, "MPI_Comm_size": {4, 0},
+				"MPI_Win_allocate": {4, 0}, "MPI_Win_set_name": {4, 0}, "MPI_Win_create": {4, 0},
+				"MPI_Type_contiguous": {8, 0}, "MPI_Type_commit": {8, 0}, "MPI_Type_free": {4, 0},
+				"MPI_Win_fence": {8, 0}, "MPI_Put": {400, 400 * 16}, "MPI_Win_lock_all": {4, 0},
+				"MPI_Get": {200, 200 * 12}, "MPI_Rput": {200, 200 * 64}, "MPI_Wait": {200, 0},
+				"MPI_Fetch_and_op": {200, 200 * 8}, "MPI_Win_flush_all": {200, 0},
+				"MPI_Accumulate": {4, 4 * 24}, "MPI_Win_unlock_all": {4, 0},
+				"MPI_Sendrecv": {4, 4 * 20}, "MPI_Bcast": {4, 4 * 28}, "MPI_Allreduce": {4, 4 * 64},
+				"MPI_Alltoall": {4, 4 * 4 * 8}, "MPI_Alltoallv": {4, 4 * 10 * 4}, "MPI_Gather": {4, 4 * 12},
+				"MPI_Iprobe": {4, 0}, "MPI_Barrier": {4, 0}, "MPI_Win_free": {8, 0}, "MPI_Finalize": {4, 0},
+			}, c.calls())
+			require.Len(t, c.Ranks, 4)
+			for i, r := range c.Ranks {
+				require.Equal(t, []int{i, 1}, []int{r.Rank, r.Threads})
+				require.True(t, r.Finalized)
+				require.Positive(t, r.MpiSeconds)
+				require.Positive(t, r.Waiting)
+				require.GreaterOrEqual(t, r.Seconds, 0.1)
+			}
+			require.Len(t, c.Windows, 2)
+			for i, want := range []struct {
+				name string
+				uses map[string][2]int64
+			}{
+				{"halo", map[string][2]int64{"put": {400, 400 * 16}, "fence": {8, 0}}},
+				{"", map[string][2]int64{"get": {200, 200 * 12}, "put": {200, 200 * 64},
+					"fetch_and_op": {200, 200 * 8}, "accumulate": {4, 4 * 24}, "lock": {4, 0},
+					"unlock": {4, 0}, "flush": {200, 0}}},
+			} {
+				w := c.Windows[i]
+				require.Equal(t, want.name, w.Name)
+				require.Equal(t, []int{0, 4, i}, []int{w.Leader, w.Members, w.Ordinal})
+				got := map[string][2]int64{}
+				for use, u := range w.Uses {
+					got[use] = [2]int64{u.Calls, u.Bytes}
+				}
+				require.Equal(t, want.uses, got)
+			}
+			// Rank 0 slept a tenth of a second while the others waited.
+			require.Len(t, c.Costs, 3)
+			require.Regexp(t, `^rank [123] waited [0-9.]+ % of the run in MPI_Barrier for rank 0, which spent `,
+				strings.Join(c.Costs, "\n"))
+			require.Positive(t, c.Imbalance)
+		})
+	}
+}
+
+// What is printed, and that the program's output is its own.
+func TestInsightStatsTable(t *testing.T) {
+	program := compile(t, countedProgram)
+	l := prepare(t, "--stats", "-n", "2", program)
+	require.Zero(t, l.run(t), l.err.String())
+	require.Empty(t, l.out.String())
+	form := regexp.MustCompile(`(?s)^gompirun: 2 ranks, \S+ m?s, \S+ % of it in MPI\n\n` +
+		`  call +count +bytes +time +share\n.*` +
+		`  MPI_Put +200 +3\.1[23] KiB +\S+ .s +\S+ %\n.*` +
+		`  window 'halo' +count +bytes +waited\n    put +200 +3\.1[23] KiB +-\n    fence +4 +- +\S+ .s\n\n` +
+		`  window 1 of rank 0 and 1 more +count.*    flush +100 +- +\S+ .s\n\n` +
+		`  Outside of MPI: from \S+ .s \(rank 1\) to \S+ ms \(rank 0\); imbalance \S+ %\n\n` +
+		`  What costs most:\n  1\. .*\n  2\. .*\n  3\. .*\n$`)
+	require.Regexp(t, form, l.err.String())
+
+	status, _, text := gompirun(t, "--stats", "-n", "2", "true")
+	require.Zero(t, status)
+	require.Equal(t, "gompirun: --stats: no rank has called MPI\n", text)
+	status, _, text = gompirun(t, "--stats=/nonexistent/x", "-n", "2", program)
+	require.Equal(t, 2, status)
+	require.Contains(t, text, "/nonexistent/x")
+}
+
+// Threads count for themselves, also more at a time than have slots, and those that come later.
+func TestInsightStatsThreads(t *testing.T) {
+	program := compile(t, `
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+static int each, size;
+static void *calls(void *unused)
+{
+	(void)unused;
+	int n;
+	for (int i = 0; i < each; i++)
+		MPI_Type_size(MPI_INT, &n);
+	return NULL;
+}
+static pthread_barrier_t together;
+static void *calls_together(void *unused)
+{
+	MPI_Type_size(MPI_INT, &size);
+	pthread_barrier_wait(&together);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	int level, threads = atoi(argv[1]);
+	pthread_t thread[100];
+	each = atoi(argv[2]);
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	for (int round = 0; round < 50; round++) {
+		for (int i = 0; i < threads; i++)
+			pthread_create(&thread[i], NULL, calls, NULL);
+		for (int i = 0; i < threads; i++)
+			pthread_join(thread[i], NULL);
+	}
+	pthread_barrier_init(&together, NULL, 99);
+	for (int i = 0; i < 99; i++)
+		pthread_create(&thread[i], NULL, calls_together, NULL);
+	for (int i = 0; i < 99; i++)
+		pthread_join(thread[i], NULL);
+	MPI_Finalize();
+	return 0;
+}`, "-pthread")
+	c := statistics(t, nil, 0, "-n", "2", program, "4", "1000")
+	require.Equal(t, int64(2*(50*4*1000+63)), c.calls()["MPI_Type_size"][0])
+	for _, r := range c.Ranks {
+		require.Equal(t, 1+50*4+99, r.Threads)
+		require.Equal(t, 36, r.NotCounted)
+	}
+}
+
+// A rank that was killed has counted what it did, and a job may be counted and recorded at once.
+func TestInsightStatsKilled(t *testing.T) {
+	program := compile(t, `
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+int main(void)
+{
+	int rank, size;
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int i = 0; i < 1000; i++)
+		MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1)
+		kill(getpid(), SIGKILL);
+	MPI_Recv(&size, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return 0;
+}`)
+	records := filepath.Join(t.TempDir(), "records")
+	c := statistics(t, nil, 128+9, "--records", records, "-n", "2", program)
+	require.Equal(t, int64(2000), c.calls()["MPI_Comm_size"][0])
+	require.Equal(t, int64(1), c.calls()["MPI_Recv"][0])
+	require.False(t, c.Ranks[1].Finalized)
+	content, err := os.ReadFile(records)
+	require.NoError(t, err)
+	require.Equal(t, 2000, strings.Count(string(content), "MPI_Comm_size("))
+}
+
+// Without gompirun, or under another launcher, rank 0 prints sums.
+func TestInsightAlone(t *testing.T) {
+	program := compile(t, countedProgram)
+	env := []string{"LD_PRELOAD=" + filepath.Join(built(t), "lib/libgompirma-insight.so"), "GOMPIRMA_INSIGHT=stats"}
+	check := func(n int, err string) {
+		require.Regexp(t, fmt.Sprintf(`(?m)^gompirma: %d ranks, \S+ s at rank 0$`, n), err)
+		require.Regexp(t, fmt.Sprintf(`(?m)^  MPI_Put +%d +%d +\S+ +\S+ %%  \d+ \(\S+ s\)$`, 100*n, 1600*n), err)
+	}
+	for _, n := range []int{1, 3} {
+		l := prepare(t, "-n", fmt.Sprint(n), "-x", env[0], "-x", env[1], program)
+		require.Zero(t, l.run(t), l.err.String())
+		check(n, l.err.String())
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), env...)
+	var text strings.Builder
+	cmd.Stderr = &text
+	require.NoError(t, cmd.Run(), text.String())
+	check(1, text.String())
+	// A program that is none of MPI, and a value that means nothing.
+	cmd = exec.Command("true")
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err)
+	require.Empty(t, string(out))
+}
