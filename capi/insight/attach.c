@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "insight/record.h"
+#include "insight/count.h"
 
 #define AT(type, field, offset) _Static_assert(offsetof(struct gompi_insight_##type, field) == offset, #field)
 AT(job, magic, GOMPI_INSIGHT_JOB_MAGIC);
@@ -84,12 +84,6 @@ static pthread_once_t insight_once = PTHREAD_ONCE_INIT;
 static pthread_key_t insight_key;  // gives a thread's record back
 static gompi_a32 insight_attached; // this process has its part
 
-int64_t gompi_insight_now(int clock) {
-	struct timespec now;
-	clock_gettime(clock, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 // Returns a number of the environment, or -1.
 static long number_of(const char *name) {
 	const char *text = getenv(name);
@@ -112,6 +106,17 @@ static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_jo
 		return NULL;
 	}
 	return (struct gompi_insight_part *)at;
+}
+
+// The descriptor of the memory, which whoever takes the part needs no longer, and which file it was.
+static int insight_fd = -1;
+static struct stat insight_file;
+
+static void close_insight(void) {
+	struct stat st;
+	if (insight_fd >= 0 && fstat(insight_fd, &st) == 0 && st.st_ino == insight_file.st_ino &&
+	    st.st_dev == insight_file.st_dev)
+		close(insight_fd); // else the program has closed it, and uses the number for something else
 }
 
 // Has a process count by itself, if the user asked for that: under another launcher.
@@ -147,6 +152,8 @@ __attribute__((constructor)) static void map_job(void) {
 		munmap(job, GOMPI_INSIGHT_JOB_SIZE);
 	else
 		gompi_insight_job = job;
+	insight_fd = fd;
+	insight_file = st;
 }
 
 // A forked process is not the rank.
@@ -159,7 +166,7 @@ static void forked(void) {
 }
 
 // Gives a thread a slot, with counters that the last one left there: they are sums.
-static void take_slot(struct gompi_insight_thread *t) {
+static void give_counters(struct gompi_insight_thread *t) {
 	for (int i = 0; i < GOMPI_INSIGHT_SLOTS; i++) {
 		uint32_t nobody = 0;
 		if (gompi_change_once(&gompi_insight_part->owners[i], &nobody, 1)) {
@@ -190,7 +197,9 @@ static void claim_rank(void) {
 	}
 	gompi_insight_part->monotonic = gompi_insight_now(CLOCK_MONOTONIC);
 	gompi_insight_part->realtime = gompi_insight_now(CLOCK_REALTIME);
+	close_insight();
 	gompi_insight_set_clock();
+	gompi_store(&gompi_insight_part->ticks, gompi_insight_ticks());
 	if (pthread_key_create(&insight_key, thread_ends) != 0)
 		return;
 	pthread_atfork(NULL, NULL, forked);
@@ -216,6 +225,6 @@ bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 	}
 	t->words = words;
 	if (t->mode & GOMPI_INSIGHT_MODE_STATS)
-		take_slot(t);
+		give_counters(t);
 	return true;
 }

@@ -10,35 +10,6 @@
 #define MOST_WAITING 8
 
 gompi_a32 gompi_insight_age = 1;
-bool gompi_insight_steady;
-
-// What reading the clock takes, in ticks.
-static uint64_t insight_cost;
-
-// Returns true if the processor's counter runs at one speed, whatever the processor does.
-static bool is_steady(void) {
-#if defined(__x86_64__)
-	uint32_t a = 0x80000000, b, c, d;
-	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-	if (a < 0x80000007)
-		return false;
-	a = 0x80000007;
-	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-	return d & 1 << 8;
-#else
-	return true;
-#endif
-}
-
-void gompi_insight_set_clock(void) {
-	gompi_insight_steady = is_steady();
-	insight_cost = UINT64_MAX;
-	for (int i = 0; i < 64; i++) {
-		uint64_t before = gompi_insight_ticks(), took = gompi_insight_ticks() - before;
-		insight_cost = took < insight_cost ? took : insight_cost;
-	}
-	gompi_store(&gompi_insight_part->ticks, gompi_insight_ticks());
-}
 
 // Notes what both clocks are now.
 static void note_clocks(struct gompi_insight_part *part, uint64_t ticks) {
@@ -52,11 +23,11 @@ static void set_stride(struct gompi_insight_count *c, uint32_t stride) { c->stri
 // Returns the next stride after a call that took so long: measuring is to cost little, and a row of short calls before
 // a long one must not hide that.
 static uint32_t next_stride(uint32_t stride, uint64_t took, uint32_t most) {
-	if (took >= 32 * insight_cost)
+	if (took >= 32 * gompi_insight_cost)
 		return 1;
-	if (took * stride < 32 * insight_cost)
+	if (took * stride < 32 * gompi_insight_cost)
 		return stride < most ? 2 * stride : most;
-	return stride > 1 && took * stride > 64 * insight_cost ? stride / 2 : stride;
+	return stride > 1 && took * stride > 64 * gompi_insight_cost ? stride / 2 : stride;
 }
 
 // Notes that a call has been measured now, and sometimes what both clocks are.
@@ -68,7 +39,7 @@ static void note_now(struct gompi_insight_thread *t, uint64_t now) {
 
 static uint64_t took_since(uint64_t began, uint64_t now) {
 	uint64_t took = now - began;
-	return took > insight_cost ? took - insight_cost : 0;
+	return took > gompi_insight_cost ? took - gompi_insight_cost : 0;
 }
 
 void gompi_insight_measured(struct gompi_insight_thread *t, int function, uint64_t began) {
@@ -76,7 +47,7 @@ void gompi_insight_measured(struct gompi_insight_thread *t, int function, uint64
 	uint64_t now = gompi_insight_ticks(), took = took_since(began, now);
 	uint32_t stride = c->stride ? c->stride : 1;
 	// What is far too long was an interruption, which the other calls did not have.
-	gompi_insight_raise(&c->ticks, took >= 32 * insight_cost ? took : took * stride);
+	gompi_insight_raise(&c->ticks, took >= 32 * gompi_insight_cost ? took : took * stride);
 	set_stride(c, next_stride(stride, took, MOST_LOCAL));
 	note_now(t, now);
 }
@@ -123,7 +94,9 @@ void gompi_insight_ended(void) {
 int64_t gompi_insight_ask_size(struct gompi_insight_thread *t, MPI_Datatype type) {
 	uint32_t age = gompi_load(&gompi_insight_age);
 	MPI_Count size = 0;
-	if (type == MPI_DATATYPE_NULL || GOMPI_ASK(MPI_Type_size_c, type, &size) != MPI_SUCCESS || size < 0)
+	// The standard's first handle of a datatype is this. Below there are none.
+	if ((uintptr_t)type <= (uintptr_t)MPI_DATATYPE_NULL || GOMPI_ASK(MPI_Type_size_c, type, &size) != MPI_SUCCESS ||
+	    size < 0)
 		return 0;
 	t->types[(uintptr_t)type % GOMPI_INSIGHT_TYPES] = (struct gompi_insight_type){type, age, size};
 	return size;

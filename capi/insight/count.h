@@ -14,6 +14,12 @@
 
 static inline bool gompi_insight_counts(const struct gompi_insight_thread *t) { return t->slot != NULL; }
 
+extern bool gompi_insight_steady;   // the processor's counter of ticks is a clock
+extern uint64_t gompi_insight_cost; // what reading that takes, in ticks
+
+// Sets up what counters measure time with.
+void gompi_insight_set_clock(void);
+
 static inline uint64_t gompi_insight_ticks(void) {
 #if defined(__x86_64__)
 	if (__builtin_expect(gompi_insight_steady, 1))
@@ -92,7 +98,7 @@ static inline struct gompi_insight_use *gompi_insight_use(struct gompi_insight_t
 }
 
 // A window has been made, has got a name, will be freed.
-void gompi_insight_window_made(MPI_Win win);
+void gompi_insight_window_made(MPI_Win win, MPI_Comm comm);
 void gompi_insight_window_named(MPI_Win win, const char *name);
 void gompi_insight_window_freed(MPI_Win win);
 

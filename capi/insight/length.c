@@ -2,6 +2,9 @@
 
 #include "insight/ask.h"
 
+// Returns true if a handle may be a communicator. The standard's first one is the null handle; below there are none.
+static bool may_be_comm(MPI_Comm comm) { return (uintptr_t)comm > (uintptr_t)MPI_COMM_NULL; }
+
 static bool intercommunicator(MPI_Comm comm) {
 	int inter = 0;
 	return GOMPI_ASK(MPI_Comm_test_inter, comm, &inter) == MPI_SUCCESS && inter;
@@ -9,19 +12,19 @@ static bool intercommunicator(MPI_Comm comm) {
 
 int64_t gompi_insight_own_members(MPI_Comm comm) {
 	int n = 0;
-	return comm != MPI_COMM_NULL && GOMPI_ASK(MPI_Comm_size, comm, &n) == MPI_SUCCESS ? n : -1;
+	return may_be_comm(comm) && GOMPI_ASK(MPI_Comm_size, comm, &n) == MPI_SUCCESS ? n : -1;
 }
 
 int64_t gompi_insight_members(MPI_Comm comm) {
 	int n = 0;
-	if (comm == MPI_COMM_NULL || !intercommunicator(comm))
+	if (!may_be_comm(comm) || !intercommunicator(comm))
 		return gompi_insight_own_members(comm);
 	return GOMPI_ASK(MPI_Comm_remote_size, comm, &n) == MPI_SUCCESS ? n : -1;
 }
 
 int64_t gompi_insight_members_at(MPI_Comm comm, int root) {
 	int rank = MPI_PROC_NULL;
-	if (comm == MPI_COMM_NULL)
+	if (!may_be_comm(comm))
 		return -1;
 	if (intercommunicator(comm))
 		return root == MPI_ROOT ? gompi_insight_members(comm) : -1;
@@ -32,14 +35,14 @@ int64_t gompi_insight_members_at(MPI_Comm comm, int root) {
 
 int64_t gompi_insight_dimensions(MPI_Comm comm) {
 	int kind = MPI_UNDEFINED, n = 0;
-	if (comm == MPI_COMM_NULL || GOMPI_ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS || kind != MPI_CART)
+	if (!may_be_comm(comm) || GOMPI_ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS || kind != MPI_CART)
 		return -1;
 	return GOMPI_ASK(MPI_Cartdim_get, comm, &n) == MPI_SUCCESS ? n : -1;
 }
 
 int64_t gompi_insight_neighbors(MPI_Comm comm, bool out) {
 	int kind = MPI_UNDEFINED, in = 0, outs = 0, weighted, rank;
-	if (comm == MPI_COMM_NULL || GOMPI_ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS)
+	if (!may_be_comm(comm) || GOMPI_ASK(MPI_Topo_test, comm, &kind) != MPI_SUCCESS)
 		return -1;
 	switch (kind) {
 	case MPI_CART:

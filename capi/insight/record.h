@@ -87,8 +87,6 @@ struct gompi_insight_known {
 	struct gompi_insight_use *uses;
 };
 
-extern bool gompi_insight_steady; // the processor's counter of ticks is a clock
-
 // A thread of the application.
 struct gompi_insight_thread {
 	bool open; // the next call is not within another one
@@ -186,11 +184,5 @@ extern struct gompi_insight_job *gompi_insight_job;
 extern bool gompi_insight_alone; // this process counts without gompirun
 
 int64_t gompi_insight_now(int clock);
-
-// Sets up what counters measure time with.
-void gompi_insight_set_clock(void);
-
-// Sets up what counters measure time with.
-void gompi_insight_set_clock(void);
 
 #endif

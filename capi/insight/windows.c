@@ -17,11 +17,11 @@ static struct gompi_insight_window *window_of(MPI_Win win) {
 	return NULL;
 }
 
-// Finds out who is in a window. Without a world there is nothing by which members know each other.
-static void ask_members(MPI_Win win, int32_t *leader, uint32_t *members) {
+// Finds out who is in the communicator of a window. Without a world there is nothing by which members know each other.
+static void ask_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
 	int started = 0, n = 0, first = 0, at = -1;
-	if (GOMPI_ASK(MPI_Win_get_group, win, &group) != MPI_SUCCESS)
+	if (GOMPI_ASK(MPI_Comm_group, comm, &group) != MPI_SUCCESS)
 		return;
 	if (GOMPI_ASK(MPI_Group_size, group, &n) == MPI_SUCCESS && n > 0 &&
 	    GOMPI_ASK(MPI_Initialized, &started) == MPI_SUCCESS && started &&
@@ -35,13 +35,13 @@ static void ask_members(MPI_Win win, int32_t *leader, uint32_t *members) {
 }
 
 // Gives a window an entry, but not the last one, which stands for all that have none.
-static void enter_window(MPI_Win win) {
+static void enter_window(MPI_Win win, MPI_Comm comm) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	int32_t leader = -1;
 	uint32_t members = 0, n = gompi_load(&part->windows), ordinal = 0;
 	if (n == GOMPI_INSIGHT_MAX_WINDOWS - 1)
 		return;
-	ask_members(win, &leader, &members);
+	ask_members(comm, &leader, &members);
 	for (uint32_t i = 0; i < n; i++)
 		ordinal += part->window[i].leader == leader && part->window[i].members == members;
 	struct gompi_insight_window *w = &part->window[n];
@@ -52,7 +52,7 @@ static void enter_window(MPI_Win win) {
 	gompi_store_release(&part->windows, n + 1); // pairs with the acquire in window_of, and in core/insight
 }
 
-// Nothing is asked about a window that was not seen when it was made: it may be none, which the call itself will say.
+// A window that was not seen when it was made is among all others.
 struct gompi_insight_use *gompi_insight_find_window(struct gompi_insight_thread *t, MPI_Win win) {
 	uint32_t age = gompi_load(&gompi_insight_age);
 	struct gompi_insight_window *w = window_of(win);
@@ -62,10 +62,10 @@ struct gompi_insight_use *gompi_insight_find_window(struct gompi_insight_thread 
 	return uses;
 }
 
-void gompi_insight_window_made(MPI_Win win) {
+void gompi_insight_window_made(MPI_Win win, MPI_Comm comm) {
 	pthread_mutex_lock(&windows_mutex);
 	if (win != MPI_WIN_NULL && window_of(win) == NULL)
-		enter_window(win);
+		enter_window(win, comm);
 	pthread_mutex_unlock(&windows_mutex);
 	gompi_add_total(&gompi_insight_age, 1); // the handle may have been looked for before
 }

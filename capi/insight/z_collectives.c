@@ -25,12 +25,14 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 146, bytes);
         began = gompi_insight_count(t, 146);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(146, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 146, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 146, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -61,12 +63,14 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 147, bytes);
         began = gompi_insight_count(t, 147);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(147, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 147, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 147, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -164,12 +168,14 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 150, bytes);
         began = gompi_insight_count(t, 150);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(150, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 150, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 150, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -201,12 +207,14 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 151, bytes);
         began = gompi_insight_count(t, 151);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(151, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 151, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 151, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -305,12 +313,14 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 154, bytes);
         began = gompi_insight_count(t, 154);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(154, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 154, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 154, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -340,12 +350,14 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 155, bytes);
         began = gompi_insight_count(t, 155);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(155, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 155, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 155, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -440,12 +452,14 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 158, bytes);
         began = gompi_insight_count(t, 158);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(158, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 158, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 158, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -476,12 +490,14 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 159, bytes);
         began = gompi_insight_count(t, 159);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(159, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 159, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 159, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -580,12 +596,14 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 162, bytes);
         began = gompi_insight_count(t, 162);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(162, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 162, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 162, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -619,12 +637,14 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 163, bytes);
         began = gompi_insight_count(t, 163);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(163, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 163, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 163, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -729,12 +749,14 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 166, bytes);
         began = gompi_insight_count(t, 166);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(166, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 166, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 166, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -768,12 +790,14 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 167, bytes);
         began = gompi_insight_count(t, 167);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(167, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 167, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 167, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -926,12 +950,14 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 172, bytes);
         began = gompi_insight_count(t, 172);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(172, MPI_Bcast)(buffer, count, datatype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 172, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 172, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -959,12 +985,14 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 173, bytes);
         began = gompi_insight_count(t, 173);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(173, MPI_Bcast_c)(buffer, count, datatype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 173, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 173, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1055,12 +1083,14 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 176, bytes);
         began = gompi_insight_count(t, 176);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(176, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 176, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 176, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1089,12 +1119,14 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 177, bytes);
         began = gompi_insight_count(t, 177);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(177, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 177, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 177, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1190,12 +1222,14 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 180, bytes);
         began = gompi_insight_count(t, 180);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(180, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 180, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 180, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1227,12 +1261,14 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 181, bytes);
         began = gompi_insight_count(t, 181);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(181, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 181, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 181, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1333,12 +1369,14 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 184, bytes);
         began = gompi_insight_count(t, 184);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(184, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 184, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 184, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1371,12 +1409,14 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 185, bytes);
         began = gompi_insight_count(t, 185);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(185, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 185, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 185, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1476,11 +1516,13 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 188, bytes);
         began = gompi_insight_count(t, 188);
     }
     int rc = GOMPI_NEXT(188, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 188, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 188, began);
     if (gompi_insight_records(t)) {
@@ -1510,11 +1552,13 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 189, bytes);
         began = gompi_insight_count(t, 189);
     }
     int rc = GOMPI_NEXT(189, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 189, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 189, began);
     if (gompi_insight_records(t)) {
@@ -1545,11 +1589,13 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 190, bytes);
         began = gompi_insight_count(t, 190);
     }
     int rc = GOMPI_NEXT(190, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 190, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 190, began);
     if (gompi_insight_records(t)) {
@@ -1580,11 +1626,13 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 191, bytes);
         began = gompi_insight_count(t, 191);
     }
     int rc = GOMPI_NEXT(191, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 191, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 191, began);
     if (gompi_insight_records(t)) {
@@ -1613,11 +1661,13 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 192, bytes);
         began = gompi_insight_count(t, 192);
     }
     int rc = GOMPI_NEXT(192, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 192, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 192, began);
     if (gompi_insight_records(t)) {
@@ -1646,11 +1696,13 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 193, bytes);
         began = gompi_insight_count(t, 193);
     }
     int rc = GOMPI_NEXT(193, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 193, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 193, began);
     if (gompi_insight_records(t)) {
@@ -1680,11 +1732,13 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 194, bytes);
         began = gompi_insight_count(t, 194);
     }
     int rc = GOMPI_NEXT(194, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 194, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 194, began);
     if (gompi_insight_records(t)) {
@@ -1714,11 +1768,13 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
-        gompi_insight_bytes(t, 195, bytes);
         began = gompi_insight_count(t, 195);
     }
     int rc = GOMPI_NEXT(195, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
+        gompi_insight_bytes(t, 195, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 195, began);
     if (gompi_insight_records(t)) {
@@ -1751,11 +1807,13 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 196, bytes);
         began = gompi_insight_count(t, 196);
     }
     int rc = GOMPI_NEXT(196, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 196, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 196, began);
     if (gompi_insight_records(t)) {
@@ -1788,11 +1846,13 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
-        gompi_insight_bytes(t, 197, bytes);
         began = gompi_insight_count(t, 197);
     }
     int rc = GOMPI_NEXT(197, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
+        gompi_insight_bytes(t, 197, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 197, began);
     if (gompi_insight_records(t)) {
@@ -1825,11 +1885,13 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 198, bytes);
         began = gompi_insight_count(t, 198);
     }
     int rc = GOMPI_NEXT(198, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 198, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 198, began);
     if (gompi_insight_records(t)) {
@@ -1862,11 +1924,13 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
-        gompi_insight_bytes(t, 199, bytes);
         began = gompi_insight_count(t, 199);
     }
     int rc = GOMPI_NEXT(199, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
+        gompi_insight_bytes(t, 199, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 199, began);
     if (gompi_insight_records(t)) {
@@ -1918,11 +1982,13 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 201, bytes);
         began = gompi_insight_count(t, 201);
     }
     int rc = GOMPI_NEXT(201, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 201, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 201, began);
     if (gompi_insight_records(t)) {
@@ -1949,11 +2015,13 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 202, bytes);
         began = gompi_insight_count(t, 202);
     }
     int rc = GOMPI_NEXT(202, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 202, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 202, began);
     if (gompi_insight_records(t)) {
@@ -1982,11 +2050,13 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 203, bytes);
         began = gompi_insight_count(t, 203);
     }
     int rc = GOMPI_NEXT(203, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 203, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 203, began);
     if (gompi_insight_records(t)) {
@@ -2015,11 +2085,13 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 204, bytes);
         began = gompi_insight_count(t, 204);
     }
     int rc = GOMPI_NEXT(204, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 204, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 204, began);
     if (gompi_insight_records(t)) {
@@ -2050,11 +2122,13 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 205, bytes);
         began = gompi_insight_count(t, 205);
     }
     int rc = GOMPI_NEXT(205, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 205, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 205, began);
     if (gompi_insight_records(t)) {
@@ -2085,11 +2159,13 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 206, bytes);
         began = gompi_insight_count(t, 206);
     }
     int rc = GOMPI_NEXT(206, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 206, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 206, began);
     if (gompi_insight_records(t)) {
@@ -2121,11 +2197,13 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 207, bytes);
         began = gompi_insight_count(t, 207);
     }
     int rc = GOMPI_NEXT(207, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 207, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 207, began);
     if (gompi_insight_records(t)) {
@@ -2158,11 +2236,13 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 208, bytes);
         began = gompi_insight_count(t, 208);
     }
     int rc = GOMPI_NEXT(208, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 208, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 208, began);
     if (gompi_insight_records(t)) {
@@ -2192,11 +2272,13 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 209, bytes);
         began = gompi_insight_count(t, 209);
     }
     int rc = GOMPI_NEXT(209, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 209, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 209, began);
     if (gompi_insight_records(t)) {
@@ -2226,11 +2308,13 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 210, bytes);
         began = gompi_insight_count(t, 210);
     }
     int rc = GOMPI_NEXT(210, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 210, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 210, began);
     if (gompi_insight_records(t)) {
@@ -2259,11 +2343,13 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 211, bytes);
         began = gompi_insight_count(t, 211);
     }
     int rc = GOMPI_NEXT(211, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 211, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 211, began);
     if (gompi_insight_records(t)) {
@@ -2292,11 +2378,13 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 212, bytes);
         began = gompi_insight_count(t, 212);
     }
     int rc = GOMPI_NEXT(212, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 212, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 212, began);
     if (gompi_insight_records(t)) {
@@ -2325,11 +2413,13 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 213, bytes);
         began = gompi_insight_count(t, 213);
     }
     int rc = GOMPI_NEXT(213, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 213, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 213, began);
     if (gompi_insight_records(t)) {
@@ -2358,11 +2448,13 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 214, bytes);
         began = gompi_insight_count(t, 214);
     }
     int rc = GOMPI_NEXT(214, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 214, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 214, began);
     if (gompi_insight_records(t)) {
@@ -2391,11 +2483,13 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 215, bytes);
         began = gompi_insight_count(t, 215);
     }
     int rc = GOMPI_NEXT(215, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 215, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 215, began);
     if (gompi_insight_records(t)) {
@@ -2424,11 +2518,13 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 216, bytes);
         began = gompi_insight_count(t, 216);
     }
     int rc = GOMPI_NEXT(216, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 216, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 216, began);
     if (gompi_insight_records(t)) {
@@ -2459,11 +2555,13 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 217, bytes);
         began = gompi_insight_count(t, 217);
     }
     int rc = GOMPI_NEXT(217, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 217, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 217, began);
     if (gompi_insight_records(t)) {
@@ -2494,11 +2592,13 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 218, bytes);
         began = gompi_insight_count(t, 218);
     }
     int rc = GOMPI_NEXT(218, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 218, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 218, began);
     if (gompi_insight_records(t)) {
@@ -2530,11 +2630,13 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 219, bytes);
         began = gompi_insight_count(t, 219);
     }
     int rc = GOMPI_NEXT(219, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 219, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 219, began);
     if (gompi_insight_records(t)) {
@@ -2566,11 +2668,13 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 220, bytes);
         began = gompi_insight_count(t, 220);
     }
     int rc = GOMPI_NEXT(220, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 220, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 220, began);
     if (gompi_insight_records(t)) {
@@ -2704,12 +2808,14 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 225, bytes);
         began = gompi_insight_count(t, 225);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(225, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 225, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 225, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2740,12 +2846,14 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 226, bytes);
         began = gompi_insight_count(t, 226);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(226, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 226, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 226, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2837,11 +2945,13 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 229, bytes);
         began = gompi_insight_count(t, 229);
     }
     int rc = GOMPI_NEXT(229, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 229, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 229, began);
     if (gompi_insight_records(t)) {
@@ -2867,11 +2977,13 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 230, bytes);
         began = gompi_insight_count(t, 230);
     }
     int rc = GOMPI_NEXT(230, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 230, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 230, began);
     if (gompi_insight_records(t)) {
@@ -2901,12 +3013,14 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 231, bytes);
         began = gompi_insight_count(t, 231);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(231, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 231, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 231, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2936,12 +3050,14 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
-        gompi_insight_bytes(t, 232, bytes);
         began = gompi_insight_count(t, 232);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(232, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
+        gompi_insight_bytes(t, 232, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 232, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2971,12 +3087,14 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 233, bytes);
         began = gompi_insight_count(t, 233);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(233, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 233, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 233, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3006,12 +3124,14 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
-        gompi_insight_bytes(t, 234, bytes);
         began = gompi_insight_count(t, 234);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(234, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
+        gompi_insight_bytes(t, 234, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 234, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3168,12 +3288,14 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 239, bytes);
         began = gompi_insight_count(t, 239);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(239, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 239, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 239, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3202,12 +3324,14 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 240, bytes);
         began = gompi_insight_count(t, 240);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(240, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 240, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 240, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3303,12 +3427,14 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 243, bytes);
         began = gompi_insight_count(t, 243);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(243, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 243, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 243, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3340,12 +3466,14 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 244, bytes);
         began = gompi_insight_count(t, 244);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(244, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 244, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 244, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3446,12 +3574,14 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 247, bytes);
         began = gompi_insight_count(t, 247);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(247, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 247, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 247, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3484,12 +3614,14 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
-        gompi_insight_bytes(t, 248, bytes);
         began = gompi_insight_count(t, 248);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(248, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
+        gompi_insight_bytes(t, 248, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 248, began, tick, NULL);
     if (gompi_insight_records(t)) {

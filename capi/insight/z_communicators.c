@@ -1496,10 +1496,11 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
         began = gompi_insight_count(t, 307);
     }
     int rc = GOMPI_NEXT(307, MPI_Win_set_name)(win, win_name);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_named(win, win_name);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 307, began);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_named(win, win_name);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2077,11 +2078,13 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 327, bytes);
         began = gompi_insight_count(t, 327);
     }
     int rc = GOMPI_NEXT(327, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 327, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 327, began);
     if (gompi_insight_records(t)) {
@@ -2111,11 +2114,13 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 328, bytes);
         began = gompi_insight_count(t, 328);
     }
     int rc = GOMPI_NEXT(328, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 328, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 328, began);
     if (gompi_insight_records(t)) {
@@ -2146,11 +2151,13 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 329, bytes);
         began = gompi_insight_count(t, 329);
     }
     int rc = GOMPI_NEXT(329, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 329, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 329, began);
     if (gompi_insight_records(t)) {
@@ -2181,11 +2188,13 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 330, bytes);
         began = gompi_insight_count(t, 330);
     }
     int rc = GOMPI_NEXT(330, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 330, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 330, began);
     if (gompi_insight_records(t)) {
@@ -2215,11 +2224,13 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 331, bytes);
         began = gompi_insight_count(t, 331);
     }
     int rc = GOMPI_NEXT(331, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 331, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 331, began);
     if (gompi_insight_records(t)) {
@@ -2249,11 +2260,13 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 332, bytes);
         began = gompi_insight_count(t, 332);
     }
     int rc = GOMPI_NEXT(332, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 332, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 332, began);
     if (gompi_insight_records(t)) {
@@ -2286,11 +2299,13 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 333, bytes);
         began = gompi_insight_count(t, 333);
     }
     int rc = GOMPI_NEXT(333, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 333, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 333, began);
     if (gompi_insight_records(t)) {
@@ -2323,11 +2338,13 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 334, bytes);
         began = gompi_insight_count(t, 334);
     }
     int rc = GOMPI_NEXT(334, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 334, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 334, began);
     if (gompi_insight_records(t)) {
@@ -2360,11 +2377,13 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 335, bytes);
         began = gompi_insight_count(t, 335);
     }
     int rc = GOMPI_NEXT(335, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 335, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 335, began);
     if (gompi_insight_records(t)) {
@@ -2397,11 +2416,13 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 336, bytes);
         began = gompi_insight_count(t, 336);
     }
     int rc = GOMPI_NEXT(336, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 336, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 336, began);
     if (gompi_insight_records(t)) {
@@ -2433,12 +2454,14 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 337, bytes);
         began = gompi_insight_count(t, 337);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(337, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 337, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 337, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2469,12 +2492,14 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 338, bytes);
         began = gompi_insight_count(t, 338);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(338, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 338, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 338, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2572,12 +2597,14 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 341, bytes);
         began = gompi_insight_count(t, 341);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(341, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 341, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 341, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2609,12 +2636,14 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 342, bytes);
         began = gompi_insight_count(t, 342);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(342, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 342, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 342, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2715,12 +2744,14 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 345, bytes);
         began = gompi_insight_count(t, 345);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(345, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 345, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 345, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2751,12 +2782,14 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 346, bytes);
         began = gompi_insight_count(t, 346);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(346, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 346, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 346, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2855,12 +2888,14 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 349, bytes);
         began = gompi_insight_count(t, 349);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(349, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 349, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 349, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2894,12 +2929,14 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
-        gompi_insight_bytes(t, 350, bytes);
         began = gompi_insight_count(t, 350);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(350, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
+        gompi_insight_bytes(t, 350, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 350, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3005,12 +3042,14 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 353, bytes);
         began = gompi_insight_count(t, 353);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(353, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 353, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 353, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -3044,12 +3083,14 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
-        gompi_insight_bytes(t, 354, bytes);
         began = gompi_insight_count(t, 354);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(354, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
+        gompi_insight_bytes(t, 354, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 354, began, tick, NULL);
     if (gompi_insight_records(t)) {

@@ -905,8 +905,8 @@ int MPI_Type_free(MPI_Datatype *datatype)
         gompi_insight_list(t, datatype, 1, sizeof *datatype);
     }
     uint64_t began = 0;
+    gompi_add_total(&gompi_insight_age, 1);
     if (gompi_insight_counts(t)) {
-        gompi_add_total(&gompi_insight_age, 1);
         began = gompi_insight_count(t, 125);
     }
     int rc = GOMPI_NEXT(125, MPI_Type_free)(datatype);

@@ -1299,16 +1299,17 @@ int MPI_Finalize(void)
     }
     uint64_t began = 0;
     uint32_t tick = 0;
+    gompi_insight_report();
     if (gompi_insight_counts(t)) {
-        gompi_insight_report();
         began = gompi_insight_count(t, 409);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(409, MPI_Finalize)();
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_ended();
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 409, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_ended();
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);

@@ -353,11 +353,13 @@ int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 495, bytes);
         began = gompi_insight_count(t, 495);
     }
     int rc = GOMPI_NEXT(495, MPI_File_iread)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 495, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 495, began);
     if (gompi_insight_records(t)) {
@@ -383,11 +385,13 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 496, bytes);
         began = gompi_insight_count(t, 496);
     }
     int rc = GOMPI_NEXT(496, MPI_File_iread_c)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 496, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 496, began);
     if (gompi_insight_records(t)) {
@@ -413,11 +417,13 @@ int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 497, bytes);
         began = gompi_insight_count(t, 497);
     }
     int rc = GOMPI_NEXT(497, MPI_File_iread_all)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 497, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 497, began);
     if (gompi_insight_records(t)) {
@@ -443,11 +449,13 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 498, bytes);
         began = gompi_insight_count(t, 498);
     }
     int rc = GOMPI_NEXT(498, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 498, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 498, began);
     if (gompi_insight_records(t)) {
@@ -475,11 +483,13 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 499, bytes);
         began = gompi_insight_count(t, 499);
     }
     int rc = GOMPI_NEXT(499, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 499, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 499, began);
     if (gompi_insight_records(t)) {
@@ -507,11 +517,13 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 500, bytes);
         began = gompi_insight_count(t, 500);
     }
     int rc = GOMPI_NEXT(500, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 500, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 500, began);
     if (gompi_insight_records(t)) {
@@ -539,11 +551,13 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 501, bytes);
         began = gompi_insight_count(t, 501);
     }
     int rc = GOMPI_NEXT(501, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 501, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 501, began);
     if (gompi_insight_records(t)) {
@@ -571,11 +585,13 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 502, bytes);
         began = gompi_insight_count(t, 502);
     }
     int rc = GOMPI_NEXT(502, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 502, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 502, began);
     if (gompi_insight_records(t)) {
@@ -601,11 +617,13 @@ int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 503, bytes);
         began = gompi_insight_count(t, 503);
     }
     int rc = GOMPI_NEXT(503, MPI_File_iread_shared)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 503, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 503, began);
     if (gompi_insight_records(t)) {
@@ -631,11 +649,13 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 504, bytes);
         began = gompi_insight_count(t, 504);
     }
     int rc = GOMPI_NEXT(504, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 504, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 504, began);
     if (gompi_insight_records(t)) {
@@ -661,11 +681,13 @@ int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 505, bytes);
         began = gompi_insight_count(t, 505);
     }
     int rc = GOMPI_NEXT(505, MPI_File_iwrite)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 505, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 505, began);
     if (gompi_insight_records(t)) {
@@ -691,11 +713,13 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 506, bytes);
         began = gompi_insight_count(t, 506);
     }
     int rc = GOMPI_NEXT(506, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 506, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 506, began);
     if (gompi_insight_records(t)) {
@@ -721,11 +745,13 @@ int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 507, bytes);
         began = gompi_insight_count(t, 507);
     }
     int rc = GOMPI_NEXT(507, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 507, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 507, began);
     if (gompi_insight_records(t)) {
@@ -751,11 +777,13 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 508, bytes);
         began = gompi_insight_count(t, 508);
     }
     int rc = GOMPI_NEXT(508, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 508, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 508, began);
     if (gompi_insight_records(t)) {
@@ -783,11 +811,13 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 509, bytes);
         began = gompi_insight_count(t, 509);
     }
     int rc = GOMPI_NEXT(509, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 509, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 509, began);
     if (gompi_insight_records(t)) {
@@ -815,11 +845,13 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 510, bytes);
         began = gompi_insight_count(t, 510);
     }
     int rc = GOMPI_NEXT(510, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 510, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 510, began);
     if (gompi_insight_records(t)) {
@@ -847,11 +879,13 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 511, bytes);
         began = gompi_insight_count(t, 511);
     }
     int rc = GOMPI_NEXT(511, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 511, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 511, began);
     if (gompi_insight_records(t)) {
@@ -879,11 +913,13 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 512, bytes);
         began = gompi_insight_count(t, 512);
     }
     int rc = GOMPI_NEXT(512, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 512, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 512, began);
     if (gompi_insight_records(t)) {
@@ -909,11 +945,13 @@ int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 513, bytes);
         began = gompi_insight_count(t, 513);
     }
     int rc = GOMPI_NEXT(513, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 513, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 513, began);
     if (gompi_insight_records(t)) {
@@ -940,11 +978,13 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 514, bytes);
         began = gompi_insight_count(t, 514);
     }
     int rc = GOMPI_NEXT(514, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 514, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 514, began);
     if (gompi_insight_records(t)) {
@@ -1026,11 +1066,13 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 517, bytes);
         began = gompi_insight_count(t, 517);
     }
     int rc = GOMPI_NEXT(517, MPI_File_read)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 517, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 517, began);
     if (gompi_insight_records(t)) {
@@ -1056,11 +1098,13 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 518, bytes);
         began = gompi_insight_count(t, 518);
     }
     int rc = GOMPI_NEXT(518, MPI_File_read_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 518, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 518, began);
     if (gompi_insight_records(t)) {
@@ -1088,12 +1132,14 @@ int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 519, bytes);
         began = gompi_insight_count(t, 519);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(519, MPI_File_read_all)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 519, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 519, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1121,12 +1167,14 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 520, bytes);
         began = gompi_insight_count(t, 520);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(520, MPI_File_read_all_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 520, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 520, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1152,11 +1200,13 @@ int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype data
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 521, bytes);
         began = gompi_insight_count(t, 521);
     }
     int rc = GOMPI_NEXT(521, MPI_File_read_all_begin)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 521, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 521, began);
     if (gompi_insight_records(t)) {
@@ -1181,11 +1231,13 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 522, bytes);
         began = gompi_insight_count(t, 522);
     }
     int rc = GOMPI_NEXT(522, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 522, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 522, began);
     if (gompi_insight_records(t)) {
@@ -1240,11 +1292,13 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 524, bytes);
         began = gompi_insight_count(t, 524);
     }
     int rc = GOMPI_NEXT(524, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 524, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 524, began);
     if (gompi_insight_records(t)) {
@@ -1272,11 +1326,13 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count coun
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 525, bytes);
         began = gompi_insight_count(t, 525);
     }
     int rc = GOMPI_NEXT(525, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 525, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 525, began);
     if (gompi_insight_records(t)) {
@@ -1306,12 +1362,14 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, M
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 526, bytes);
         began = gompi_insight_count(t, 526);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(526, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 526, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 526, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1341,12 +1399,14 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 527, bytes);
         began = gompi_insight_count(t, 527);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(527, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 527, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 527, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1373,11 +1433,13 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int co
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 528, bytes);
         began = gompi_insight_count(t, 528);
     }
     int rc = GOMPI_NEXT(528, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 528, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 528, began);
     if (gompi_insight_records(t)) {
@@ -1403,11 +1465,13 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 529, bytes);
         began = gompi_insight_count(t, 529);
     }
     int rc = GOMPI_NEXT(529, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 529, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 529, began);
     if (gompi_insight_records(t)) {
@@ -1461,11 +1525,13 @@ int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 531, bytes);
         began = gompi_insight_count(t, 531);
     }
     int rc = GOMPI_NEXT(531, MPI_File_read_ordered)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 531, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 531, began);
     if (gompi_insight_records(t)) {
@@ -1491,11 +1557,13 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 532, bytes);
         began = gompi_insight_count(t, 532);
     }
     int rc = GOMPI_NEXT(532, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 532, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 532, began);
     if (gompi_insight_records(t)) {
@@ -1521,11 +1589,13 @@ int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 533, bytes);
         began = gompi_insight_count(t, 533);
     }
     int rc = GOMPI_NEXT(533, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 533, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 533, began);
     if (gompi_insight_records(t)) {
@@ -1550,11 +1620,13 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 534, bytes);
         began = gompi_insight_count(t, 534);
     }
     int rc = GOMPI_NEXT(534, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 534, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 534, began);
     if (gompi_insight_records(t)) {
@@ -1605,11 +1677,13 @@ int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatyp
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 536, bytes);
         began = gompi_insight_count(t, 536);
     }
     int rc = GOMPI_NEXT(536, MPI_File_read_shared)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 536, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 536, began);
     if (gompi_insight_records(t)) {
@@ -1635,11 +1709,13 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 537, bytes);
         began = gompi_insight_count(t, 537);
     }
     int rc = GOMPI_NEXT(537, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 537, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 537, began);
     if (gompi_insight_records(t)) {
@@ -1849,11 +1925,13 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 545, bytes);
         began = gompi_insight_count(t, 545);
     }
     int rc = GOMPI_NEXT(545, MPI_File_write)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 545, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 545, began);
     if (gompi_insight_records(t)) {
@@ -1879,11 +1957,13 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 546, bytes);
         began = gompi_insight_count(t, 546);
     }
     int rc = GOMPI_NEXT(546, MPI_File_write_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 546, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 546, began);
     if (gompi_insight_records(t)) {
@@ -1911,12 +1991,14 @@ int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype dat
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 547, bytes);
         began = gompi_insight_count(t, 547);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(547, MPI_File_write_all)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 547, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 547, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1944,12 +2026,14 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 548, bytes);
         began = gompi_insight_count(t, 548);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(548, MPI_File_write_all_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 548, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 548, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1975,11 +2059,13 @@ int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Dataty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 549, bytes);
         began = gompi_insight_count(t, 549);
     }
     int rc = GOMPI_NEXT(549, MPI_File_write_all_begin)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 549, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 549, began);
     if (gompi_insight_records(t)) {
@@ -2004,11 +2090,13 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 550, bytes);
         began = gompi_insight_count(t, 550);
     }
     int rc = GOMPI_NEXT(550, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 550, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 550, began);
     if (gompi_insight_records(t)) {
@@ -2064,11 +2152,13 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 552, bytes);
         began = gompi_insight_count(t, 552);
     }
     int rc = GOMPI_NEXT(552, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 552, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 552, began);
     if (gompi_insight_records(t)) {
@@ -2096,11 +2186,13 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Cou
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 553, bytes);
         began = gompi_insight_count(t, 553);
     }
     int rc = GOMPI_NEXT(553, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 553, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 553, began);
     if (gompi_insight_records(t)) {
@@ -2130,12 +2222,14 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int c
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 554, bytes);
         began = gompi_insight_count(t, 554);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(554, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 554, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 554, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2165,12 +2259,14 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 555, bytes);
         began = gompi_insight_count(t, 555);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(555, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 555, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 555, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2197,11 +2293,13 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 556, bytes);
         began = gompi_insight_count(t, 556);
     }
     int rc = GOMPI_NEXT(556, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 556, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 556, began);
     if (gompi_insight_records(t)) {
@@ -2228,11 +2326,13 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *bu
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 557, bytes);
         began = gompi_insight_count(t, 557);
     }
     int rc = GOMPI_NEXT(557, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 557, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 557, began);
     if (gompi_insight_records(t)) {
@@ -2286,11 +2386,13 @@ int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 559, bytes);
         began = gompi_insight_count(t, 559);
     }
     int rc = GOMPI_NEXT(559, MPI_File_write_ordered)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 559, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 559, began);
     if (gompi_insight_records(t)) {
@@ -2316,11 +2418,13 @@ int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 560, bytes);
         began = gompi_insight_count(t, 560);
     }
     int rc = GOMPI_NEXT(560, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 560, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 560, began);
     if (gompi_insight_records(t)) {
@@ -2346,11 +2450,13 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Da
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 561, bytes);
         began = gompi_insight_count(t, 561);
     }
     int rc = GOMPI_NEXT(561, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 561, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 561, began);
     if (gompi_insight_records(t)) {
@@ -2375,11 +2481,13 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 562, bytes);
         began = gompi_insight_count(t, 562);
     }
     int rc = GOMPI_NEXT(562, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 562, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 562, began);
     if (gompi_insight_records(t)) {
@@ -2430,11 +2538,13 @@ int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 564, bytes);
         began = gompi_insight_count(t, 564);
     }
     int rc = GOMPI_NEXT(564, MPI_File_write_shared)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 564, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 564, began);
     if (gompi_insight_records(t)) {
@@ -2460,11 +2570,13 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 565, bytes);
         began = gompi_insight_count(t, 565);
     }
     int rc = GOMPI_NEXT(565, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 565, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 565, began);
     if (gompi_insight_records(t)) {

@@ -24,12 +24,14 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 0, bytes);
         began = gompi_insight_count(t, 0);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(0, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 0, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 0, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -58,12 +60,14 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 1, bytes);
         began = gompi_insight_count(t, 1);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(1, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 1, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 1, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -547,11 +551,13 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 19, bytes);
         began = gompi_insight_count(t, 19);
     }
     int rc = GOMPI_NEXT(19, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 19, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 19, began);
     if (gompi_insight_records(t)) {
@@ -580,11 +586,13 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 20, bytes);
         began = gompi_insight_count(t, 20);
     }
     int rc = GOMPI_NEXT(20, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 20, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 20, began);
     if (gompi_insight_records(t)) {
@@ -639,11 +647,13 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 22, bytes);
         began = gompi_insight_count(t, 22);
     }
     int rc = GOMPI_NEXT(22, MPI_Imrecv)(buf, count, datatype, message, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 22, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 22, began);
     if (gompi_insight_records(t)) {
@@ -670,11 +680,13 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 23, bytes);
         began = gompi_insight_count(t, 23);
     }
     int rc = GOMPI_NEXT(23, MPI_Imrecv_c)(buf, count, datatype, message, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 23, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 23, began);
     if (gompi_insight_records(t)) {
@@ -731,11 +743,13 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 25, bytes);
         began = gompi_insight_count(t, 25);
     }
     int rc = GOMPI_NEXT(25, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 25, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 25, began);
     if (gompi_insight_records(t)) {
@@ -764,11 +778,13 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 26, bytes);
         began = gompi_insight_count(t, 26);
     }
     int rc = GOMPI_NEXT(26, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 26, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 26, began);
     if (gompi_insight_records(t)) {
@@ -797,11 +813,13 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 27, bytes);
         began = gompi_insight_count(t, 27);
     }
     int rc = GOMPI_NEXT(27, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 27, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 27, began);
     if (gompi_insight_records(t)) {
@@ -830,11 +848,13 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 28, bytes);
         began = gompi_insight_count(t, 28);
     }
     int rc = GOMPI_NEXT(28, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 28, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 28, began);
     if (gompi_insight_records(t)) {
@@ -863,11 +883,13 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 29, bytes);
         began = gompi_insight_count(t, 29);
     }
     int rc = GOMPI_NEXT(29, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 29, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 29, began);
     if (gompi_insight_records(t)) {
@@ -896,11 +918,13 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 30, bytes);
         began = gompi_insight_count(t, 30);
     }
     int rc = GOMPI_NEXT(30, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 30, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 30, began);
     if (gompi_insight_records(t)) {
@@ -934,11 +958,13 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 31, bytes);
         began = gompi_insight_count(t, 31);
     }
     int rc = GOMPI_NEXT(31, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 31, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 31, began);
     if (gompi_insight_records(t)) {
@@ -973,11 +999,13 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 32, bytes);
         began = gompi_insight_count(t, 32);
     }
     int rc = GOMPI_NEXT(32, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 32, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 32, began);
     if (gompi_insight_records(t)) {
@@ -1008,11 +1036,13 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 33, bytes);
         began = gompi_insight_count(t, 33);
     }
     int rc = GOMPI_NEXT(33, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 33, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 33, began);
     if (gompi_insight_records(t)) {
@@ -1043,11 +1073,13 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 34, bytes);
         began = gompi_insight_count(t, 34);
     }
     int rc = GOMPI_NEXT(34, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 34, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 34, began);
     if (gompi_insight_records(t)) {
@@ -1076,11 +1108,13 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 35, bytes);
         began = gompi_insight_count(t, 35);
     }
     int rc = GOMPI_NEXT(35, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 35, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 35, began);
     if (gompi_insight_records(t)) {
@@ -1109,11 +1143,13 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 36, bytes);
         began = gompi_insight_count(t, 36);
     }
     int rc = GOMPI_NEXT(36, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 36, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 36, began);
     if (gompi_insight_records(t)) {
@@ -1172,12 +1208,14 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 38, bytes);
         began = gompi_insight_count(t, 38);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(38, MPI_Mrecv)(buf, count, datatype, message, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 38, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 38, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1206,12 +1244,14 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 39, bytes);
         began = gompi_insight_count(t, 39);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(39, MPI_Mrecv_c)(buf, count, datatype, message, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 39, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 39, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1272,12 +1312,14 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 41, bytes);
         began = gompi_insight_count(t, 41);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(41, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 41, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 41, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1308,12 +1350,14 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 42, bytes);
         began = gompi_insight_count(t, 42);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(42, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 42, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 42, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1542,12 +1586,14 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 50, bytes);
         began = gompi_insight_count(t, 50);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(50, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 50, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 50, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1576,12 +1622,14 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 51, bytes);
         began = gompi_insight_count(t, 51);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(51, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 51, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 51, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1672,12 +1720,14 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 54, bytes);
         began = gompi_insight_count(t, 54);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(54, MPI_Send)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 54, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 54, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1706,12 +1756,14 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 55, bytes);
         began = gompi_insight_count(t, 55);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(55, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 55, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 55, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1808,12 +1860,14 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 58, bytes);
         began = gompi_insight_count(t, 58);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(58, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 58, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 58, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1850,12 +1904,14 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
-        gompi_insight_bytes(t, 59, bytes);
         began = gompi_insight_count(t, 59);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(59, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
+        gompi_insight_bytes(t, 59, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 59, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1888,12 +1944,14 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 60, bytes);
         began = gompi_insight_count(t, 60);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(60, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 60, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 60, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1926,12 +1984,14 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 61, bytes);
         began = gompi_insight_count(t, 61);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(61, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 61, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 61, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2123,12 +2183,14 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 68, bytes);
         began = gompi_insight_count(t, 68);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(68, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 68, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 68, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2157,12 +2219,14 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     uint64_t began = 0;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, count, datatype);
-        gompi_insight_bytes(t, 69, bytes);
         began = gompi_insight_count(t, 69);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(69, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, count, datatype);
+        gompi_insight_bytes(t, 69, bytes);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 69, began, tick, NULL);
     if (gompi_insight_records(t)) {

@@ -25,12 +25,14 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 426, bytes);
-        gompi_insight_use(t, win, 2, bytes);
         began = gompi_insight_count(t, 426);
     }
     int rc = GOMPI_NEXT(426, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 426, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 426, began);
     if (gompi_insight_records(t)) {
@@ -61,12 +63,14 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 427, bytes);
-        gompi_insight_use(t, win, 2, bytes);
         began = gompi_insight_count(t, 427);
     }
     int rc = GOMPI_NEXT(427, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 427, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 427, began);
     if (gompi_insight_records(t)) {
@@ -95,12 +99,14 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, 1, datatype);
-        gompi_insight_bytes(t, 428, bytes);
-        gompi_insight_use(t, win, 5, bytes);
         began = gompi_insight_count(t, 428);
     }
     int rc = GOMPI_NEXT(428, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, 1, datatype);
+        gompi_insight_bytes(t, 428, bytes);
+        gompi_insight_use(t, win, 5, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 428, began);
     if (gompi_insight_records(t)) {
@@ -129,12 +135,14 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, 1, datatype);
-        gompi_insight_bytes(t, 429, bytes);
-        gompi_insight_use(t, win, 4, bytes);
         began = gompi_insight_count(t, 429);
     }
     int rc = GOMPI_NEXT(429, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, 1, datatype);
+        gompi_insight_bytes(t, 429, bytes);
+        gompi_insight_use(t, win, 4, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 429, began);
     if (gompi_insight_records(t)) {
@@ -164,12 +172,14 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 430, bytes);
-        gompi_insight_use(t, win, 1, bytes);
         began = gompi_insight_count(t, 430);
     }
     int rc = GOMPI_NEXT(430, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 430, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 430, began);
     if (gompi_insight_records(t)) {
@@ -199,12 +209,14 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 431, bytes);
-        gompi_insight_use(t, win, 1, bytes);
         began = gompi_insight_count(t, 431);
     }
     int rc = GOMPI_NEXT(431, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 431, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 431, began);
     if (gompi_insight_records(t)) {
@@ -239,12 +251,14 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 432, bytes);
-        gompi_insight_use(t, win, 3, bytes);
         began = gompi_insight_count(t, 432);
     }
     int rc = GOMPI_NEXT(432, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 432, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 432, began);
     if (gompi_insight_records(t)) {
@@ -279,12 +293,14 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 433, bytes);
-        gompi_insight_use(t, win, 3, bytes);
         began = gompi_insight_count(t, 433);
     }
     int rc = GOMPI_NEXT(433, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 433, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 433, began);
     if (gompi_insight_records(t)) {
@@ -314,12 +330,14 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 434, bytes);
-        gompi_insight_use(t, win, 0, bytes);
         began = gompi_insight_count(t, 434);
     }
     int rc = GOMPI_NEXT(434, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 434, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 434, began);
     if (gompi_insight_records(t)) {
@@ -349,12 +367,14 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 435, bytes);
-        gompi_insight_use(t, win, 0, bytes);
         began = gompi_insight_count(t, 435);
     }
     int rc = GOMPI_NEXT(435, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 435, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 435, began);
     if (gompi_insight_records(t)) {
@@ -386,12 +406,14 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 436, bytes);
-        gompi_insight_use(t, win, 2, bytes);
         began = gompi_insight_count(t, 436);
     }
     int rc = GOMPI_NEXT(436, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 436, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 436, began);
     if (gompi_insight_records(t)) {
@@ -424,12 +446,14 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 437, bytes);
-        gompi_insight_use(t, win, 2, bytes);
         began = gompi_insight_count(t, 437);
     }
     int rc = GOMPI_NEXT(437, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 437, bytes);
+        gompi_insight_use(t, win, 2, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 437, began);
     if (gompi_insight_records(t)) {
@@ -460,12 +484,14 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 438, bytes);
-        gompi_insight_use(t, win, 1, bytes);
         began = gompi_insight_count(t, 438);
     }
     int rc = GOMPI_NEXT(438, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 438, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 438, began);
     if (gompi_insight_records(t)) {
@@ -496,12 +522,14 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 439, bytes);
-        gompi_insight_use(t, win, 1, bytes);
         began = gompi_insight_count(t, 439);
     }
     int rc = GOMPI_NEXT(439, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 439, bytes);
+        gompi_insight_use(t, win, 1, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 439, began);
     if (gompi_insight_records(t)) {
@@ -537,12 +565,14 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 440, bytes);
-        gompi_insight_use(t, win, 3, bytes);
         began = gompi_insight_count(t, 440);
     }
     int rc = GOMPI_NEXT(440, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 440, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 440, began);
     if (gompi_insight_records(t)) {
@@ -578,12 +608,14 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 441, bytes);
-        gompi_insight_use(t, win, 3, bytes);
         began = gompi_insight_count(t, 441);
     }
     int rc = GOMPI_NEXT(441, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 441, bytes);
+        gompi_insight_use(t, win, 3, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 441, began);
     if (gompi_insight_records(t)) {
@@ -614,12 +646,14 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 442, bytes);
-        gompi_insight_use(t, win, 0, bytes);
         began = gompi_insight_count(t, 442);
     }
     int rc = GOMPI_NEXT(442, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 442, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 442, began);
     if (gompi_insight_records(t)) {
@@ -650,12 +684,14 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
-        gompi_insight_bytes(t, 443, bytes);
-        gompi_insight_use(t, win, 0, bytes);
         began = gompi_insight_count(t, 443);
     }
     int rc = GOMPI_NEXT(443, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
+        gompi_insight_bytes(t, 443, bytes);
+        gompi_insight_use(t, win, 0, bytes);
+    }
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 443, began);
     if (gompi_insight_records(t)) {
@@ -687,10 +723,11 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(444, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_made(*win, comm);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 444, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -721,10 +758,11 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(445, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_made(*win, comm);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 445, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -755,10 +793,11 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(446, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_made(*win, comm);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 446, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -790,10 +829,11 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(447, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_made(*win, comm);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 447, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
@@ -841,14 +881,16 @@ int MPI_Win_complete(MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 10, 0);
         began = gompi_insight_count(t, 449);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(449, MPI_Win_complete)(win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 10, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 449, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -880,10 +922,11 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(450, MPI_Win_create)(base, size, disp_unit, info, comm, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_made(*win, comm);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 450, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
@@ -914,10 +957,11 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(451, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_made(*win, comm);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 451, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
@@ -945,10 +989,11 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(452, MPI_Win_create_dynamic)(info, comm, win);
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        gompi_insight_window_made(*win, comm);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 452, began, tick, NULL);
-    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)
-        gompi_insight_window_made(*win);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
@@ -995,14 +1040,16 @@ int MPI_Win_fence(int assert, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 6, 0);
         began = gompi_insight_count(t, 454);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(454, MPI_Win_fence)(assert, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 6, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 454, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1025,14 +1072,16 @@ int MPI_Win_flush(int rank, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 9, 0);
         began = gompi_insight_count(t, 455);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(455, MPI_Win_flush)(rank, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 9, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 455, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1054,14 +1103,16 @@ int MPI_Win_flush_all(MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 9, 0);
         began = gompi_insight_count(t, 456);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(456, MPI_Win_flush_all)(win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 9, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 456, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1084,14 +1135,16 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 9, 0);
         began = gompi_insight_count(t, 457);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(457, MPI_Win_flush_local)(rank, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 9, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 457, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1113,14 +1166,16 @@ int MPI_Win_flush_local_all(MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 9, 0);
         began = gompi_insight_count(t, 458);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(458, MPI_Win_flush_local_all)(win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 9, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 458, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1143,9 +1198,9 @@ int MPI_Win_free(MPI_Win *win)
     }
     uint64_t began = 0;
     uint32_t tick = 0;
+    if (win != NULL)
+        gompi_insight_window_freed(*win);
     if (gompi_insight_counts(t)) {
-        if (win != NULL)
-            gompi_insight_window_freed(*win);
         began = gompi_insight_count(t, 459);
         tick = gompi_insight_tick();
     }
@@ -1225,14 +1280,16 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 7, 0);
         began = gompi_insight_count(t, 462);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(462, MPI_Win_lock)(lock_type, rank, assert, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 7, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 462, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1255,14 +1312,16 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 7, 0);
         began = gompi_insight_count(t, 463);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(463, MPI_Win_lock_all)(assert, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 7, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 463, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1286,14 +1345,16 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 10, 0);
         began = gompi_insight_count(t, 464);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(464, MPI_Win_post)(group, assert, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 10, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 464, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1398,14 +1459,16 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 10, 0);
         began = gompi_insight_count(t, 468);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(468, MPI_Win_start)(group, assert, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 10, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 468, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1477,14 +1540,16 @@ int MPI_Win_unlock(int rank, MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 8, 0);
         began = gompi_insight_count(t, 471);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(471, MPI_Win_unlock)(rank, win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 8, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 471, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1506,14 +1571,16 @@ int MPI_Win_unlock_all(MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 8, 0);
         began = gompi_insight_count(t, 472);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(472, MPI_Win_unlock_all)(win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 8, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 472, began, tick, use);
     if (gompi_insight_records(t)) {
@@ -1535,14 +1602,16 @@ int MPI_Win_wait(MPI_Win win)
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
-    struct gompi_insight_use *use = NULL;
     uint32_t tick = 0;
     if (gompi_insight_counts(t)) {
-        use = gompi_insight_use(t, win, 10, 0);
         began = gompi_insight_count(t, 473);
         tick = gompi_insight_tick();
     }
     int rc = GOMPI_NEXT(473, MPI_Win_wait)(win);
+    struct gompi_insight_use *use = NULL;
+    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
+        use = gompi_insight_use(t, win, 10, 0);
+    }
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 473, began, tick, use);
     if (gompi_insight_records(t)) {

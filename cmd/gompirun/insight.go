@@ -116,13 +116,21 @@ func (o *observation) end() error {
 const fdInsight = fdControl + 1
 
 // preloaded adds to the environment of a rank what has it observed. What the user preloads stands behind that, so that
-// another tool is called as well.
+// another tool is called as well. A program with the address sanitizer would refuse to start with a library in front
+// of that, which does no harm as this one allocates nothing by its functions.
 func (o *observation) preloaded(env []string) []string {
 	const preload = "LD_PRELOAD"
 	value := o.library
 	if users := variable(env, preload); users != "" {
 		value += ":" + users
 	}
-	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, preload+"=") })
-	return append(env, preload+"="+value, insight.EnvFd+"="+strconv.Itoa(fdInsight))
+	const sanitizer, order = "ASAN_OPTIONS", "verify_asan_link_order"
+	options := variable(env, sanitizer)
+	if !strings.Contains(options, order) {
+		options = strings.TrimPrefix(options+":"+order+"=0", ":")
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, preload+"=") || strings.HasPrefix(v, sanitizer+"=")
+	})
+	return append(env, preload+"="+value, sanitizer+"="+options, insight.EnvFd+"="+strconv.Itoa(fdInsight))
 }

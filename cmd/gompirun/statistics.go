@@ -119,8 +119,8 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 	s := &summary{}
 	functions := make([]functionSummary, len(abi.Functions()))
 	for i, f := range abi.Functions() {
-		functions[i] = functionSummary{Name: f.Name, ByRank: make([]float64, m.Ranks()), waits: insight.MayWait(f),
-			together: insight.Collective(f)}
+		functions[i] = functionSummary{Name: f.Name, ByRank: make([]float64, m.Ranks()),
+			waits: insight.MayWait(f), together: insight.Collective(f)}
 	}
 	var all, mpi float64
 	for i := range m.Ranks() {
@@ -168,12 +168,13 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 func (s *summary) addWindows(windows []insight.Window) {
 	for _, w := range windows {
 		at := slices.IndexFunc(s.Windows, func(k windowSummary) bool {
-			return k.Leader == w.Leader && k.Members == w.Members && k.Ordinal == w.Ordinal && k.others == w.Others
+			return k.Leader == w.Leader && k.Members == w.Members && k.Ordinal == w.Ordinal &&
+				k.others == w.Others
 		})
 		if at < 0 || w.Leader < 0 && !w.Others {
 			at = len(s.Windows)
-			s.Windows = append(s.Windows, windowSummary{Leader: w.Leader, Members: w.Members, Ordinal: w.Ordinal,
-				Uses: map[string]use{}, others: w.Others})
+			s.Windows = append(s.Windows, windowSummary{Leader: w.Leader, Members: w.Members,
+				Ordinal: w.Ordinal, Uses: map[string]use{}, others: w.Others})
 		}
 		k := &s.Windows[at]
 		if k.Name = cmp.Or(k.Name, w.Name); w.Others {
@@ -226,14 +227,15 @@ func (s *summary) costs() (lines []string) {
 		if f.waits {
 			did = "waited"
 		}
-		line := fmt.Sprintf("rank %d %s %.3g %% of the run in %s%s", s.Ranks[most].Rank, did, share(most), f.Name, where)
+		in := " of the run in " + f.Name + where
+		line := fmt.Sprintf("rank %d %s %.3g %%%s", s.Ranks[most].Rank, did, share(most), in)
 		switch {
 		case len(s.Ranks) == 1:
 		case share(least) > 0.8*share(most):
-			line = fmt.Sprintf("the ranks %s %.3g to %.3g %% of the run in %s%s", did, share(least), share(most),
-				f.Name, where)
+			line = fmt.Sprintf("the ranks %s %.3g to %.3g %%%s", did, share(least), share(most), in)
 		case f.waits && f.together:
-			line += fmt.Sprintf(" for rank %d, which spent %.3g %% there", s.Ranks[least].Rank, share(least))
+			line += fmt.Sprintf(" for rank %d, which spent %.3g %% there", s.Ranks[least].Rank,
+				share(least))
 		case len(s.Ranks) > 1:
 			line += fmt.Sprintf(", rank %d %.3g %%", s.Ranks[least].Rank, share(least))
 		}

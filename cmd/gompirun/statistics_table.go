@@ -25,11 +25,11 @@ func (s *summary) table() string {
 			rest.Share += f.Share
 			continue
 		}
-		fmt.Fprintf(&b, "  %-30s %12d %10s %10s %6.2f %%\n", f.Name, f.Calls, size(f.Bytes), seconds3(f.Seconds), 100*f.Share)
+		f.writeRow(&b)
 	}
 	if rest.Calls > 0 {
-		fmt.Fprintf(&b, "  %-30s %12d %10s %10s %6.2f %%\n", fmt.Sprintf("%d others", len(s.Functions)-shownFunctions),
-			rest.Calls, size(rest.Bytes), seconds3(rest.Seconds), 100*rest.Share)
+		rest.Name = fmt.Sprintf("%d others", len(s.Functions)-shownFunctions)
+		rest.writeRow(&b)
 	}
 	for i := range s.Windows {
 		w := &s.Windows[i]
@@ -59,6 +59,11 @@ func (s *summary) table() string {
 	return b.String()
 }
 
+func (f *functionSummary) writeRow(b *strings.Builder) {
+	fmt.Fprintf(b, "  %-30s %12d %10s %10s %6.2f %%\n", f.Name, f.Calls, size(f.Bytes), seconds3(f.Seconds),
+		100*f.Share)
+}
+
 // writeBalance says how equally ranks compute, and what is not in the table.
 func (s *summary) writeBalance(b *strings.Builder) {
 	least, most := 0, 0
@@ -83,7 +88,8 @@ func (s *summary) writeBalance(b *strings.Builder) {
 			plural(threads, "thread"), insight.Slots)
 	}
 	if others > 0 {
-		fmt.Fprintf(b, "  Not counted: %d %s that called MPI beside the ranks\n", others, plural(others, "process"))
+		fmt.Fprintf(b, "  Not counted: %d %s that called MPI beside the ranks\n", others,
+			plural(others, "process"))
 	}
 }
 

@@ -283,3 +283,21 @@ func TestKindsOfFunctions(t *testing.T) {
 		require.False(t, Poll(f) && !hasParam(f, "flag"), name)
 	}
 }
+
+// What gompirun needs for a record of a put: written, read and decoded.
+func BenchmarkRecord(b *testing.B) {
+	m, err := Create(1, Records, 0)
+	require.NoError(b, err)
+	defer m.Close()
+	put := abi.FunctionByName("MPI_Put")
+	words := []uint64{uint64(slices.Index(abi.Functions(), put)) | 14<<32, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8}
+	var r Record
+	for b.Loop() {
+		m.Rank(0).pretend(words)
+		m.Rank(0).Read(func(words []uint64) {
+			if err := r.Decode(words); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

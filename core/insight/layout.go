@@ -26,7 +26,7 @@ const (
 	JobFunctions = 28 // uint32: how many the table has
 	JobPartSize  = 32
 	JobRingSize  = 40
-	JobTick      = 64 // uint32: CLOCK_MONOTONIC in ms, which gompirun keeps while calls are counted; on a line of its own
+	JobTick      = 64 // uint32, on a line of its own: CLOCK_MONOTONIC in ms while calls are counted
 	JobSize      = 4096
 
 	PartPid       = 0  // uint32: of the process that has taken the part, 0: none has

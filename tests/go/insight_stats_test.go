@@ -139,8 +139,9 @@ func TestInsightStats(t *testing.T) {
 				"MPI_Fetch_and_op": {200, 200 * 8}, "MPI_Win_flush_all": {200, 0},
 				"MPI_Accumulate": {4, 4 * 24}, "MPI_Win_unlock_all": {4, 0},
 				"MPI_Sendrecv": {4, 4 * 20}, "MPI_Bcast": {4, 4 * 28}, "MPI_Allreduce": {4, 4 * 64},
-				"MPI_Alltoall": {4, 4 * 4 * 8}, "MPI_Alltoallv": {4, 4 * 10 * 4}, "MPI_Gather": {4, 4 * 12},
-				"MPI_Iprobe": {4, 0}, "MPI_Barrier": {4, 0}, "MPI_Win_free": {8, 0}, "MPI_Finalize": {4, 0},
+				"MPI_Alltoall": {4, 4 * 4 * 8}, "MPI_Alltoallv": {4, 4 * 10 * 4},
+				"MPI_Gather": {4, 4 * 12}, "MPI_Iprobe": {4, 0}, "MPI_Barrier": {4, 0},
+				"MPI_Win_free": {8, 0}, "MPI_Finalize": {4, 0},
 			}, c.calls())
 			require.Len(t, c.Ranks, 4)
 			for i, r := range c.Ranks {
@@ -278,6 +279,18 @@ int main(void)
 	content, err := os.ReadFile(records)
 	require.NoError(t, err)
 	require.Equal(t, 2000, strings.Count(string(content), "MPI_Comm_size("))
+}
+
+// What is counted and recorded asks nothing that would be a further error: the program's handlers are called once.
+func TestInsightErrorsOnce(t *testing.T) {
+	tests, err := filepath.Abs(filepath.Join(top, "tests/c"))
+	require.NoError(t, err)
+	source, err := os.ReadFile(filepath.Join(tests, "conformance/errhandler_mends.c"))
+	require.NoError(t, err)
+	program := compile(t, string(source), "-I"+filepath.Join(tests, "conformance"), "-lm")
+	for _, what := range []string{"rma", "requests", "objects"} {
+		statistics(t, nil, 0, "--records", filepath.Join(t.TempDir(), "r"), "-n", "3", program, what)
+	}
 }
 
 // Without gompirun, or under another launcher, rank 0 prints sums.

@@ -42,8 +42,8 @@ func insightLayout() []byte {
 		fmt.Fprintf(&b, "#define GOMPI_INSIGHT_%s %#x\n", c.Name, c.Value)
 	}
 	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_FUNCTIONS %d\n", len(abi.Functions()))
-	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_ENV_FD %q\n#define GOMPI_INSIGHT_ENV_ALONE %q\n\n#endif\n", insight.EnvFd,
-		insight.EnvAlone)
+	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_ENV_FD %q\n#define GOMPI_INSIGHT_ENV_ALONE %q\n\n#endif\n",
+		insight.EnvFd, insight.EnvAlone)
 	return b.Bytes()
 }
 
@@ -96,64 +96,76 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 
 // atWindow are what a window's counters are told of, by function: before the call, and after it.
 var atWindow = map[string][2]string{
-	"MPI_Win_create":          {"", "gompi_insight_window_made(*win);"},
-	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_made(*win);"},
-	"MPI_Win_allocate":        {"", "gompi_insight_window_made(*win);"},
-	"MPI_Win_allocate_shared": {"", "gompi_insight_window_made(*win);"},
+	"MPI_Win_create":          {"", "gompi_insight_window_made(*win, comm);"},
+	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_made(*win, comm);"},
+	"MPI_Win_allocate":        {"", "gompi_insight_window_made(*win, comm);"},
+	"MPI_Win_allocate_shared": {"", "gompi_insight_window_made(*win, comm);"},
 	"MPI_Win_set_name":        {"", "gompi_insight_window_named(win, win_name);"},
-	"MPI_Win_free":            {"if (win != NULL)\n            gompi_insight_window_freed(*win);", ""},
+	"MPI_Win_free":            {"if (win != NULL)\n        gompi_insight_window_freed(*win);", ""},
 	"MPI_Type_free":           {"gompi_add_total(&gompi_insight_age, 1);", ""},
 	"MPI_Finalize":            {"gompi_insight_report();", "gompi_insight_ended();"},
 }
 
-// writeCounting writes a call with what counts it.
+// writeCounting writes a call with what counts it. Of bytes and uses those of calls that succeed count: then arguments
+// are what they should be, and asking for their sizes is no further error.
 func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
-	b.WriteString("    uint64_t began = 0;\n")
 	told := atWindow[strings.TrimSuffix(f.Name, "_c")]
 	use, uses := insight.UseOf(f)
-	at := "NULL" // what it waits for
-	if uses && use.Waits() {
-		b.WriteString("    struct gompi_insight_use *use = NULL;\n")
-		at = "use"
-	}
+	b.WriteString("    uint64_t began = 0;\n")
 	if insight.MayWait(f) {
 		b.WriteString("    uint32_t tick = 0;\n")
 	}
-	b.WriteString("    if (gompi_insight_counts(t)) {\n")
 	if told[0] != "" {
-		fmt.Fprintf(b, "        %s\n", told[0])
+		fmt.Fprintf(b, "    %s\n", told[0])
 	}
-	bytes := bytesOf(f)
-	if bytes != "" && hasParam(f, "root") {
-		bytes = "root == MPI_PROC_NULL ? 0 : " + bytes // then nothing else has a meaning
-		if strings.Contains(f.Name, "atter") || strings.Contains(f.Name, "ather") {
-			bytes = strings.Replace(bytes, "root == MPI_PROC_NULL", "root < 0", 1) // at MPI_ROOT as well
-		}
-	}
-	if bytes != "" {
-		fmt.Fprintf(b, "        int64_t bytes = %s;\n        gompi_insight_bytes(t, %d, bytes);\n", bytes, number)
-	}
-	switch {
-	case at == "use":
-		fmt.Fprintf(b, "        use = gompi_insight_use(t, win, %d, 0);\n", use)
-	case uses:
-		fmt.Fprintf(b, "        gompi_insight_use(t, win, %d, bytes);\n", use)
-	}
+	b.WriteString("    if (gompi_insight_counts(t)) {\n")
 	fmt.Fprintf(b, "        began = gompi_insight_count(t, %d);\n", number)
 	if insight.MayWait(f) {
 		b.WriteString("        tick = gompi_insight_tick();\n")
 	}
 	fmt.Fprintf(b, "    }\n    int rc = %s;\n", call)
+	if bytes := allBytes(f); bytes != "" || uses || told[1] != "" {
+		if uses && use.Waits() {
+			b.WriteString("    struct gompi_insight_use *use = NULL;\n")
+		}
+		b.WriteString("    if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {\n")
+		if bytes != "" {
+			fmt.Fprintf(b, "        int64_t bytes = %s;\n        gompi_insight_bytes(t, %d, bytes);\n",
+				bytes, number)
+		}
+		if uses && use.Waits() {
+			fmt.Fprintf(b, "        use = gompi_insight_use(t, win, %d, 0);\n", use)
+		} else if uses {
+			fmt.Fprintf(b, "        gompi_insight_use(t, win, %d, bytes);\n", use)
+		}
+		if told[1] != "" {
+			fmt.Fprintf(b, "        %s\n", told[1])
+		}
+		b.WriteString("    }\n")
+	}
+	at := "NULL" // what it waits for
+	if uses && use.Waits() {
+		at = "use"
+	}
 	if insight.MayWait(f) {
 		fmt.Fprintf(b, "    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))\n"+
 			"        gompi_insight_waited(t, %d, began, tick, %s);\n", number, at)
 	} else {
-		fmt.Fprintf(b, "    if (__builtin_expect(began != 0, 0))\n        gompi_insight_measured(t, %d, began);\n",
-			number)
+		fmt.Fprintf(b, "    if (__builtin_expect(began != 0, 0))\n"+
+			"        gompi_insight_measured(t, %d, began);\n", number)
 	}
-	if told[1] != "" {
-		fmt.Fprintf(b, "    if (gompi_insight_counts(t) && rc == MPI_SUCCESS)\n        %s\n", told[1])
+}
+
+// allBytes returns bytesOf for every root.
+func allBytes(f *abi.Function) string {
+	bytes := bytesOf(f)
+	switch {
+	case bytes == "" || !hasParam(f, "root"):
+		return bytes
+	case strings.Contains(f.Name, "atter") || strings.Contains(f.Name, "ather"):
+		return "root < 0 ? 0 : " + bytes // MPI_ROOT, or MPI_PROC_NULL
 	}
+	return "root == MPI_PROC_NULL ? 0 : " + bytes // then nothing else has a meaning
 }
 
 // bytesOf returns the C expression of the bytes that a call moves for the rank that calls, "": none.
@@ -186,7 +198,8 @@ func bytesOf(f *abi.Function) string {
 	case "neighbor_alltoall":
 		return "gompi_insight_neighbors(comm, true) * " + one("sendcount", "sendtype")
 	case "alltoallv", "neighbor_alltoallv":
-		return unless("sendbuf", fmt.Sprintf("%s(t, sendcounts, comm, sendtype, NULL, %v)", list, neighbors), "0")
+		return unless("sendbuf", fmt.Sprintf("%s(t, sendcounts, comm, sendtype, NULL, %v)", list, neighbors),
+			"0")
 	case "alltoallw", "neighbor_alltoallw":
 		return unless("sendbuf", fmt.Sprintf("%s(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, %v)", list,
 			neighbors), "0")

@@ -1,0 +1,39 @@
+// The clocks: that of the system, and the processor's counter of ticks if it runs at one speed.
+
+#include <time.h>
+
+#include "insight/count.h"
+
+bool gompi_insight_steady;
+uint64_t gompi_insight_cost;
+
+// Returns true if the processor's counter runs at one speed, whatever the processor does.
+static bool is_steady(void) {
+#if defined(__x86_64__)
+	uint32_t a = 0x80000000, b, c, d;
+	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+	if (a < 0x80000007)
+		return false;
+	a = 0x80000007;
+	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+	return d & 1 << 8;
+#else
+	return true;
+#endif
+}
+
+void gompi_insight_set_clock(void) {
+	gompi_insight_steady = is_steady();
+	gompi_insight_cost = UINT64_MAX;
+	for (int i = 0; i < 64; i++) {
+		uint64_t before = gompi_insight_ticks(), took = gompi_insight_ticks() - before;
+		gompi_insight_cost = took < gompi_insight_cost ? took : gompi_insight_cost;
+	}
+	gompi_insight_cost += gompi_insight_cost == 0; // a slow counter
+}
+
+int64_t gompi_insight_now(int clock) {
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}

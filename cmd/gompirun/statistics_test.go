@@ -1,0 +1,76 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// costs are in words of what ranks have in common, or of the one that it costs most.
+func TestCosts(t *testing.T) {
+	s := &summary{Ranks: []rankSummary{{Rank: 0, Seconds: 10}, {Rank: 1, Seconds: 10}, {Rank: 3, Seconds: 10}},
+		Windows: []windowSummary{
+			{Name: "halo", Uses: map[string]use{"fence": {Seconds: 6}, "lock": {Seconds: 1}}},
+			{Leader: 1, Members: 2, Uses: map[string]use{"lock": {Seconds: 1}}}},
+		Functions: []functionSummary{
+			{Name: "MPI_Win_fence", ByRank: []float64{0.01, 2, 9, 4}, waits: true, together: true},
+			{Name: "MPI_Put", ByRank: []float64{1, 1.1, 9, 1}},
+			{Name: "MPI_Win_lock", ByRank: []float64{1, 0, 9, 0.5}, waits: true},
+			{Name: "MPI_Get", ByRank: []float64{9, 9, 9, 9}}}}
+	require.Equal(t, []string{
+		"rank 3 waited 40 % of the run in MPI_Win_fence of window 'halo' for rank 0, which spent 0.1 % there",
+		"the ranks spent 10 to 11 % of the run in MPI_Put",
+		"rank 0 waited 10 % of the run in MPI_Win_lock, rank 1 0 %",
+	}, s.costs())
+	s.Functions = s.Functions[:1]
+	s.Ranks = s.Ranks[2:]
+	require.Equal(t, []string{"rank 3 waited 40 % of the run in MPI_Win_fence of window 'halo'"}, s.costs())
+	s.Functions[0].ByRank[3] = 1e-5
+	require.Empty(t, s.costs(), "that is nothing")
+}
+
+func TestImbalance(t *testing.T) {
+	s := &summary{Ranks: []rankSummary{{Seconds: 10, Mpi: 2, Threads: 1}, {Seconds: 10, Mpi: 12, Threads: 2},
+		{Seconds: 10, Mpi: 11, Threads: 1}}}
+	require.InDelta(t, 0.5, s.imbalance(), 1e-9) // 8, 4 and 0
+	require.Zero(t, (&summary{Ranks: []rankSummary{{}}}).imbalance())
+}
+
+func TestFigures(t *testing.T) {
+	for want, s := range map[string]float64{"-": 0, "5 ns": 5e-9, "1.5 us": 1.5e-6, "123 ms": 0.1234,
+		"12.3 s": 12.34, "1234 s": 1234.4} {
+		require.Equal(t, want, seconds3(s))
+	}
+	for want, n := range map[string]uint64{"-": 0, "999 B": 999, "0.977 KiB": 1000, "1 MiB": 1 << 20,
+		"16 EiB": 1<<64 - 1} {
+		require.Equal(t, want, size(n))
+	}
+}
+
+// --stats has a value only behind "=".
+func TestStatsOption(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	o, err := parse([]string{"--stats", "-n", "2", "prog"}, none)
+	require.NoError(t, err)
+	require.Equal(t, []string{"prog"}, o.parts[0].argv)
+	require.Equal(t, []listener{&statistics{}}, o.listeners)
+	o, err = parse([]string{"-stats=a.json", "--records", "r", "-n", "2", "prog"}, none)
+	require.NoError(t, err)
+	require.Equal(t, []listener{&statistics{path: "a.json"}, &recordWriter{path: "r"}}, o.listeners)
+	_, err = parse([]string{"--stats=", "-n", "2", "prog"}, none)
+	require.EqualError(t, err, "--stats= needs a file")
+	_, err = parse([]string{"--stats", "-n", "2", "-H", "elsewhere.invalid", "prog"}, none)
+	require.ErrorContains(t, err, "calls are recorded on this machine only, and host elsewhere.invalid is another")
+}
+
+// What the user preloads stands behind.
+func TestPreloaded(t *testing.T) {
+	o := &observation{library: "/p/lib/libgompirma-insight.so"}
+	require.Equal(t, []string{"A=1", "LD_PRELOAD=/p/lib/libgompirma-insight.so",
+		"ASAN_OPTIONS=verify_asan_link_order=0", "GOMPIRMA_INSIGHT_FD=5"}, o.preloaded([]string{"A=1"}))
+	require.Equal(t, []string{"LD_PRELOAD=/p/lib/libgompirma-insight.so:/x.so y.so",
+		"ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0", "GOMPIRMA_INSIGHT_FD=5"},
+		o.preloaded([]string{"LD_PRELOAD=/old.so", "LD_PRELOAD=/x.so y.so", "ASAN_OPTIONS=detect_leaks=0"}))
+	require.Contains(t, o.preloaded([]string{"ASAN_OPTIONS=verify_asan_link_order=1"}),
+		"ASAN_OPTIONS=verify_asan_link_order=1")
+}

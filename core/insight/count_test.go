@@ -1,0 +1,109 @@
+package insight
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+)
+
+// tell writes a word of a part.
+func (r *Rank) tell(at int64, word uint64) { *u64(r.part, at) = word }
+
+func TestCounts(t *testing.T) {
+	m, err := Create(2, Stats, 0)
+	require.NoError(t, err)
+	defer m.Close()
+	r := m.Rank(1)
+	put, fence := number(t, "MPI_Put"), number(t, "MPI_Win_fence")
+	for slot, calls := range []uint64{10, 5, 1000} { // the third one has no thread
+		at := int64(PartSlots + slot*SlotSize)
+		r.tell(at+int64(put*CountSize)+CountCalls, calls)
+		r.tell(at+int64(put*CountSize)+CountBytes, 8*calls)
+		r.tell(at+int64(put*CountSize)+CountTicks, 100*calls)
+		r.tell(at+int64(fence*CountSize)+CountCalls, 1)
+		r.tell(at+int64(SlotWindows+(1*int(Uses)+int(Fence))*UseSize)+UseCalls, 1)
+		r.tell(at+int64(SlotWindows+(1*int(Uses)+int(Fence))*UseSize)+UseTicks, 500)
+	}
+	*u32(r.part, PartThreads) = 2
+	require.Zero(t, m.Counts(1)[put].Time, "nobody knows what a tick is")
+
+	// Rank 0 knows: 2 ns.
+	r0 := m.Rank(0)
+	r0.tell(PartTicks, 1000)
+	r0.tell(PartTicksNow, 2000)
+	r0.tell(PartMonotonic, 7000)
+	r0.tell(PartNow, 9000)
+	counts := m.Counts(1)
+	require.Len(t, counts, len(abi.Functions()))
+	require.Equal(t, Count{15, 120, 3000}, counts[put])
+	require.Equal(t, Count{2, 0, 0}, counts[fence])
+	require.Zero(t, m.Counts(0)[put])
+
+	// It knows by itself: half a ns.
+	r.tell(PartTicks, 0)
+	r.tell(PartTicksNow, 2000)
+	r.tell(PartMonotonic, 1000)
+	r.tell(PartNow, 2000)
+	r.tell(PartEnded, 5000)
+	require.Equal(t, time.Duration(750), m.Counts(1)[put].Time)
+	from, to := r.Run()
+	require.Equal(t, []time.Duration{1000, 5000}, []time.Duration{from, to})
+
+	require.Empty(t, m.Windows(1))
+	*u32(r.part, PartWindows) = 2
+	at := int64(PartWindowAt + WindowSize)
+	*u32(r.part, at+WindowLeader) = 1<<32 - 1
+	*u32(r.part, at+WindowMembers) = 3
+	*u32(r.part, at+WindowOrdinal) = 4
+	copy(r.part[at+WindowLabel:], "halo\x00x")
+	windows := m.Windows(1)
+	require.Len(t, windows, 2)
+	want := Window{Leader: -1, Members: 3, Ordinal: 4, Name: "halo"}
+	want.Uses[Fence] = Count{Calls: 2, Time: 500}
+	require.Equal(t, want, windows[1])
+
+	// What there was no room for.
+	r.tell(int64(PartSlots+SlotWindows+((MaxWindows-1)*int(Uses)+int(Put))*UseSize)+UseBytes, 7)
+	require.Len(t, m.Windows(1), 2, "bytes without a call")
+	r.tell(int64(PartSlots+SlotWindows+((MaxWindows-1)*int(Uses)+int(Put))*UseSize)+UseCalls, 1)
+	windows = m.Windows(1)
+	require.Len(t, windows, 3)
+	require.True(t, windows[2].Others)
+	require.Equal(t, Count{1, 7, 0}, windows[2].Uses[Put])
+	*u32(r.part, PartWindows) = 1 << 31
+	require.Len(t, m.Windows(1), MaxWindows)
+}
+
+func TestUses(t *testing.T) {
+	for name := range uses {
+		f := abi.FunctionByName(name)
+		require.NotNil(t, f, name)
+		u, ok := UseOf(f)
+		require.True(t, ok)
+		require.True(t, hasParam(f, "win"), name)
+		require.Equal(t, u.Waits(), MayWait(f), name)
+	}
+	for _, f := range abi.Functions() {
+		if _, ok := UseOf(f); !ok {
+			require.False(t, hasParam(f, "origin_addr"), "%s is an operation", f.Name)
+		}
+	}
+	require.Equal(t, "compare_and_swap", CompareAndSwap.String())
+	require.Equal(t, "pscw", Pscw.String())
+}
+
+func TestTick(t *testing.T) {
+	m, err := Create(1, Stats, 0)
+	require.NoError(t, err)
+	defer m.Close()
+	stop, done := make(chan struct{}), make(chan bool)
+	go func() { m.Tick(stop); close(done) }()
+	ticks := func() bool { return atomic.LoadUint32(u32(m.bytes, JobTick)) != 0 }
+	require.Eventually(t, ticks, time.Minute, time.Millisecond)
+	close(stop)
+	<-done
+}
