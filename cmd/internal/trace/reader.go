@@ -1,0 +1,331 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Sink takes what a reader finds.
+type Sink interface {
+	Event(e *Event) error
+	Flow(id string, f Flow)
+	// Process tells the name of a rank's process, as Writer.Process has given it, and Thread that of a thread.
+	Process(rank int, name string)
+	Thread(rank, thread int, name string)
+}
+
+// Summary is what a reader has found beside the events.
+type Summary struct {
+	Job
+	HasJob  bool // the file tells of the job
+	Cut     bool // the file has no end
+	Ignored int  // events of other programs' making, which mean nothing here
+}
+
+// Error tells what is wrong with a file, and where.
+type Error struct {
+	Offset int64 // the fault is behind so many bytes; where it is in an event, the next begins there
+	Event  int   // number of the event, from 1; 0: it is not in one
+	Err    error
+}
+
+func (e *Error) Error() string {
+	if e.Event > 0 {
+		return fmt.Sprintf("event %d, behind byte %d: %v", e.Event, e.Offset, e.Err)
+	}
+	return fmt.Sprintf("behind byte %d: %v", e.Offset, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// limits of what a file may say; what is beyond is an error and not a lot of memory.
+const (
+	maxRank   = 1 << 20
+	maxThread = memoryThread
+	maxTime   = 1 << 62 / 1000 // in microseconds
+	maxBytes  = 1 << 60
+)
+
+// raw is an event in JSON. Events of kinds that nobody asked for may hold anything, so types are checked later.
+type raw struct {
+	Ph   string  `json:"ph"`
+	Name string  `json:"name"`
+	Cat  string  `json:"cat"`
+	Pid  any     `json:"pid"`
+	Tid  any     `json:"tid"`
+	Ts   any     `json:"ts"`
+	Dur  any     `json:"dur"`
+	ID   any     `json:"id"`
+	Args rawArgs `json:"args"`
+}
+
+type rawArgs struct {
+	Name   any      `json:"name"`
+	Target *int     `json:"target"`
+	Dest   *int     `json:"dest"`
+	Source *int     `json:"source"`
+	Tag    *int     `json:"tag"`
+	Bytes  int64    `json:"bytes"`
+	Comm   string   `json:"comm"`
+	Win    string   `json:"win"`
+	Disp   *int64   `json:"disp"`
+	Span   int64    `json:"span"`
+	Wait   *float64 `json:"wait"`
+	For    *int     `json:"for"`
+}
+
+type reader struct {
+	dec  *json.Decoder
+	sink Sink
+	sum  Summary
+	n    int   // events so far
+	at   int64 // where the one before the last of them ended
+}
+
+// Read goes through a file and gives all that is in it to sink. A file that ends too early is read up to there; any
+// other fault is an *Error, or what sink has returned.
+func Read(in io.Reader, sink Sink) (Summary, error) {
+	r := &reader{dec: json.NewDecoder(in), sink: sink}
+	err := r.file()
+	if errors.Is(err, io.ErrUnexpectedEOF) && r.n > 0 {
+		r.sum.Cut = true
+		err = nil
+	}
+	return r.sum, err
+}
+
+func (r *reader) fail(event int, err error) error {
+	offset := r.at
+	if event == 0 {
+		offset = r.dec.InputOffset()
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the file ends here: %w", io.ErrUnexpectedEOF)
+	}
+	return &Error{offset, event, err}
+}
+
+func (r *reader) token() (json.Token, error) {
+	t, err := r.dec.Token()
+	if err != nil {
+		return nil, r.fail(0, err)
+	}
+	return t, nil
+}
+
+func (r *reader) file() error {
+	t, err := r.token()
+	switch {
+	case err != nil:
+		return err
+	case t == json.Delim('['):
+		return r.events()
+	case t != json.Delim('{'):
+		return r.fail(0, errors.New("not a trace: neither an object nor an array"))
+	}
+	found := false
+	for r.dec.More() {
+		key, err := r.token()
+		if err != nil {
+			return err
+		}
+		switch key {
+		case "traceEvents":
+			if t, err = r.token(); err != nil {
+				return err
+			}
+			if t != json.Delim('[') {
+				return r.fail(0, errors.New("traceEvents is not an array"))
+			}
+			found = true
+			if err = r.events(); err != nil {
+				return err
+			}
+		case "otherData":
+			var job Job
+			if err = r.dec.Decode(&job); err != nil {
+				return r.fail(0, fmt.Errorf("otherData: %w", err))
+			}
+			if job.Format > Version {
+				return r.fail(0, fmt.Errorf("otherData: format %d is newer than this program, which "+
+					"knows %d", job.Format, Version))
+			}
+			if job.Ranks < 0 || job.Ranks > maxRank {
+				return r.fail(0, fmt.Errorf("otherData: %d ranks", job.Ranks))
+			}
+			r.sum.Job, r.sum.HasJob = job, job.Format > 0
+		default:
+			var skipped json.RawMessage
+			if err = r.dec.Decode(&skipped); err != nil {
+				return r.fail(0, err)
+			}
+		}
+	}
+	if _, err = r.token(); err != nil {
+		return err
+	}
+	if !found {
+		return r.fail(0, errors.New("not a trace: there are no traceEvents"))
+	}
+	if t, err := r.dec.Token(); err != io.EOF {
+		if err == nil {
+			err = fmt.Errorf("%v follows the end", t)
+		}
+		return r.fail(0, err)
+	}
+	return nil
+}
+
+func (r *reader) events() error {
+	for r.dec.More() {
+		r.n++
+		r.at = r.dec.InputOffset()
+		var e raw
+		if err := r.dec.Decode(&e); err != nil {
+			// An event of another program may hold what we have another type for.
+			var kind *json.UnmarshalTypeError
+			if errors.As(err, &kind) && e.Ph != "X" && e.Ph != "" {
+				r.sum.Ignored++
+				continue
+			}
+			if errors.As(err, &kind) {
+				err = fmt.Errorf("%s is a %s", kind.Field, kind.Value)
+				if kind.Field == "" {
+					err = fmt.Errorf("a %s in place of an object", kind.Value)
+				}
+			}
+			if e := r.fail(r.n, err); !errors.Is(e, io.ErrUnexpectedEOF) || r.n > 1 {
+				return e
+			}
+			return r.fail(0, io.ErrUnexpectedEOF)
+		}
+		if err := r.event(&e); err != nil {
+			return r.fail(r.n, err)
+		}
+	}
+	_, err := r.token()
+	return err
+}
+
+func (r *reader) event(e *raw) error {
+	switch e.Ph {
+	case "X", "s", "f", "M":
+	case "":
+		return errors.New("there is no ph")
+	default:
+		r.sum.Ignored++
+		return nil
+	}
+	rank, err := whole("pid", e.Pid, maxRank)
+	if err != nil {
+		return err
+	}
+	thread, err := whole("tid", e.Tid, maxThread)
+	if err != nil {
+		return err
+	}
+	if e.Ph == "M" {
+		name, _ := e.Args.Name.(string)
+		switch e.Name {
+		case "process_name":
+			r.sink.Process(rank, name)
+		case "thread_name":
+			if thread != memoryThread {
+				r.sink.Thread(rank, thread, name)
+			}
+		}
+		return nil
+	}
+	if thread == memoryThread {
+		return nil
+	}
+	start, err := nanos("ts", e.Ts)
+	if err != nil {
+		return err
+	}
+	if e.Ph != "X" {
+		id := fmt.Sprint(e.ID)
+		if e.ID == nil {
+			return errors.New("a flow without an id")
+		}
+		if e.Cat != RMA.String() { // those we know from the operations
+			r.sink.Flow(id, Flow{End: e.Ph == "f", Rank: rank, Thread: thread, Time: start})
+		}
+		return nil
+	}
+	dur, err := nanos("dur", e.Dur)
+	if err != nil {
+		return err
+	}
+	if dur < 0 {
+		return fmt.Errorf("dur is %v", e.Dur)
+	}
+	out := NewEvent(kindOf(e.Cat), e.Name, rank, thread, start, dur)
+	if err := e.Args.into(&out); err != nil {
+		return err
+	}
+	return r.sink.Event(&out)
+}
+
+// into checks the arguments and puts them into an event.
+func (a *rawArgs) into(e *Event) error {
+	for _, p := range []struct {
+		name string
+		from *int
+		to   *int
+		most int
+	}{{"target", a.Target, &e.Target, maxRank}, {"dest", a.Dest, &e.Dest, maxRank},
+		{"source", a.Source, &e.Source, maxRank}, {"tag", a.Tag, &e.Tag, math.MaxInt32},
+		{"for", a.For, &e.For, maxRank}} {
+		if p.from == nil || *p.from < 0 {
+			continue
+		}
+		if *p.from > p.most {
+			return fmt.Errorf("%s is %d", p.name, *p.from)
+		}
+		*p.to = *p.from
+	}
+	if a.Disp != nil {
+		e.Disp = *a.Disp
+	}
+	e.Bytes, e.Span, e.Comm, e.Window = a.Bytes, a.Span, a.Comm, a.Win
+	size := max(e.Bytes, e.Span)
+	if min(e.Bytes, e.Span) < 0 || size > maxBytes || e.Disp > maxBytes-size {
+		return errors.New("bytes, span or disp cannot be")
+	}
+	if a.Wait != nil {
+		if *a.Wait < 0 || *a.Wait > maxTime {
+			return fmt.Errorf("wait is %v", *a.Wait)
+		}
+		e.Waited = min(int64(math.Round(*a.Wait*1000)), e.Dur)
+	}
+	return nil
+}
+
+func whole(name string, value any, most int) (int, error) {
+	n, ok := value.(float64)
+	switch {
+	case value == nil:
+		return 0, fmt.Errorf("there is no %s", name)
+	case !ok || n != math.Trunc(n) || n < 0 || n > float64(most):
+		text, _ := json.Marshal(value)
+		return 0, fmt.Errorf("%s is %s, not a whole number from 0 to %d", name, bytes.TrimSpace(text), most)
+	}
+	return int(n), nil
+}
+
+func nanos(name string, value any) (int64, error) {
+	n, ok := value.(float64)
+	switch {
+	case value == nil:
+		return 0, fmt.Errorf("there is no %s", name)
+	case !ok || math.Abs(n) > maxTime:
+		text, _ := json.Marshal(value)
+		return 0, fmt.Errorf("%s is %s, not a number of microseconds", name, bytes.TrimSpace(text))
+	}
+	return int64(math.Round(n * 1000)), nil
+}
