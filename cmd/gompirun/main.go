@@ -16,6 +16,7 @@
 //	hosts.go       lists of hosts, and which of them is this machine
 //	allocation.go  the hosts that Slurm has given
 //	preflight.go   looking at hosts before a job
+//	page.go        gompirun report: a page made of a trace
 //	remote.go      jobs on other hosts, which another launcher starts
 //	leftover.go    what ranks leave running
 //
@@ -55,6 +56,9 @@ func gompirun(args []string) int {
 	}
 	if len(args) == 1 && args[0] == preflightRank {
 		return runPreflight()
+	}
+	if len(args) > 0 && args[0] == reportWord {
+		return runReport(args[1:])
 	}
 	opts, err := parse(args, os.LookupEnv)
 	switch {

@@ -16,6 +16,7 @@ import (
 )
 
 const manual = `usage: gompirun [options] [-n N] program [arguments] [: [-n N] program [arguments]]...
+       gompirun report FILE.json [-o PAGE.html]    a page made of a trace, see gompirun report --help
 
 Starts N processes of a program on this machine as one MPI job. Several programs, separated by ":", form one job together.
 

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gompirma/cmd/internal/report"
+)
+
+// gompirun report: a page made of a trace file, without a job.
+
+// reportWord is the first argument that asks for it. Only as the very first it is no program: behind an option, or with
+// a slash, a program of that name is started as any other.
+const reportWord = "report"
+
+const reportManual = `usage: gompirun report FILE.json [-o PAGE.html]
+
+Makes a page of a trace that gompirun --trace=FILE.json has written: a timeline, who sent and accessed how much where, waits by cause,
+time by call, and the conflicts that --check has found. The page is one file, which needs no network. Without -o it is FILE.html, beside
+the trace.
+
+A program named report is started by gompirun ./report, or with any option before it: gompirun -n 4 report.
+
+Exit status: 0; 1 if the trace cannot be read, or the page not be written: then no page is; 2 if the command line is wrong.
+`
+
+// pageOptions are what the arguments behind the word ask for.
+type pageOptions struct{ in, out string }
+
+func parseReport(args []string) (*pageOptions, error) {
+	o := &pageOptions{}
+	for options := true; len(args) > 0; args = args[1:] {
+		arg := args[0]
+		name, value, attached := strings.Cut(arg, "=")
+		switch {
+		case options && arg == "--":
+			options = false
+		case options && (name == "-o" || name == "--output" || name == "-output"):
+			if !attached && len(args) > 1 {
+				args = args[1:]
+				value = args[0]
+			}
+			switch {
+			case value == "":
+				return nil, fmt.Errorf("%s needs a file", name)
+			case o.out != "":
+				return nil, fmt.Errorf("%s is given twice", name)
+			}
+			o.out = value
+		case options && (arg == "-h" || arg == "-help" || arg == "--help"):
+			return nil, errHelp
+		case options && len(arg) > 1 && arg[0] == '-':
+			return nil, fmt.Errorf("unknown option %s", arg)
+		case arg == "":
+			return nil, errors.New("a file's name is empty")
+		case o.in != "":
+			return nil, fmt.Errorf("one trace makes a page, and there are %s and %s", o.in, arg)
+		default:
+			o.in = arg
+		}
+	}
+	if o.in == "" {
+		return nil, errors.New("no trace file given")
+	}
+	if o.out == "" {
+		o.out = strings.TrimSuffix(o.in, filepath.Ext(o.in)) + ".html"
+	}
+	if same(o.in, o.out) {
+		return nil, fmt.Errorf("%s would be written over the trace", o.out)
+	}
+	return o, nil
+}
+
+// same returns true if two names are of one file.
+func same(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// runReport makes the page. It returns the exit status.
+func runReport(args []string) int {
+	o, err := parseReport(args)
+	switch {
+	case errors.Is(err, errHelp):
+		fmt.Print(reportManual)
+		return 0
+	case err != nil:
+		return refuse(fmt.Errorf("report: %w; see gompirun report --help (a program of that name: ./report)",
+			err))
+	}
+	about, err := report.File(o.in, o.out)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gompirun: report:", err)
+		return statusFailed
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s\n", o.out, about) // the page may go to the standard output
+	return 0
+}

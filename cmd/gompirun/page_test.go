@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseReport(t *testing.T) {
+	for line, want := range map[string]pageOptions{
+		"t.json":                  {"t.json", "t.html"},
+		"a.b/t":                   {"a.b/t", "a.b/t.html"},
+		"t.json -o p.html":        {"t.json", "p.html"},
+		"-o p.html t.json":        {"t.json", "p.html"},
+		"-o=p.html t.json":        {"t.json", "p.html"},
+		"--output p.html t.json":  {"t.json", "p.html"},
+		"--output=p.html -- -t.j": {"-t.j", "p.html"},
+		"-":                       {"-", "-.html"},
+	} {
+		got, err := parseReport(strings.Fields(line))
+		require.NoError(t, err, line)
+		require.Equal(t, want, *got, line)
+	}
+	for line, want := range map[string]string{
+		"":                         "no trace file given",
+		"-o p.html":                "no trace file given",
+		"t.json -o":                "-o needs a file",
+		"t.json --output=":         "--output needs a file",
+		"t.json u.json":            "one trace makes a page, and there are t.json and u.json",
+		"t.json -o a -o b":         "-o is given twice",
+		"-n 4 t.json":              "unknown option -n",
+		"t.json -o ./t.json":       "./t.json would be written over the trace",
+		"-q":                       "unknown option -q",
+		"./t.html -o=./././t.html": "would be written over the trace",
+	} {
+		_, err := parseReport(strings.Fields(line))
+		require.ErrorContains(t, err, want, line)
+	}
+	_, err := parseReport([]string{"--help"})
+	require.ErrorIs(t, err, errHelp)
+	_, err = parseReport([]string{""})
+	require.ErrorContains(t, err, "a file's name is empty")
+}
+
+// What it ends with, and that a page is made only if the trace can be read.
+func TestRunReport(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "t.json"), filepath.Join(dir, "t.html")
+	require.NoError(t, os.WriteFile(in, []byte(`{"traceEvents":[{"ph":"X"}]}`), 0o644))
+	require.Equal(t, statusUsage, gompirun([]string{"report"}))
+	require.Equal(t, 0, gompirun([]string{"report", "--help"}))
+	require.Equal(t, statusFailed, gompirun([]string{"report", in}))
+	require.NoFileExists(t, out)
+	require.NoError(t, os.WriteFile(in, []byte(`{"traceEvents":[]}`), 0o644))
+	require.Equal(t, 0, gompirun([]string{"report", in}))
+	require.FileExists(t, out)
+}
+
+// A link to the trace is the trace.
+func TestSame(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	require.NoError(t, os.WriteFile(a, nil, 0o644))
+	require.False(t, same(a, b))
+	require.NoError(t, os.Symlink("a", b))
+	require.True(t, same(a, b))
+}
+
+// The word is one of gompirun's own only as the very first argument.
+func TestReportIsAProgramElsewhere(t *testing.T) {
+	for _, line := range []string{"./report t.json", "-n 2 report t.json", "-- report t.json"} {
+		o, err := parse(strings.Fields(line), lookup)
+		require.NoError(t, err, line)
+		require.Equal(t, "report", filepath.Base(o.parts[0].argv[0]))
+		require.Equal(t, []string{"t.json"}, o.parts[0].argv[1:])
+	}
+}

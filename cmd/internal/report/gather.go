@@ -1,0 +1,221 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gompirma/cmd/internal/trace"
+)
+
+// lane is a thread of a rank: a row of the timeline.
+type lane struct {
+	rank, thread int
+	name         string // of the thread, "": none
+	events       []event
+}
+
+// event is a trace.Event that takes less memory: texts are numbers in tables.
+type event struct {
+	start, dur                          int64
+	bytes, disp, span, waited           int64
+	name                                int32 // and kind: in gathered.names
+	target, dest, source, tag, waitedOn int32
+	comm, window                        int32 // 0: none
+}
+
+// name is that of a call, with its kind.
+type name struct {
+	text string
+	kind trace.Kind
+}
+
+// place is where an arrow begins or ends.
+type place struct {
+	lane  int32
+	known bool
+	time  int64
+}
+
+// arrow is one between two calls.
+type arrow struct{ from, to place }
+
+// table numbers what it is given.
+type table[T comparable] struct {
+	list   []T
+	number map[T]int32
+}
+
+func (t *table[T]) of(v T) int32 {
+	n, ok := t.number[v]
+	if !ok {
+		if t.number == nil {
+			t.number = map[T]int32{}
+		}
+		n = int32(len(t.list))
+		t.number[v] = n
+		t.list = append(t.list, v)
+	}
+	return n
+}
+
+// gathered is a file in memory. It is a trace.Sink.
+type gathered struct {
+	sum     trace.Summary
+	lanes   []*lane
+	laneOf  map[[2]int]int32
+	names   table[name]
+	comms   table[string]
+	windows table[string]
+	process map[int]string
+	flows   map[string]*arrow
+	arrows  []arrow // complete ones, by where they begin
+	halves  int     // arrows of which one end is not in the file
+	ranks   int
+	start   int64 // of the first event
+	end     int64
+	events  int
+}
+
+// most events that are read; each takes about a hundred bytes.
+const most = 50_000_000
+
+func newGathered() *gathered {
+	g := &gathered{laneOf: map[[2]int]int32{}, process: map[int]string{}, flows: map[string]*arrow{},
+		start: math.MaxInt64, end: math.MinInt64}
+	g.comms.of("")
+	g.windows.of("")
+	return g
+}
+
+func (g *gathered) lane(rank, thread int) int32 {
+	key := [2]int{rank, thread}
+	n, ok := g.laneOf[key]
+	if !ok {
+		g.ranks = max(g.ranks, rank+1)
+		n = int32(len(g.lanes))
+		g.laneOf[key] = n
+		g.lanes = append(g.lanes, &lane{rank: rank, thread: thread})
+	}
+	return n
+}
+
+func (g *gathered) Event(e *trace.Event) error {
+	if g.events == most {
+		return fmt.Errorf("more than %d events", most)
+	}
+	g.events++
+	g.start, g.end = min(g.start, e.Start), max(g.end, e.Start+e.Dur)
+	for _, rank := range []int{e.Rank, e.Target, e.Dest, e.Source, e.For} {
+		g.ranks = max(g.ranks, rank+1)
+	}
+	l := g.lanes[g.lane(e.Rank, e.Thread)]
+	l.events = append(l.events, event{start: e.Start, dur: e.Dur, bytes: e.Bytes, disp: e.Disp,
+		span: max(e.Span, e.Bytes), waited: e.Waited, name: g.names.of(name{e.Name, e.Kind}),
+		target: int32(e.Target), dest: int32(e.Dest), source: int32(e.Source), tag: int32(e.Tag),
+		waitedOn: int32(e.For), comm: g.comms.of(e.Comm), window: g.windows.of(e.Window)})
+	return nil
+}
+
+func (g *gathered) Flow(id string, f trace.Flow) {
+	a := g.flows[id]
+	if a == nil {
+		a = &arrow{}
+		g.flows[id] = a
+	}
+	p := place{g.lane(f.Rank, f.Thread), true, f.Time}
+	if f.End {
+		a.to = p
+	} else {
+		a.from = p
+	}
+	if a.from.known && a.to.known {
+		g.arrows = append(g.arrows, *a)
+		delete(g.flows, id) // numbers may be used again
+	}
+}
+
+func (g *gathered) Process(rank int, text string) {
+	g.process[rank] = text
+	g.ranks = max(g.ranks, rank+1)
+}
+
+func (g *gathered) Thread(rank, thread int, text string) { g.lanes[g.lane(rank, thread)].name = text }
+
+func (g *gathered) name(e *event) name { return g.names.list[e.name] }
+
+// finish orders all that has been read.
+func (g *gathered) finish(sum trace.Summary) {
+	g.sum = sum
+	g.ranks = max(g.ranks, sum.Ranks)
+	g.halves = len(g.flows)
+	g.flows = nil
+	if g.events == 0 {
+		g.start, g.end = 0, 0
+	}
+	has := make([]bool, g.ranks)
+	for _, l := range g.lanes {
+		has[l.rank] = true
+	}
+	for rank := range g.ranks { // each has a row, also one that called nothing
+		if !has[rank] {
+			g.lane(rank, 0)
+		}
+	}
+	old := slices.Clone(g.lanes)
+	slices.SortStableFunc(g.lanes, func(a, b *lane) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.thread, b.thread))
+	})
+	now := map[*lane]int32{}
+	for i, l := range g.lanes {
+		now[l] = int32(i)
+		slices.SortStableFunc(l.events, func(a, b event) int {
+			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.dur, a.dur),
+				cmp.Compare(g.name(&a).kind/trace.Wait, g.name(&b).kind/trace.Wait))
+		})
+	}
+	for i := range g.arrows {
+		a := &g.arrows[i]
+		a.from.lane, a.to.lane = now[old[a.from.lane]], now[old[a.to.lane]]
+	}
+	slices.SortStableFunc(g.arrows, func(a, b arrow) int { return cmp.Compare(a.from.time, b.from.time) })
+	g.laneOf = nil
+}
+
+// walk calls do for each event of a lane, with the call that it is within, if it is within one, and how much of its
+// time is its own: neither waited, as far as that is known, nor that of an event within it.
+func (g *gathered) walk(l *lane, do func(e, within *event, own int64)) {
+	type open struct {
+		e   *event
+		own int64
+	}
+	var stack []open
+	pop := func() {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		var within *event
+		if len(stack) > 0 {
+			within = stack[len(stack)-1].e
+		}
+		do(top.e, within, max(top.own, 0))
+	}
+	for i := range l.events {
+		e := &l.events[i]
+		for len(stack) > 0 && stack[len(stack)-1].e.start+stack[len(stack)-1].e.dur <= e.start {
+			top := stack[len(stack)-1].e
+			if top.start == e.start && g.name(e).kind == trace.Wait { // both took no time that was measured
+				break
+			}
+			pop()
+		}
+		if len(stack) > 0 { // one that ends behind its outer one, by a fault of the file, counts up to there
+			top := &stack[len(stack)-1]
+			top.own -= min(e.dur, top.e.start+top.e.dur-e.start)
+		}
+		stack = append(stack, open{e, e.dur - e.waited})
+	}
+	for len(stack) > 0 {
+		pop()
+	}
+}

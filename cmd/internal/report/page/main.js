@@ -1,0 +1,74 @@
+// The head of the page, and what starts all else. document.body.dataset.ready tells a test that all has been drawn, or
+// what went wrong.
+
+function drawHead() {
+	const what = facts.command || facts.source;
+	document.title = what + " – gompirma report";
+	page("title").textContent = what;
+	const about = [plural(facts.ranks, "rank") + (facts.nodes ? " on " + plural(facts.nodes, "node") : ""),
+		time(run) + " from the first call to the end of the last", plural(facts.events, "event"),
+			"from " + facts.source];
+	if (facts.started) about.push("started " + facts.started);
+	if (facts.hasJob) about.push("exit status " + facts.exit);
+	page("about").textContent = about.join(" · ");
+	page("words").append(...facts.words.map(w => element("li", {}, w)));
+	const warnings = [];
+	if (facts.cut) warnings.push("The trace has no end: job and gompirun were killed. What came later is missing.");
+	if (facts.dropped) {
+		warnings.push(plural(facts.dropped, "record") + " of " + plural(facts.droppedBy, "rank") +
+			" had no room and are missing: sums are too small.");
+	}
+	if (facts.halves) warnings.push("Of " + plural(facts.halves, "arrow") +
+		" one end is missing; they are not drawn.");
+	if (facts.ignored) warnings.push(plural(facts.ignored, "event") + " in the file mean nothing here.");
+	if (!facts.events) warnings.push("There are no events in the trace.");
+	page("warnings").append(...warnings.map(w => element("li", {}, w)));
+	page("footer").textContent = "Made by gompirun report" +
+		(facts.producer ? " of a trace by " + facts.producer : "") +
+		". Charts: Apache ECharts " + echarts.version + " (Apache License 2.0).";
+}
+
+function drawAll() {
+	drawTimeline();
+	drawLoad();
+	drawMatrix();
+	drawHeat();
+	drawWaits();
+}
+
+async function start() {
+	drawHead();
+	if (!facts.lanes.length) { // nothing to draw
+		document.querySelector("main").hidden = true;
+		document.body.dataset.ready = 1;
+		return;
+	}
+	await unpack();
+	startTimeline();
+	startWindows();
+	startWaits();
+	for (const e of document.querySelectorAll("#matrix-part input")) e.onchange = drawMatrix;
+	for (const e of document.querySelectorAll("#windows-part input, #window")) e.onchange = drawHeat;
+	drawLoad();
+	drawMatrix();
+	drawHeat();
+	drawWaits();
+	drawCalls();
+	drawConflicts();
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+	let timer = 0;
+	addEventListener("resize", () => {
+		clearTimeout(timer);
+		timer = setTimeout(() => {
+			timeline.chart.resize();
+			for (const c of Object.values(charts)) c.resize();
+		}, 100);
+	});
+	document.body.dataset.ready = Math.round(performance.now());
+}
+
+start().catch(e => {
+	document.body.dataset.ready = "failed: " + e;
+	page("warnings").append(element("li", {}, "The page could not be drawn: " + e));
+	throw e;
+});

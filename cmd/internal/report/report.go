@@ -1,0 +1,154 @@
+// Package report makes a page of a trace file (cmd/internal/trace): one file of HTML, with all that it needs inside,
+// which a browser shows without any network. All sums are made here, exactly; the page's own code draws. The package
+// knows nothing of how a trace came about. gompirun report is its only user.
+//
+//	gather.go   the file in memory
+//	facts.go    sums
+//	columns.go  events for the timeline, packed
+//	page/       HTML, style and code of the page, and the charts' library
+package report
+
+import (
+	"bufio"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gompirma/cmd/internal/trace"
+)
+
+//go:embed page
+var files embed.FS
+
+// scripts are the page's own, in order.
+var scripts = []string{"format.js", "data.js", "rows.js", "timeline.js", "charts.js", "tables.js", "main.js"}
+
+// File makes the page out of the trace file in. Returns a line about what is in it. Nothing is written, and a file that
+// is there stays as it is, if in cannot be read to its end.
+func File(in, out string) (string, error) {
+	f, err := os.Open(in)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	g := newGathered()
+	sum, err := trace.Read(bufio.NewReaderSize(f, 1<<20), g)
+	if err != nil {
+		return "", fmt.Errorf("%s%s: %w", in, line(f, err), err)
+	}
+	g.finish(sum)
+	about := fmt.Sprintf("%d events of %d ranks", g.events, g.ranks)
+	if sum.Cut {
+		about += "; the trace has no end"
+	}
+	return about, replace(out, func(w io.Writer) error { return g.page(w, filepath.Base(in)) })
+}
+
+// line tells on which line of the file the fault is, as ":12".
+func line(f *os.File, err error) string {
+	var at *trace.Error
+	if !errors.As(err, &at) {
+		return ""
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return ""
+	}
+	r := bufio.NewReader(f)
+	n := 1
+	for i := int64(0); ; i++ {
+		c, err := r.ReadByte()
+		// Between events are a comma and a newline.
+		if err != nil || i >= at.Offset && !strings.ContainsRune(" \t\r\n,", rune(c)) {
+			return fmt.Sprintf(":%d", n)
+		}
+		if c == '\n' {
+			n++
+		}
+	}
+}
+
+// replace writes a file as a whole or not at all. What is no regular file, such as a pipe, is written to as it is.
+func replace(name string, write func(io.Writer) error) error {
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	f, err := os.OpenFile(fmt.Sprintf("%s.%d", name, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		var of *fs.PathError
+		if errors.As(err, &of) {
+			of.Path = name
+		}
+		return err
+	}
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// page writes it. source is the file's name.
+func (g *gathered) page(out io.Writer, source string) error {
+	// <, > and & are escaped, so that no text of the trace ends a script
+	facts, err := json.Marshal(g.facts(source))
+	if err != nil {
+		return err
+	}
+	columns, err := g.columns()
+	if err != nil {
+		return err
+	}
+	where, err := json.Marshal(columns)
+	if err != nil {
+		return err
+	}
+	text := func(name string) string {
+		b, err := files.ReadFile("page/" + name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		return string(b)
+	}
+	own := ""
+	for _, name := range scripts {
+		own += text(name)
+	}
+	w := bufio.NewWriterSize(out, 1<<20)
+	rest := text("page.html")
+	for _, part := range []struct {
+		mark  string
+		write func() error
+	}{
+		{"{{style}}", func() error { _, err := w.WriteString(text("page.css")); return err }},
+		{"{{facts}}", func() error { _, err := w.Write(facts); return err }},
+		{"{{where}}", func() error { _, err := w.Write(where); return err }},
+		{"{{columns}}", func() error { return columns.writeBase64(w) }},
+		{"{{library}}", func() error { _, err := w.WriteString(text("echarts/echarts.min.js")); return err }},
+		{"{{scripts}}", func() error { _, err := w.WriteString(own); return err }},
+	} {
+		before, after, found := strings.Cut(rest, part.mark)
+		if !found {
+			panic("page.html lacks " + part.mark)
+		}
+		_, _ = w.WriteString(before) // Flush returns the error
+		if err := part.write(); err != nil {
+			return err
+		}
+		rest = after
+	}
+	_, _ = w.WriteString(rest)
+	return w.Flush()
+}
