@@ -53,6 +53,10 @@ test-cluster: ## jobs over hosts made of namespaces (root), under MPICH's, Open 
 	@scripts/deps.sh cluster
 	@scripts/test.sh "$(BUILD)" cluster
 
+test-browser: ## the page of `gompirun report` in a headless Chromium
+	@scripts/deps.sh browser
+	@scripts/test.sh "$(BUILD)" browser
+
 scale: ## jobs of 100,000 processes on 1,000 nodes, windows of 1,000,000, simulated: the figures of docs/SCALING.md
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" scale
@@ -130,5 +134,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-fabric test-cluster scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric census measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-fabric test-cluster test-browser scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric census measured install uninstall clean
 .DEFAULT_GOAL := help

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|fresh
+# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|browser|fresh
 # Missing Debian packages are installed with apt without a question: as root, or through sudo if that needs no password; else the one
 # command to run is printed. When everything is there, it looks at a few files and ends. GOMPIRMA_NO_APT=1: never install, only say.
 # Nothing is refused for want of a Fortran compiler.
@@ -56,12 +56,15 @@ test | ref | bench | bench-fabric | cluster)
 	need openmpi-bin mpirun.openmpi # it starts the library by PMIx
 	need gdb-minimal gdb # faults must show in a debugger as they do without the library
 	;;
+browser) # some 300 MB, so only where it is asked for
+	need chromium chromium
+	;;
 fresh)
 	need git git
 	need mmdebstrap mmdebstrap
 	need util-linux unshare
 	;;
-*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|fresh" >&2; exit 2 ;;
+*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|browser|fresh" >&2; exit 2 ;;
 esac
 case ${1:-build} in
 bench-fabric | cluster)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|scale
+# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale
 # Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say which
 # tests took longest, what was left out and why, a line each beginning with "left out: ", and which steps failed.
 set -u
@@ -37,7 +37,7 @@ step() {
 }
 # What the race detector can see into: everything but capi and its rooms, where C does the work, and whole programs.
 pure() {
-	go list ./... | grep -v '/capi\(/\|$\)' | grep -v '/tests/'
+	go list ./... | grep -v -e '/capi\(/\|$\)' -e '/tests/' -e '/report/browser$'
 	go list ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
 }
 
@@ -73,8 +73,8 @@ charts() {
 	fi
 	step 'charts' 600 sh -c 'go -C bench/chart vet ./... && go -C bench/chart test ./...'
 }
-# All packages with Go tests but the one that needs hosts, which is a target of its own.
-here() { go list ./... | grep -v '/tests/cluster$'; }
+# All packages with Go tests but those that need hosts, or a browser, which are targets of their own.
+here() { go list ./... | grep -v -e '/tests/cluster$' -e '/report/browser$'; }
 # core is Go alone: it does without a C compiler.
 core() { CGO_ENABLED=0 go_test 'core without C' 600 -p 2 ./core/...; }
 lint() {
@@ -125,13 +125,16 @@ cluster)
 			-timeout 1800s -count=1 -v ./tests/cluster
 	fi
 	;;
+browser)
+	GOMPIRMA_BROWSER=1 go_test 'browser' 900 -count=1 -v ./cmd/internal/report/browser
+	;;
 scale)
 	heartbeats=unit_fabric_heartbeats_address
 	step 'cmake' 1800 sh -c 'cmake -S . -B "$0" >"$0/configure.log" 2>&1 && cmake --build "$0" -j "$1" --target "$2"' "$build" "$jobs" $heartbeats &&
 		step 'heartbeats' 600 sh -c 'for nodes in 10 100 1000; do "$0" $nodes 100 || exit; done' "$build/tests/c/unit/$heartbeats"
 	step 'boot and windows' 600 go test -count=1 -v -run '^Test(Scale|HierarchyScale|WindowScale)$' ./core/boot ./core/comm ./capi
 	;;
-*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|scale" >&2; exit 2 ;;
+*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale" >&2; exit 2 ;;
 esac
 
 if [ -s "$took" ]; then

@@ -64,6 +64,8 @@ func TestDeps(t *testing.T) {
 		{"nothing for a bare root", "fresh", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt},
 			"GOMPIRMA_NO_APT=1",
 			"missing: git mmdebstrap util-linux; run: "},
+		{"no browser", "browser", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt},
+			"GOMPIRMA_NO_APT=1", "missing: chromium; run: "},
 		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt,
 			"id": "echo 1000", "sudo": "exit 1"}, "",
 			"run: sudo apt-get install -y --no-install-recommends clang clang-format cmake g++ " +
