@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/tuning.h"
 
 struct gompi_node gompi_node;
@@ -32,8 +33,23 @@ void gompi_node_open(const struct gompi_node *place) {
 	gompi_node.self = place->processes->self;
 	gompi_node.membarrier = gompi_has_membarrier;
 	gompi_no_membarrier = &gompi_header()->no_membarrier;
+	struct gompi_cell *me = gompi_my_cell();
+	me->code = (uintptr_t)gompi_node_open;
+	for (int i = 0; i < GOMPI_OWN_THREADS; i++) // of an instance that has ended
+		gompi_store(&me->own_threads[i], 0);
 	if (!gompi_node.membarrier)
 		gompi_store_total(gompi_no_membarrier, 1);
+}
+
+void gompi_own_thread(void) {
+	gompi_progress_thread = true;
+	struct gompi_cell *me = gompi_my_cell();
+	const int self = (int)syscall(SYS_gettid);
+	for (int i = 0; i < GOMPI_OWN_THREADS; i++) {
+		int32_t free = 0;
+		if (gompi_load(&me->own_threads[i]) == self || gompi_change_once(&me->own_threads[i], &free, self))
+			return;
+	}
 }
 
 bool gompi_process_barrier(void) {

@@ -25,16 +25,44 @@ struct gompi_mark {
 // next to come ends it; several, of different objects, say.
 enum gompi_depends { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_SEVERAL = -3 };
 
+// What ends a wait, if the process that it needs must call something for it.
+enum gompi_awaited {
+	GOMPI_FOR_UNSAID,   // the call says it: the members of a collective call it, too; or the library ends it
+	GOMPI_FOR_MESSAGE,  // the peer sends a message with the tag
+	GOMPI_FOR_RECEIPT,  // the peer receives the one with the tag
+	GOMPI_FOR_POST,     // the peer calls MPI_Win_post
+	GOMPI_FOR_COMPLETE, // all members call MPI_Win_complete, which some may have done
+	GOMPI_FOR_LOCK,     // the peer's memory, whose rank in the window is the tag, is unlocked by who has it locked
+};
+
 // What a thread that sleeps waits for, for the report on a hang. Written by that thread, read by whoever wants.
 enum gompi_record_state { RECORD_FREE, RECORD_TAKEN, RECORD_TOLD };
+enum {
+	TOLD_ALL = 1 << 8,     // the peer is the next to do something, of the members
+	TOLD_FOREIGN = 1 << 9, // this process knows processes of other jobs
+};
+enum { GOMPI_TOLD_MEMBERS = 4, GOMPI_TOLD_NAME = 24 };
 struct gompi_wait_record {
 	_Alignas(GOMPI_LINE) gompi_a32 state;
 	gompi_ai32 peer;       // number of the process that it needs, or one of enum gompi_depends
 	gompi_a64 object;      // handle
 	_Atomic char call[32]; // name of the function that the application has called, ended by 0
+	gompi_a32 number;      // of waits that were told here so far
+	gompi_a32 wakes;       // of times that threads which had told were woken
+	gompi_ai32 thread;     // of the system
+	gompi_ai32 tag;
+	_Alignas(GOMPI_LINE) gompi_a64 id; // of the object: the same at all members, 0: not known
+	gompi_a32 reason;                  // enum gompi_awaited, and TOLD_ bits
+	// The members of the object, or those that the wait is for: so many, at a regular distance from the first. 0:
+	// not regular, and the first GOMPI_TOLD_MEMBERS are here.
+	gompi_ai32 members, stride;
+	gompi_ai32 member[GOMPI_TOLD_MEMBERS];
+	gompi_ai32 lacks;                   // GOMPI_FOR_COMPLETE: so many of them have not
+	_Atomic char name[GOMPI_TOLD_NAME]; // of the object, ended by 0, unless it is longer; "": it was given none
 };
 
-enum { GOMPI_CALLS = 16, GOMPI_WAIT_RECORDS = 16 };
+// GOMPI_OWN_THREADS: the library's threads of the kind that makes progress.
+enum { GOMPI_CALLS = 16, GOMPI_WAIT_RECORDS = 16, GOMPI_OWN_THREADS = 6 };
 struct gompi_cell {
 	gompi_ai32 pid;
 	gompi_a32 state;
@@ -48,11 +76,17 @@ struct gompi_cell {
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];
 	gompi_a32 marks_used;                  // a bit for each line that a thread has
 	_Alignas(GOMPI_LINE) char promised[8]; // Go's (core/shm/promise.go)
+	char given_and_kept[16];               // Go's, too
+	// For who looks at the process from outside, written once.
+	uint64_t code;                             // an address in the library's code
+	uint64_t windows;                          // the address of the table of windows (win/win_table.h)
+	gompi_ai32 own_threads[GOMPI_OWN_THREADS]; // of the system, 0: there are no more
 	// Ranks + 1 that this process cannot connect to, and that cannot connect to it (fabric/call.c).
 	_Alignas(GOMPI_LINE) gompi_a32 out_of_reach[GOMPI_CALLS];
 	gompi_a32 asked_by[GOMPI_CALLS];
 	struct gompi_wait_record waits[GOMPI_WAIT_RECORDS];
-	_Alignas(1024) gompi_a64 acks[]; // [node size]: ring operations of this process that process i has completed
+	_Alignas(GOMPI_LINE)
+		gompi_a64 acks[]; // [node size]: ring operations of this process that process i has completed
 };
 
 // A process of another node that is lost.
@@ -132,6 +166,9 @@ static inline int gompi_on_node(int peer) { return gompi_process_index(gompi_nod
 
 // Makes place the node; membarrier and self are found out.
 void gompi_node_open(const struct gompi_node *place);
+
+// Says that this thread is one of the library's own.
+void gompi_own_thread(void);
 
 // A full barrier in every running process of the node that has membarrier, and in this one.
 void gompi_node_barrier(void);

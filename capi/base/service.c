@@ -47,6 +47,28 @@ int gompi_services_member(uint64_t object, int i) {
 	return rank;
 }
 
+void gompi_services_tell(const struct gompi_waiting *what, struct gompi_told *t) {
+	for (int k = 0; k < services_number; k++)
+		if (services[k]->tell != NULL && services[k]->tell(what, t))
+			return;
+}
+
+void gompi_tell_ranks(struct gompi_told *t, const struct gompi_ranks *r) {
+	t->members = r->n;
+	t->stride = r->list == NULL ? r->stride : r->n > 1 ? r->list[1] - r->list[0] : 1;
+	if (r->list == NULL && r->n == 1)
+		t->stride = 1; // any: there is none beside the first
+	for (int i = 0; i < r->n; i++) {
+		int process = gompi_ranks_at(r, i);
+		if (i < GOMPI_TOLD_MEMBERS)
+			t->member[i] = process;
+		else if (r->list == NULL)
+			break;
+		if (process != t->member[0] + i * t->stride)
+			t->stride = 0;
+	}
+}
+
 uint64_t gompi_services_stuck(int process) {
 	uint64_t at = 0;
 	for (int k = 0; k < services_number && at == 0; k++)

@@ -77,6 +77,34 @@ static int take_wait_record(struct gompi_cell *me) {
 	return GOMPI_WAIT_RECORDS;
 }
 
+// Returns true if this process has come to know processes of other jobs, which may end its waits.
+static bool knows_other_jobs(void) {
+	const struct gompi_processes *p = gompi_node.processes;
+	const int n = gompi_processes_n(p);
+	return n > 0 && gompi_process(p, n - 1)->job != 0;
+}
+
+// Writes what is to be known of a wait besides whom it needs.
+static void tell_more(struct gompi_wait_record *r, const struct gompi_waiting *what) {
+	static _Thread_local int thread;
+	if (thread == 0)
+		thread = (int)syscall(SYS_gettid);
+	gompi_store(&r->thread, thread);
+	gompi_add(&r->number, 1);
+	gompi_store(&r->tag, what->tag);
+	gompi_store(&r->reason, what->reason | (what->all ? TOLD_ALL : 0u) | (knows_other_jobs() ? TOLD_FOREIGN : 0u));
+	struct gompi_told t = {.id = 0};
+	gompi_services_tell(what, &t);
+	gompi_store(&r->id, t.id);
+	gompi_store(&r->members, t.members);
+	gompi_store(&r->stride, t.stride);
+	gompi_store(&r->lacks, t.lacks);
+	for (int i = 0; i < GOMPI_TOLD_MEMBERS; i++)
+		gompi_store(&r->member[i], t.member[i]);
+	for (int i = 0; i < GOMPI_TOLD_NAME; i++)
+		gompi_store(&r->name[i], t.name[i]);
+}
+
 enum { NO_RECORD = -1 };
 
 int gompi_publish_wait(const struct gompi_waiting *what) {
@@ -95,6 +123,7 @@ int gompi_publish_wait(const struct gompi_waiting *what) {
 		if (c == 0)
 			break;
 	}
+	tell_more(r, what);
 	gompi_store_release(&r->state, RECORD_TOLD); // pairs with who reads it
 	return i;
 }
@@ -105,6 +134,12 @@ void gompi_withdraw_wait(int record) {
 		gompi_sub(&me->waits_more, 1);
 	else if (record != NO_RECORD)
 		gompi_store_release(&me->waits[record].state, RECORD_FREE);
+}
+
+// Tells that somebody had something for a thread that has told what it waits for.
+static void tell_woken(int record) {
+	if (record >= 0 && record < GOMPI_WAIT_RECORDS)
+		gompi_add(&gompi_my_cell()->waits[record].wakes, 1);
 }
 
 // From here on this thread polls for its process, and others rely on it.
@@ -160,6 +195,8 @@ static void wait_sleeps(struct gompi_wait *t) {
 		int64_t start = gompi_now_ns();
 		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
 		gompi_up.take_signals(); // in a wait that Go has called
+		if (gompi_load(&t->word->wake) != t->seen)
+			tell_woken(t->record);
 		if (gompi_now_ns() - start >= gompi_node.policy.slice)
 			gompi_up.find_dead();
 	}
@@ -222,7 +259,8 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 }
 
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object) {
-	*t = (struct gompi_wait){.word = &gompi_my_cell()->wait, .what = {gompi_current_call(), peer, object}};
+	*t = (struct gompi_wait){.word = &gompi_my_cell()->wait,
+				 .what = {.call = gompi_current_call(), .peer = peer, .object = object}};
 	wait_begins(t);
 }
 

@@ -55,8 +55,10 @@ struct gompi_stuck {
 struct gompi_waiting {
 	const char *call; // name of the function that the application called
 	int32_t peer;     // number of the process waited for, or one of enum gompi_depends
+	int32_t tag;      // of a message; see enum gompi_awaited
 	uint64_t object;  // handle
 	bool all;         // peer is the next to do something, but it may wait for any of the object's
+	uint8_t reason;   // enum gompi_awaited
 	// NULL, or returns whose loss ends a wait that depends on more than that, as gompi_loss_to does.
 	int (*lost)(const void *of, struct gompi_stuck *place);
 	const void *of;

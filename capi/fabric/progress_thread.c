@@ -53,7 +53,7 @@ void gompi_net_progress_open(void) { gompi_store_total(&stop, false); }
 
 void gompi_net_progress_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
-	gompi_progress_thread = true;
+	gompi_own_thread();
 	int64_t retry = GOMPI_NET_RETRY_NS;
 	bool arrival = false;
 	while (!gompi_load_total(&stop)) {

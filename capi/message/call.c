@@ -89,7 +89,13 @@ static struct gompi_waiting waiting_for(const struct gompi_request *r, const cha
 		if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
 			world = gompi_ranks_at(&c->peers, r->peer);
 	}
-	return (struct gompi_waiting){.call = call, .peer = world, .object = r->comm};
+	return (struct gompi_waiting){.call = call,
+				      .peer = world,
+				      .tag = r->tag,
+				      .object = r->comm,
+				      .reason = r->kind != NULL ? GOMPI_FOR_UNSAID
+						: r->receive    ? GOMPI_FOR_MESSAGE
+								: GOMPI_FOR_RECEIPT};
 }
 
 int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place) {

@@ -166,14 +166,31 @@ static int comm_member(uint64_t object, int i) {
 	return c == NULL || c->inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);
 }
 
+// Tells of a communicator.
+static bool tell_of_comm(const struct gompi_waiting *what, struct gompi_told *t) {
+	const MPI_Comm comm = (MPI_Comm)(uintptr_t)what->object;
+	const struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return false;
+	t->id = c->id;
+	if (!c->inter)
+		gompi_tell_ranks(t, &c->peers);
+	gompi_comm_name(comm, t->name);
+	return true;
+}
+
 // So many rooms have requests under way that a service of theirs advances.
 static gompi_a32 served;
 
 void gompi_messages_enter(struct gompi_messages *m) {
 	if (gompi_load(&served) != 0)
 		gompi_or_total(&m->hooks, HOOK_SERVED);
-	static const struct gompi_service service = {
-		.ready = arrived, .serve = move, .lasts = lasts, .member = comm_member, .stuck = unsealed};
+	static const struct gompi_service service = {.ready = arrived,
+						     .serve = move,
+						     .lasts = lasts,
+						     .member = comm_member,
+						     .tell = tell_of_comm,
+						     .stuck = unsealed};
 	gompi_store_release(&gompi_messages_here, m);
 	gompi_service_add(&service);
 }

@@ -98,12 +98,14 @@ static __attribute__((cold)) int no_place_for(const char *call, const char *text
 static const char no_address[] = "the address of a result is NULL";
 
 // Waits for a message. The caller has set what is to be done with it.
-static int probe_blocking(struct probe *p, const char *call, int source, MPI_Comm comm) {
+static int probe_blocking(struct probe *p, const char *call, int source, int tag, MPI_Comm comm) {
 	struct gompi_messages *m = p->lane->home;
 	struct gompi_comm *c = gompi_comm_get(comm);
 	struct gompi_waiting what = {.call = call,
 				     .peer = source >= 0 ? gompi_ranks_at(&c->peers, source) : GOMPI_PEERS_ANY,
-				     .object = (uintptr_t)comm};
+				     .tag = tag,
+				     .object = (uintptr_t)comm,
+				     .reason = GOMPI_FOR_MESSAGE};
 	int rc = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, look_and_serve, p, &what);
 	gompi_call_step(m);
 	if (p->found)
@@ -116,7 +118,7 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	int rc;
 	if (over_already("MPI_Probe", source, tag, comm, &p, &rc))
 		return rc;
-	return probe_blocking(&p, "MPI_Probe", source, comm);
+	return probe_blocking(&p, "MPI_Probe", source, tag, comm);
 }
 GOMPI_ENTRY(MPI_Probe, gompi_probe)
 
@@ -130,7 +132,7 @@ int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_S
 		return rc;
 	if (message == NULL)
 		return no_place_for(call, no_address, comm);
-	if (!over && (rc = probe_blocking(&p, call, source, comm)) != MPI_SUCCESS)
+	if (!over && (rc = probe_blocking(&p, call, source, tag, comm)) != MPI_SUCCESS)
 		return rc;
 	return hand_out(&p, call, comm, message);
 }

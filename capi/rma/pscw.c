@@ -107,8 +107,10 @@ static int start_target(struct gompi_win *w, int target, bool check) {
 		return MPI_SUCCESS;
 	}
 	if (check) {
-		struct gompi_waiting what = {
-			.call = "MPI_Win_start", .peer = gompi_win_peer(w, target), .object = w->handle};
+		struct gompi_waiting what = {.call = "MPI_Win_start",
+					     .peer = gompi_win_peer(w, target),
+					     .object = w->handle,
+					     .reason = GOMPI_FOR_POST};
 		int rc = gompi_await(&gompi_member(w, w->me)->access_wait, posted, &p, &what);
 		if (rc != MPI_SUCCESS)
 			return rc;
@@ -193,8 +195,12 @@ int gompi_win_wait(MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_wait");
 	if (gompi_epoch(w, EPOCH_WAIT, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_wait", &v);
-	struct gompi_waiting what = {
-		.call = "MPI_Win_wait", .peer = -1, .object = w->handle, .lost = loss_to_exposure, .of = w};
+	struct gompi_waiting what = {.call = "MPI_Win_wait",
+				     .peer = -1,
+				     .object = w->handle,
+				     .reason = GOMPI_FOR_COMPLETE,
+				     .lost = loss_to_exposure,
+				     .of = w};
 	int rc = gompi_await(&gompi_member(w, w->me)->exposure_wait, completed, w, &what);
 	gompi_store_total(&w->exposure, 0);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_wait", rc);

@@ -371,7 +371,10 @@ static int window_member(uint64_t object, int i) {
 }
 
 void gompi_ring_open(void) {
-	static const struct gompi_service service = {
-		.ready = filled, .serve = gompi_ring_serve, .member = window_member, .stuck = unfilled};
+	static const struct gompi_service service = {.ready = filled,
+						     .serve = gompi_ring_serve,
+						     .member = window_member,
+						     .tell = gompi_win_tell,
+						     .stuck = unfilled};
 	gompi_service_add(&service);
 }

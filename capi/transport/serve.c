@@ -59,7 +59,7 @@ static void progress_poll(struct gompi_cell *me) {
 void gompi_progress_open(void) { gompi_store_total(&progress_stop, false); }
 
 void gompi_progress_run(void) {
-	gompi_progress_thread = true;
+	gompi_own_thread();
 	struct gompi_cell *me = gompi_my_cell();
 	while (!gompi_load_total(&progress_stop)) {
 		uint32_t seen = gompi_load_total(&me->doorbell); // first, as in gompi_await

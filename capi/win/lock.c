@@ -61,7 +61,13 @@ int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *c
 	}
 	gompi_add(&m->lock, LOCK_QUEUED);
 	struct turn t = {m, gompi_add(&m->lock_next, 1), exclusive};
-	struct gompi_waiting what = {.call = call, .peer = m->peer, .object = w->handle, .lost = loss_to_lock, .of = w};
+	struct gompi_waiting what = {.call = call,
+				     .peer = m->peer,
+				     .tag = rank,
+				     .object = w->handle,
+				     .reason = GOMPI_FOR_LOCK,
+				     .lost = loss_to_lock,
+				     .of = w};
 	int rc = gompi_await(&m->lock_wait, my_turn, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc; // a process died: the job is at its end, the queue with it

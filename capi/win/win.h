@@ -251,6 +251,9 @@ static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi
 // lock of memory here may have been its own for good; those of members on other nodes are taken back.
 int gompi_win_lost_here(const struct gompi_win *w);
 
+// Tells of the window of a wait, for its record. false: its object is none.
+bool gompi_win_tell(const struct gompi_waiting *what, struct gompi_told *t);
+
 // Returns which bytes of a member's memory are mapped here if not all are; targets[rank].base says where.
 static inline struct gompi_part gompi_part_of(const struct gompi_win *w, int rank) {
 	return w->parts == NULL ? (struct gompi_part){0, 0} : w->parts[rank];

@@ -170,6 +170,7 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->told = (struct gompi_told_hints *)plan->told;
 	gompi_store_total(&w->granularity, plan->hints.common.granularity);
 	w->handle = plan->handle;
+	gompi_my_cell()->windows = (uintptr_t)&gompi_win_table;
 	size_t index = plan->handle % GOMPI_WIN_INDICES;
 	gompi_win_table.slot[index] = w;
 	gompi_store_release(&gompi_win_table.handle[index], plan->handle); // pairs with gompi_win_get

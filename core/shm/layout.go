@@ -26,11 +26,11 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 8
+	Layout     = 9
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
-	CellFixed  = 3072
+	CellFixed  = 3648
 	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a line of their
 	// own.
 	MarkSlots = 16
@@ -83,22 +83,60 @@ const (
 	CellPromised = 1408      // int64: bytes of memory that it will take and has not yet (promise.go)
 	CellGiving   = 1416      // int64: bytes of memory that it has given back and the system has not yet (give.go)
 	CellKept     = 1424      // int64: bytes of its blocks that nobody uses and that keep their memory (blocks.go)
+	CellCode     = 1432      // uint64: an address in the library's code
+	CellWindows  = 1440      // uint64: the address of the table of windows, 0: there were none
+	CellOwn      = 1448      // OwnThreads of int32: the library's threads that make progress
 	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
 	CellWaits    = 1600      // WaitRecords of WaitRecord bytes each: what threads that sleep wait for
 	CellAcks     = CellFixed // one uint64 for each process: ring operations of mine that it has completed
 )
 
 // WaitRecords is the number of threads of a process that can tell what they wait for; more are counted. WaitRecord is
-// the size of what each tells, in a line of its own; the rest are the offsets in it.
+// the size of what each tells; the rest are the offsets in it of struct gompi_wait_record (capi/base/node.h), which
+// says what is in each.
 const (
 	WaitRecords = 16
-	WaitRecord  = CacheLine
-	WaitState   = 0  // uint32: WaitTold if the rest is valid
-	WaitPeer    = 4  // int32: rank in MPI_COMM_WORLD of the process waited for, or PeersAll and so on
-	WaitObject  = 8  // uint64: handle of the window or communicator, 0: none
-	WaitCall    = 16 // 32 bytes: name of the MPI function that waits, ended by 0
+	WaitRecord  = 2 * CacheLine
+	WaitState   = 0   // uint32: WaitTold if the rest is valid
+	WaitPeer    = 4   // int32
+	WaitObject  = 8   // uint64
+	WaitCall    = 16  // 32 bytes
+	WaitNumber  = 48  // uint32
+	WaitWakes   = 52  // uint32
+	WaitThread  = 56  // int32
+	WaitTag     = 60  // int32
+	WaitID      = 64  // uint64
+	WaitReason  = 72  // uint32
+	WaitMembers = 76  // int32
+	WaitStride  = 80  // int32
+	WaitMember  = 84  // ToldMembers of int32
+	WaitLacks   = 100 // int32
+	WaitName    = 104 // ToldName bytes
 
-	WaitTold = 2
+	WaitTold    = 2
+	ToldMembers = 4
+	ToldName    = 24
+	ToldAll     = 1 << 8
+	ToldForeign = 1 << 9
+	OwnThreads  = 6
+)
+
+// What gompirun reads of a window in the memory of a process (capi/win/win.h): the table by the index in its handle,
+// the slot, and in that the targets.
+const (
+	WindowIndices   = 1 << 20
+	WindowSlots     = 8 * WindowIndices // behind the handles
+	WindowAccess    = 8                 // uint32
+	WindowN         = 12                // uint32
+	WindowTargets   = 16                // address
+	WindowNoCheck   = 176               // bool: MPI_Win_lock_all has taken no lock
+	AccessLockAll   = 1 << 4
+	TargetSize      = 32
+	TargetState     = 20 // uint32
+	TargetLocked    = 1 << 1
+	TargetExclusive = 1 << 2
+	TargetNoCheck   = 1 << 3
+	TargetNear      = 1 << 5
 )
 
 // BarrierSize is the shared memory of a barrier among n processes (capi/base/barrier.h), zero to begin with: a line for

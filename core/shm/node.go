@@ -1,7 +1,6 @@
 package shm
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -257,36 +256,4 @@ func (nd *Node) FindDead() {
 			nd.MarkDead(i)
 		}
 	}
-}
-
-// Which processes a wait depends on if it is not one: all of its object's, or nobody has said; any of them, where the
-// next to come ends it; several, of different objects, say.
-const (
-	PeersAll     = -1
-	PeersAny     = -2
-	PeersSeveral = -3
-)
-
-// Waiting says what a thread waits for, so that a launcher can explain a hang.
-type Waiting struct {
-	// name of the MPI function that the application called, at most 31 bytes. Whoever waits need not say it.
-	Call   string
-	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll and so on
-	Object uint64 // handle of the window or communicator, 0: none
-}
-
-// Waits returns what the threads of process i wait for that sleep, and how many more there are. The fields are read one
-// by one while a thread may change them: good enough for a report.
-func (nd *Node) Waits(i int) (ws []Waiting, more int) {
-	cell := nd.control[CellOffset(nd.N, i):]
-	for k := int64(0); k < WaitRecords; k++ {
-		r := cell[CellWaits+k*WaitRecord:][:WaitRecord]
-		if atomic.LoadUint32(u32(r, WaitState)) != WaitTold {
-			continue
-		}
-		name, _, _ := bytes.Cut(r[WaitCall:WaitCall+32], []byte{0})
-		ws = append(ws, Waiting{Call: string(name), Peer: int32(atomic.LoadUint32(u32(r, WaitPeer))),
-			Object: atomic.LoadUint64(u64(r, WaitObject))})
-	}
-	return ws, int(atomic.LoadUint32(u32(cell, CellWaitMore)))
 }

@@ -104,7 +104,8 @@ static struct gompi_processes *unit_processes(int n, const int32_t *node_of, con
 
 /* A node of n processes of which this is number 0, fresh at each call. */
 static void unit_node(int n) {
-	size_t cell = 4096, ring = 196 << 10, cells = 4096 + (size_t)n * cell;
+	size_t cell = (sizeof(struct gompi_cell) + 8 * (size_t)n + 4095) / 4096 * 4096, ring = 196 << 10,
+	       cells = 4096 + (size_t)n * cell;
 	char *control = unit_memory(cells + (size_t)n * ring);
 	gompi_node_open(&(struct gompi_node){.control = control,
 					     .n = n,

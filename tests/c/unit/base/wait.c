@@ -208,6 +208,88 @@ static void records(void) {
 	idles();
 }
 
+/* A room tells of its objects; the number of object 9 at all members is 90, and it has the ranks that the test says. */
+static struct gompi_ranks told_ranks;
+
+static bool nothing_to_do(void) { return false; }
+
+static bool tell_of_9(const struct gompi_waiting *what, struct gompi_told *t) {
+	if (what->object != 9)
+		return false;
+	t->id = 90;
+	t->lacks = 2;
+	gompi_tell_ranks(t, &told_ranks);
+	memset(t->name, 'n', 30);
+	return true;
+}
+
+static struct gompi_wait_record *record_of(uint64_t object, bool all) {
+	struct gompi_wait_record *r = &gompi_my_cell()->waits[0];
+	const uint32_t number = gompi_load(&r->number);
+	int record = gompi_publish_wait(&(struct gompi_waiting){
+		.call = "MPI_Recv", .peer = 1, .tag = 7, .object = object, .reason = GOMPI_FOR_MESSAGE, .all = all});
+	CHECK(record == 0 && gompi_load(&r->number) == number + 1, "a wait does not count");
+	gompi_withdraw_wait(record);
+	return r;
+}
+
+static void told(void) {
+	static const struct gompi_service service = {.ready = nothing_to_do, .serve = nothing_to_do, .tell = tell_of_9};
+	gompi_service_add(&service);
+	struct gompi_wait_record *r = record_of(8, false);
+	CHECK(gompi_load(&r->id) == 0 && gompi_load(&r->members) == 0 && gompi_load(&r->name[0]) == 0,
+	      "an object that nobody knows has something");
+	CHECK(gompi_load(&r->tag) == 7 && gompi_load(&r->reason) == GOMPI_FOR_MESSAGE, "tag %d, reason %u",
+	      gompi_load(&r->tag), gompi_load(&r->reason));
+	CHECK(gompi_load(&r->thread) == (int)getpid(), "thread %d", gompi_load(&r->thread));
+	static const struct {
+		int n, rank[6], stride;
+	} lists[] = {
+		{1, {5}, 1},
+		{2, {5, 2}, -3},
+		{3, {1, 4, 7}, 3},
+		{3, {1, 4, 6}, 0},
+		{6, {0, 2, 4, 6, 8, 10}, 2},
+		{6, {0, 2, 4, 6, 8, 11}, 0},
+	};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		struct gompi_ranks_list *list = malloc(sizeof *list + sizeof lists[i].rank);
+		memcpy(list->rank, lists[i].rank, sizeof lists[i].rank);
+		for (int regular = 0; regular <= (lists[i].stride != 0); regular++) {
+			told_ranks = (struct gompi_ranks){.n = lists[i].n,
+							  .first = lists[i].rank[0],
+							  .stride = lists[i].stride,
+							  .list = regular ? NULL : list->rank};
+			r = record_of(9, regular);
+			CHECK(gompi_load(&r->members) == lists[i].n && gompi_load(&r->stride) == lists[i].stride,
+			      "list %zu: %d members at a distance of %d", i, gompi_load(&r->members),
+			      gompi_load(&r->stride));
+			for (int k = 0; k < lists[i].n && k < GOMPI_TOLD_MEMBERS; k++)
+				CHECK(gompi_load(&r->member[k]) == lists[i].rank[k], "list %zu: member %d", i, k);
+			CHECK(gompi_load(&r->reason) == (GOMPI_FOR_MESSAGE | (regular ? TOLD_ALL : 0u)), "reason %u",
+			      gompi_load(&r->reason));
+		}
+		free(list);
+	}
+	CHECK(gompi_load(&r->id) == 90 && gompi_load(&r->lacks) == 2 &&
+		      gompi_load(&r->name[GOMPI_TOLD_NAME - 1]) == 'n',
+	      "what the room has told is not there");
+	idles();
+}
+
+/* The threads that make progress are known, each once, as far as there is room. */
+static void own_threads(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	gompi_own_thread();
+	gompi_own_thread();
+	CHECK(gompi_load(&c->own_threads[0]) == (int)getpid() && gompi_load(&c->own_threads[1]) == 0,
+	      "this thread is not known once");
+	for (int i = 0; i < GOMPI_OWN_THREADS; i++)
+		gompi_store(&c->own_threads[i], 1);
+	gompi_own_thread();
+	gompi_progress_thread = false;
+}
+
 /* What the report on a hang says of a thread that sleeps. */
 static void says_what_for(void) {
 	struct gompi_cell *c = gompi_my_cell();
@@ -244,6 +326,8 @@ int main(void) {
 	}
 	steps();
 	records();
+	told();
+	own_threads();
 	CHECK(gompi_load(&unit_sleeps) > HAND_OVERS / 8, "only %llu sleeps",
 	      (unsigned long long)gompi_load(&unit_sleeps));
 	services();
