@@ -49,6 +49,8 @@ type job struct {
 	held    time.Time // since when they are, zero: not
 	looking bool      // a look will come
 
+	hang hang
+
 	initialized bool  // some rank has called MPI_Init
 	outsiders   []int // ranks that ended well without it
 
@@ -132,6 +134,7 @@ const (
 	abandon             // SIGKILL was sent to all
 	giveUp              // nobody reads gompirun's output
 	look                // whether ends can be judged
+	watch               // whether the job moves
 )
 
 func (j *job) after(d time.Duration, t tick) { time.AfterFunc(d, func() { j.mail.send(t) }) }
@@ -146,6 +149,9 @@ func (j *job) run() int {
 		if err := j.observation.start(j); err != nil {
 			return refuse(err)
 		}
+	}
+	if j.opts.deadlock != deadlockOff {
+		j.after(j.between(), watch)
 	}
 	go j.launch()
 	for j.state != finished {
@@ -274,7 +280,9 @@ func (j *job) rankSaid(rank int, e pmi1.Event) {
 
 func (j *job) interrupted(s syscall.Signal) {
 	switch s {
-	case syscall.SIGUSR1, syscall.SIGUSR2:
+	case syscall.SIGUSR1:
+		j.asked()
+	case syscall.SIGUSR2:
 		j.signalAll(s)
 	case syscall.SIGTSTP:
 		j.signalAll(syscall.SIGSTOP)
@@ -300,9 +308,11 @@ func (j *job) tick(t tick) {
 	switch t {
 	case timeUp:
 		if j.state < draining && j.verdict == nil {
-			lines := append([]string{fmt.Sprintf("not done after %v", j.opts.timeout)}, j.activities()...)
+			lines := append([]string{fmt.Sprintf("not done after %v", j.opts.timeout)}, j.report()...)
 			j.fail(&verdict{statusTimedOut, lines})
 		}
+	case watch:
+		j.watchHangs()
 	case kill:
 		j.signalAll(syscall.SIGKILL)
 	case linger:

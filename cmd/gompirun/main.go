@@ -11,6 +11,11 @@
 //	pmi.go         the launcher's side of PMI-1
 //	input.go       a terminal's input for rank 0
 //	report.go      the lines about what went wrong
+//	waits.go       what ranks do, in words
+//	hang.go        whether the job moves
+//	threads.go     what threads do that are not in MPI
+//	holders.go     who holds the locks of windows
+//	deadlock.go    which ranks wait for each other
 //	signals.go     signals to gompirun
 //	binding.go     which cores a rank is bound to
 //	hosts.go       lists of hosts, and which of them is this machine
@@ -40,6 +45,7 @@ import (
 const (
 	statusFailed   = 1   // a rank broke the rules of a job: it left without MPI_Finalize, or aborted with status 0
 	statusUsage    = 2   // nothing was started
+	statusDeadlock = 4   // of --deadlock=abort
 	statusTimedOut = 124 // as timeout(1) has it
 	statusSignal   = 128 // plus the signal
 )

@@ -47,6 +47,9 @@ For the job, before the first program:
   --output-filename DIR   the same, as DIR/1/rank.R/stdout and stderr
   --timeout S             end the job after S seconds, say what each rank waited for, exit with status 124; else the
                           number in the variable MPIEXEC_TIMEOUT, if there is one above 0
+  --deadlock WHAT         when all ranks wait in MPI and nothing moves: report says so once, with what each waits for
+                          (this is the default); abort ends the job, too, with status 4; off looks at nothing
+  --deadlock-after S      after so many seconds without a move, else 5
   --bind-to WHAT          none; core, hwthread: each rank to one of its own, if there are enough; socket, numa: to all
                           processors of one, in blocks of ranks; if not said, each of several ranks to its share of
                           the cores, if there are as many; not where Slurm or another launcher starts the ranks
@@ -74,30 +77,47 @@ Input goes to rank 0; the others read an empty file. Lines of different ranks do
 last in the ranks' LD_LIBRARY_PATH.
 
 Exit status: 0; else that of the first rank that failed (128 + the signal, if one killed it; what it gave to MPI_Abort; 1 if it left without
-MPI_Finalize), 124 after --timeout, 128 + the signal that ended gompirun's job, 2 if nothing could be started. When a rank dies, aborts, or
+MPI_Finalize), 4 after --deadlock abort, 124 after --timeout, 128 + the signal that ended gompirun's job, 2 if nothing could be started. When a rank dies, aborts, or
 ends with an error before MPI_Finalize, the others are ended within a second by SIGTERM, then SIGKILL. What a rank leaves running in its process
 group is ended with the job.
 `
 
 // options are what the command line asks for.
 type options struct {
-	parts     []part
-	nodes     int // how many are pretended, 0: none
-	perNode   int // ranks on each, 0: as equal as can be
-	tag       bool
-	outputDir string        // "": pass the output on
-	outFile   string        // pattern of the file for each rank's output, "": none
-	errFile   string        // the same for its errors
-	timeout   time.Duration // 0: none
-	hosts     []host        // where the job runs, if one of them is not this machine
-	remote    string        // which that is
-	passed    []passed      // options for the launcher that reaches them
-	bind      string        // what each rank is bound to, "": a share of the cores where there are enough; "none"
-	bindTo    int           // how many of it, 0: 1
-	quiet     bool
-	listeners []listener // what is made of the calls of the ranks
-	preflight bool       // the hosts are looked at, and no program is started
+	parts         []part
+	nodes         int // how many are pretended, 0: none
+	perNode       int // ranks on each, 0: as equal as can be
+	tag           bool
+	outputDir     string        // "": pass the output on
+	outFile       string        // pattern of the file for each rank's output, "": none
+	errFile       string        // the same for its errors
+	timeout       time.Duration // 0: none
+	deadlock      deadlockMode
+	deadlockAfter time.Duration // 0: usualDeadlockAfter
+	hosts         []host        // where the job runs, if one of them is not this machine
+	remote        string        // which that is
+	passed        []passed      // options for the launcher that reaches them
+	bind          string        // what each rank is bound to, "": a share of the cores if there are enough; "none"
+	bindTo        int           // how many of it, 0: 1
+	quiet         bool
+	listeners     []listener // what is made of the calls of the ranks
+	preflight     bool       // the hosts are looked at, and no program is started
 }
+
+// deadlockMode is what becomes of a job none of whose ranks can go on.
+type deadlockMode int
+
+const (
+	deadlockReport deadlockMode = iota
+	deadlockAbort
+	deadlockOff
+)
+
+// usualDeadlockAfter is how long nothing moves before that is taken for a deadlock.
+const usualDeadlockAfter = 5 * time.Second
+
+// patience returns how long nothing may move.
+func (o *options) patience() time.Duration { return cmp.Or(o.deadlockAfter, usualDeadlockAfter) }
 
 // part is one program specification; MPI calls its position the application number.
 type part struct {
@@ -175,6 +195,8 @@ var table = []option{
 		set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
 	{names: []string{"output-filename"}, value: "folder", job: true, set: (*parser).setOutputName},
 	{names: []string{"timeout"}, value: "number of seconds", job: true, set: (*parser).setTimeout},
+	{names: []string{"deadlock"}, value: "report, abort or off", job: true, set: (*parser).setDeadlock},
+	{names: []string{"deadlock-after"}, value: "number of seconds", job: true, set: (*parser).setDeadlockAfter},
 	{names: []string{"bind-to"}, value: "kind of processors", job: true, set: (*parser).setBind},
 	{names: []string{"map-by"}, value: "way to map", job: true, set: (*parser).setMap},
 	{names: []string{"rank-by"}, value: "way to rank", job: true, set: (*parser).setRank},
@@ -441,6 +463,24 @@ func (p *parser) setTimeout(value string) error {
 	return nil
 }
 
+func (p *parser) setDeadlock(value string) error {
+	mode, ok := map[string]deadlockMode{"report": deadlockReport, "abort": deadlockAbort, "off": deadlockOff}[value]
+	if !ok {
+		return fmt.Errorf("--deadlock %s: report, abort and off are possible", value)
+	}
+	p.opts.deadlock = mode
+	return nil
+}
+
+func (p *parser) setDeadlockAfter(value string) error {
+	d, ok := seconds(value)
+	if !ok || d <= 0 {
+		return fmt.Errorf("--deadlock-after %s: not a number of seconds above 0", value)
+	}
+	p.opts.deadlockAfter = d
+	return nil
+}
+
 // seconds reads a number of seconds. What is above 0 stays so.
 func seconds(value string) (d time.Duration, ok bool) {
 	s, err := strconv.ParseFloat(value, 64)
@@ -548,6 +588,9 @@ func (p *parser) checkRemote() error {
 	switch {
 	case p.opts.nodes > 0:
 		return fmt.Errorf("--nodes: host %s is another machine, so nothing is to be pretended", p.opts.remote)
+	case p.opts.deadlock == deadlockAbort:
+		return fmt.Errorf("--deadlock abort: gompirun does not see what ranks on host %s wait for",
+			p.opts.remote)
 	case p.order != "":
 		return fmt.Errorf("%s: ranks lie on the hosts in blocks", p.order)
 	case len(p.opts.listeners) > 0:

@@ -189,19 +189,19 @@ func TestLauncherMPITimeout(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	status, _, err := gompirun(t, "--timeout", "0.5", "-n", "4", program, "hang")
 	require.Equal(t, 124, status, err)
-	require.Contains(t, err, "gompirun: rank 0 waited in MPI_Recv for rank 1\n")
-	require.Contains(t, err, "gompirun: ranks 1-3 waited in MPI_Barrier for the ranks of MPI_COMM_WORLD")
+	require.Contains(t, err, "gompirun: rank 0 waits in MPI_Recv (tag 0) for rank 1\n")
+	require.Contains(t, err, "gompirun: ranks 1-3 wait in MPI_Barrier on MPI_COMM_WORLD for rank 0\n")
 	status, _, err = gompirun(t, "--nodes", "3", "--timeout", "4", "-n", "4", program, "hang")
 	require.Equal(t, 124, status, err)
-	require.Contains(t, err, "gompirun: rank 0 waited in MPI_Recv for rank 1\n", "which is on another node")
-	require.Contains(t, err, "waited in MPI_Barrier")
+	require.Contains(t, err, "gompirun: rank 0 waits in MPI_Recv (tag 0) for rank 1\n", "which is on another node")
+	require.Contains(t, err, "in MPI_Barrier on MPI_COMM_WORLD for rank 0\n")
 	status, _, err = gompirun(t, "--timeout", "1", "-n", "2", program, "threads")
 	require.Equal(t, 124, status, err)
-	require.Contains(t, err, "gompirun: rank 0 waited in MPI_Probe for any rank of MPI_COMM_WORLD, "+
-		"in MPI_Recv for rank 1 (2 threads)\n")
+	require.Contains(t, err, "gompirun: rank 0 waits in MPI_Probe (tag 3) for any rank of MPI_COMM_WORLD, "+
+		"in MPI_Recv (tag 1) for rank 1, in MPI_Recv (tag 2) for rank 1\n")
 	status, _, err = gompirun(t, "--timeout", "0.5", "-n", "2", program, "sleep")
 	require.Equal(t, 124, status, err)
-	require.Contains(t, err, "gompirun: ranks 0-1 ran outside MPI")
+	require.Contains(t, err, "gompirun: ranks 0-1 run outside MPI")
 }
 
 // A program finds the library without a path of its own and without LD_LIBRARY_PATH: one that was linked to another

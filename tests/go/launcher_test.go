@@ -381,8 +381,8 @@ func TestLauncherTimeout(t *testing.T) {
 		"[ $PMI_RANK = 1 ] && exit 0; echo up; exec sleep 600")
 	require.Equal(t, 124, status, err)
 	require.Equal(t, "up\nup\n", out)
-	require.Equal(t, "gompirun: not done after 200ms\ngompirun: ranks 0,2 had not called MPI_Init\ngompirun: "+
-		"rank 1 had ended\n", err)
+	require.Equal(t, "gompirun: not done after 200ms\ngompirun: ranks 0,2 have not called MPI_Init\ngompirun: "+
+		"rank 1 has ended\n", err)
 	status, _, err = gompirun(t, "--timeout", "100", "-n", "2", "true")
 	require.Zero(t, status)
 	require.Empty(t, err)
@@ -390,7 +390,7 @@ func TestLauncherTimeout(t *testing.T) {
 	t.Setenv("MPIEXEC_TIMEOUT", "0.2")
 	status, _, err = gompirun(t, "-n", "1", "sleep", "600")
 	require.Equal(t, 124, status, err)
-	require.Equal(t, "gompirun: not done after 200ms\ngompirun: rank 0 had not called MPI_Init\n", err)
+	require.Equal(t, "gompirun: not done after 200ms\ngompirun: rank 0 has not called MPI_Init\n", err)
 }
 
 // Many ranks, long lines, both streams into one file.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/shm"
+)
+
+// all makes the picture of ranks each of which has one wait.
+func all(ws ...shm.Waiting) (p picture) {
+	for r, w := range ws {
+		p = append(p, doing{rank: r, ws: []shm.Waiting{w}})
+	}
+	return p
+}
+
+func mustKey(w *shm.Waiting) key {
+	k, _ := keyOf(w)
+	return k
+}
+
+// Of ranks that all wait only is said what is certain.
+func TestWhyNobodyGoesOn(t *testing.T) {
+	receive := func(from int32) shm.Waiting { return wait("MPI_Recv", from, world, 3, why(shm.ForMessage, 7)) }
+	fence := wait("MPI_Win_fence", -1, win, 3, named("halo"))
+	lock := wait("MPI_Win_lock", 0, win, 3, why(shm.ForLock, 0))
+	for _, c := range []struct {
+		name, says string
+		p          picture
+		h          held
+	}{
+		{"a circle", "0 waits in MPI_Win_start for 1 to post window 'halo'; 1 waits in MPI_Recv (tag 7) " +
+			"for 2; " +
+			"2 waits in MPI_Win_wait for 0 to complete an epoch on window 'halo'",
+			all(wait("MPI_Win_start", 1, win, 3, why(shm.ForPost, 0), named("halo")), receive(2),
+				wait("MPI_Win_wait", -1, win, 3, lacks(1, 0), named("halo"))), nil},
+		{"the shortest", "0 waits in MPI_Recv (tag 7) for 0", all(receive(0), receive(2), receive(1)), nil},
+		{"beside it", "1 waits in MPI_Recv (tag 7) for 2; 2 waits in MPI_Recv (tag 7) for 1",
+			all(receive(1), receive(2), receive(1)), nil},
+		{"any rank may end it", "", all(wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)),
+			receive(0),
+			receive(0)), nil},
+		{"one of two may end it", "", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
+			receive(0)),
+			nil},
+		{"both are needed", "0 waits in MPI_Win_wait for 1 to complete an epoch on window 0x20000001; " +
+			"1 waits in MPI_Recv (tag 7) for 0",
+			all(wait("MPI_Win_wait", -1, win, 3, lacks(2, 1, 2)), receive(0), receive(0)), nil},
+		{"a flush needs the process only", "", all(wait("MPI_Win_flush", 1, win, 2), receive(0)), nil},
+		{"who is not in the fence", "0 waits in MPI_Win_fence on window 'halo' for 2; 2 waits in MPI_Recv " +
+			"(tag 7) for 0",
+			all(fence, receive(2), receive(0)), nil},
+		{"all are in it", "", all(fence, fence, fence), nil},
+		{"different meetings", "rank 0 is in MPI_Barrier, rank 1 in MPI_Allreduce on the same communicator " +
+			"MPI_COMM_WORLD", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Allreduce", 0, world, 3),
+			receive(0)),
+			nil},
+		{"ranks 0 and 2", "ranks 0,2 are in MPI_Barrier, rank 1 in MPI_Win_fence on the same window 'halo'",
+			all(wait("MPI_Barrier", -1, win, 3, named("halo")), fence, wait("MPI_Barrier", -1, win, 3)),
+			nil},
+		{"the root of a broadcast may have gone on", "", all(wait("MPI_Barrier", -1, world, 3),
+			wait("MPI_Bcast", 2, world, 3), wait("MPI_Recv", -2, world, 3, why(shm.ForMessage, 7))), nil},
+		{"nobody is left for that", "ranks 0,2 are in MPI_Barrier, rank 1 in MPI_Bcast on the same " +
+			"communicator " +
+			"MPI_COMM_WORLD", all(wait("MPI_Barrier", -1, world, 3), wait("MPI_Bcast", 2, world, 3),
+			wait("MPI_Barrier", -1, world, 3)), nil},
+		{"the same number on another communicator", "", all(wait("MPI_Barrier", -1, world, 1),
+			wait("MPI_Allreduce", -1, world, 1, func(w *shm.Waiting) { w.Members.First[0] = 1 })), nil},
+		{"a window and a communicator of one number", "0 waits in MPI_Barrier on MPI_COMM_WORLD for 1; " +
+			"1 waits in MPI_Win_fence on window 'halo' for 0", all(
+			wait("MPI_Barrier", -1, world, 3, func(w *shm.Waiting) { w.ID = win }), fence,
+			wait("MPI_Barrier", -1, world, 3, func(w *shm.Waiting) { w.ID = win })), nil},
+		{"nobody is known to hold it", "", all(receive(1), lock), nil},
+		{"who holds a lock", "0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Win_lock for the lock of " +
+			"window " +
+			"0x20000001 at target 0, which 0 holds", all(receive(1), lock),
+			held{{mustKey(&lock), 0}: {{rank: 0, exclusive: true}}}},
+	} {
+		require.Equal(t, c.says, c.p.why(c.h), c.name)
+	}
+	p := all(receive(1), receive(0))
+	p[0].ws = append(p[0].ws, receive(1))
+	require.Empty(t, p.why(nil), "a rank with two threads may go on by either")
+}
+
+// It is not known that ranks wait for each other while one of them does not wait, or another job may help.
+func TestWhoWaits(t *testing.T) {
+	receive := wait("MPI_Recv", 1, world, 2, why(shm.ForMessage, 7))
+	two := func(change func(d *doing)) picture {
+		p := all(receive, receive)
+		for r := range p {
+			p[r].blocked = 1
+		}
+		change(&p[1])
+		return p
+	}
+	require.Len(t, two(func(*doing) {}).waits(), 2)
+	require.Len(t, two(func(d *doing) { *d = doing{is: "has ended", gone: true} }).waits(), 1)
+	for name, change := range map[string]func(d *doing){
+		"it is outside":            func(d *doing) { d.ws = nil },
+		"it has not called init":   func(d *doing) { *d = doing{is: "has not called MPI_Init"} },
+		"a thread has no record":   func(d *doing) { d.more = 1 },
+		"a thread polls":           func(d *doing) { d.blocked = 2 },
+		"other jobs are known":     func(d *doing) { d.ws[0].Foreign = true },
+		"others will come to know": func(d *doing) { d.ws[0].Call = "MPI_Comm_accept" },
+	} {
+		require.Nil(t, two(change).waits(), name)
+	}
+	woken := two(func(d *doing) { d.ws[0].Wakes++ })
+	require.NotEqual(t, two(func(*doing) {}).waits(), woken.waits())
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Nothing is told before the same waits have lasted without anything that came for one of them.
+func TestWhatIsStill(t *testing.T) {
+	const between, patience = time.Second, 3 * time.Second
+	start := time.Now()
+	for name, look := range map[string]func(second int) (waits []told, at time.Duration){
+		"the same": func(s int) ([]told, time.Duration) { return []told{{rank: 1}}, 0 },
+		"a wait more": func(s int) ([]told, time.Duration) {
+			return []told{{rank: 1, number: uint32(s / 3)}}, 0
+		},
+		"woken": func(s int) ([]told, time.Duration) {
+			return []told{{rank: 1, wakes: uint32(s / 3)}}, 0
+		},
+		"another one": func(s int) ([]told, time.Duration) { return []told{{rank: s / 3}}, 0 },
+		"none": func(s int) ([]told, time.Duration) {
+			if s%3 == 0 {
+				return nil, 0
+			}
+			return []told{{rank: 1}}, 0
+		},
+		"gompirun has stood still": func(s int) ([]told, time.Duration) {
+			return []told{{rank: 1}}, time.Duration(s/3) * time.Hour
+		},
+	} {
+		h, still := hang{}, false
+		for s := range 12 {
+			waits, later := look(s)
+			now := start.Add(later + time.Duration(s)*time.Second)
+			still = h.still(waits, now, between, patience) || still
+			require.False(t, still && s < 3, name)
+		}
+		require.Equal(t, name == "the same", still, name)
+	}
+}
+
+// Threads outside of MPI must have slept at two looks in a row, and are looked at less often while they do not.
+func TestThreadsSleepTwice(t *testing.T) {
+	h, now := hang{}, time.Now()
+	sleeps := func(on ...string) bool { return h.allSleep(append([]string{}, on...), now, time.Second) }
+	require.False(t, sleeps("a"))
+	require.True(t, sleeps("a"))
+	require.False(t, sleeps("b"), "another sleep")
+	require.False(t, h.allSleep(nil, now, time.Second), "one does not sleep")
+	require.False(t, sleeps("b"), "the look before said nothing")
+	require.True(t, sleeps("b"))
+	require.False(t, sleeps())
+	require.True(t, sleeps(), "there are none")
+	for range 10 {
+		h.allSleep(nil, now, time.Second)
+	}
+	require.Equal(t, mostBackoff, h.next.Sub(now))
+}
