@@ -5,7 +5,7 @@
 // Returns true if a handle may be a communicator. The standard's first one is the null handle; below there are none.
 static bool may_be_comm(MPI_Comm comm) { return (uintptr_t)comm > (uintptr_t)MPI_COMM_NULL; }
 
-static bool intercommunicator(MPI_Comm comm) {
+bool gompi_insight_inter(MPI_Comm comm) {
 	int inter = 0;
 	return GOMPI_ASK(MPI_Comm_test_inter, comm, &inter) == MPI_SUCCESS && inter;
 }
@@ -17,7 +17,7 @@ int64_t gompi_insight_own_members(MPI_Comm comm) {
 
 int64_t gompi_insight_members(MPI_Comm comm) {
 	int n = 0;
-	if (!may_be_comm(comm) || !intercommunicator(comm))
+	if (!may_be_comm(comm) || !gompi_insight_inter(comm))
 		return gompi_insight_own_members(comm);
 	return GOMPI_ASK(MPI_Comm_remote_size, comm, &n) == MPI_SUCCESS ? n : -1;
 }
@@ -26,7 +26,7 @@ int64_t gompi_insight_members_at(MPI_Comm comm, int root) {
 	int rank = MPI_PROC_NULL;
 	if (!may_be_comm(comm))
 		return -1;
-	if (intercommunicator(comm))
+	if (gompi_insight_inter(comm))
 		return root == MPI_ROOT ? gompi_insight_members(comm) : -1;
 	if (GOMPI_ASK(MPI_Comm_rank, comm, &rank) != MPI_SUCCESS || rank != root)
 		return -1;

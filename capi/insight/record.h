@@ -174,6 +174,13 @@ int64_t gompi_insight_last(const int *numbers, int n);
 // The next function PMPI_X, or NULL.
 void *gompi_insight_profiling(const char *name);
 
+// Writes down who is in a communicator, its remote group or a group, as ranks in MPI_COMM_WORLD; nothing of a null
+// handle (members.c).
+void gompi_insight_comm_members(struct gompi_insight_thread *t, MPI_Comm comm);
+void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);
+void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group);
+bool gompi_insight_inter(MPI_Comm comm);
+
 // Returns the address in the application that a wrapper which returns to an address was called from, and has its object
 // in the table.
 uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address);

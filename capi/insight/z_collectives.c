@@ -1513,6 +1513,7 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1549,6 +1550,7 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1586,6 +1588,7 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
         gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1623,6 +1626,7 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         gompi_insight_list(t, displs, gompi_insight_members(comm), sizeof *displs);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1658,6 +1662,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1693,6 +1698,7 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1729,6 +1735,7 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1765,6 +1772,7 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1804,6 +1812,7 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1843,6 +1852,7 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1882,6 +1892,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
         gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1921,6 +1932,7 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_list(t, rdispls, gompi_insight_members(comm), sizeof *rdispls);
         gompi_insight_list(t, recvtypes, gompi_insight_members(comm), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1950,6 +1962,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 200, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1979,6 +1992,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2012,6 +2026,7 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2047,6 +2062,7 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2082,6 +2098,7 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2119,6 +2136,7 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2156,6 +2174,7 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2194,6 +2213,7 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2233,6 +2253,7 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2269,6 +2290,7 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2305,6 +2327,7 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2340,6 +2363,7 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2375,6 +2399,7 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2410,6 +2435,7 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2445,6 +2471,7 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2480,6 +2507,7 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2515,6 +2543,7 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2552,6 +2581,7 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2589,6 +2619,7 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2627,6 +2658,7 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2665,6 +2697,7 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {

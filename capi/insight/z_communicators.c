@@ -55,6 +55,8 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -87,6 +89,8 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -117,6 +121,8 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -198,6 +204,8 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -227,6 +235,8 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -642,6 +652,8 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -673,6 +685,8 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1072,6 +1086,8 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1107,6 +1123,8 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1136,6 +1154,8 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintracomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintracomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintracomm ? *newintracomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintracomm ? *newintracomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1563,6 +1583,8 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_cart, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_cart);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_cart ? *comm_cart : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_cart ? *comm_cart : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1702,6 +1724,8 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1790,6 +1814,8 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1828,6 +1854,8 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1919,6 +1947,8 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_graph);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_graph ? *comm_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_graph ? *comm_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -2075,6 +2105,7 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2111,6 +2142,7 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2148,6 +2180,7 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
         gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2185,6 +2218,7 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         gompi_insight_list(t, displs, gompi_insight_neighbors(comm, false), sizeof *displs);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2221,6 +2255,7 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2257,6 +2292,7 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2296,6 +2332,7 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
         gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2335,6 +2372,7 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
         gompi_insight_word(t, (uintptr_t)recvtype);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2374,6 +2412,7 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
         gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
         gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2413,6 +2452,7 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_list(t, rdispls, gompi_insight_neighbors(comm, false), sizeof *rdispls);
         gompi_insight_list(t, recvtypes, gompi_insight_neighbors(comm, false), sizeof *recvtypes);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {

@@ -1099,6 +1099,8 @@ int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm com
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1130,6 +1132,8 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1182,6 +1186,8 @@ int MPI_Comm_get_parent(MPI_Comm *parent)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, parent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *parent);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && parent ? *parent : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && parent ? *parent : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1210,6 +1216,8 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1245,6 +1253,8 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1282,6 +1292,8 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

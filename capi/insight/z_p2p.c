@@ -548,6 +548,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -583,6 +584,7 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -740,6 +742,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -775,6 +778,7 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -810,6 +814,7 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -845,6 +850,7 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -880,6 +886,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -915,6 +922,7 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -955,6 +963,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -996,6 +1005,7 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1033,6 +1043,7 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1070,6 +1081,7 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)recvtag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1105,6 +1117,7 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -1140,6 +1153,7 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_word(t, (uint64_t)(int64_t)dest);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2307,6 +2321,7 @@ int MPI_Start(MPI_Request *request)
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 72, __builtin_return_address(0));
         gompi_insight_list(t, request, 1, sizeof *request);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2333,6 +2348,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
         gompi_insight_start(t, 73, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2722,6 +2738,7 @@ int MPI_Pready(int partition, MPI_Request request)
         gompi_insight_start(t, 87, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)partition);
         gompi_insight_word(t, (uintptr_t)request);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2748,6 +2765,7 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
         gompi_insight_word(t, (uint64_t)(int64_t)length);
         gompi_insight_list(t, array_of_partitions, length, sizeof *array_of_partitions);
         gompi_insight_word(t, (uintptr_t)request);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -2774,6 +2792,7 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
         gompi_insight_word(t, (uint64_t)(int64_t)partition_low);
         gompi_insight_word(t, (uint64_t)(int64_t)partition_high);
         gompi_insight_word(t, (uintptr_t)request);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {

@@ -1342,6 +1342,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_group_members(t, group);
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
@@ -1456,6 +1457,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_group_members(t, group);
         gompi_insight_entered(t);
     }
     uint64_t began = 0;

@@ -31,6 +31,8 @@ type (
 	interrupted struct{ signal syscall.Signal }
 	// outputLost: gompirun's own output cannot be written any longer.
 	outputLost struct{ err error }
+	// hopeless: what the ranks have called cannot come to an end.
+	hopeless struct{ why string }
 	// outputDone: what the ranks wrote has been passed on to the end.
 	outputDone struct{}
 	// tick: a time has come.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gompirma/core/insight"
 )
@@ -23,6 +24,9 @@ type listener interface {
 	// end is called when no rank runs any longer and all records have been read.
 	end() error
 }
+
+// looker is a listener that wants to know when all records until a time have come.
+type looker interface{ looked(until time.Duration) }
 
 // observation is all that is recorded in a job: libgompirma-insight.so is preloaded into the ranks for it.
 type observation struct {
@@ -96,6 +100,12 @@ func (o *observation) start(j *job) error {
 		o.done <- o.memory.Follow(o.stop, func(rank int, r *insight.Record) {
 			for _, l := range o.listeners {
 				l.record(rank, r)
+			}
+		}, func(until time.Duration) {
+			for _, l := range o.listeners {
+				if l, is := l.(looker); is {
+					l.looked(until)
+				}
 			}
 		})
 	}()

@@ -199,6 +199,8 @@ func (j *job) handle(event any) {
 		j.rankSaid(e.rank, e.event)
 	case interrupted:
 		j.interrupted(e.signal)
+	case hopeless:
+		j.fail(&verdict{statusConflict, []string{e.why}})
 	case outputLost:
 		v := &verdict{status: statusSignal + int(syscall.SIGPIPE)}
 		if !errors.Is(e.err, syscall.EPIPE) {

@@ -43,6 +43,7 @@ import (
 
 // Exit statuses of gompirun itself; others are those of the first rank that failed.
 const (
+	statusConflict = 3   // --check has found something, and nothing else was wrong
 	statusFailed   = 1   // a rank broke the rules of a job: it left without MPI_Finalize, or aborted with status 0
 	statusUsage    = 2   // nothing was started
 	statusDeadlock = 4   // of --deadlock=abort

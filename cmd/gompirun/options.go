@@ -56,6 +56,8 @@ For the job, before the first program:
   --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
   --stats, --stats=FILE   say at the end where the time went: calls, bytes and times of each function and window, and
                           the three things that cost most; or write it to FILE as JSON; see docs/INSIGHT.md
+  --check, --check=FILE   tell of accesses to memory that MPI calls conflicting, and that nothing orders (also when all went well this
+                          time), on standard error, and to FILE as JSON; then the exit status is 3; see docs/INSIGHT.md
   --records FILE          write every call of every rank to FILE, a line each, with its arguments; see docs/INSIGHT.md
   --preflight             instead of a program: which of the hosts can connect to which, by which of their addresses, how fast, and what
                           is wrong where they cannot; then the exit status is 1
@@ -204,6 +206,10 @@ var table = []option{
 		set: func(p *parser, _ string) error { p.opts.preflight = true; return nil }},
 	{names: []string{"stats"}, value: "file", choice: true, job: true, set: func(p *parser, v string) error {
 		p.opts.listeners = append(p.opts.listeners, &statistics{path: v})
+		return nil
+	}},
+	{names: []string{"check"}, value: "file", choice: true, job: true, set: func(p *parser, v string) error {
+		p.opts.listeners = append(p.opts.listeners, &checkListener{path: v})
 		return nil
 	}},
 	{names: []string{"records"}, value: "file", job: true, set: func(p *parser, v string) error {

@@ -74,3 +74,42 @@ func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 	}
 	return bytes, !a.over
 }
+
+// Run is several elements of one predefined type.
+type Run struct {
+	Basic *Basic
+	N     int64
+}
+
+// Signature returns what count copies of the type consist of (MPI-5.0 5.1), neighbours of one type together. ok is
+// false if there are more than most runs.
+func (t *Type) Signature(count int64, most int) (runs []Run, ok bool) {
+	return t.runs(nil, count, most)
+}
+
+func (t *Type) runs(runs []Run, count int64, most int) ([]Run, bool) {
+	b, n := t.basic, int64(1)
+	if b == nil {
+		b, n = t.elem, t.elements
+	}
+	if b != nil {
+		if n *= count; n == 0 {
+			return runs, true
+		}
+		if k := len(runs); k > 0 && runs[k-1].Basic == b {
+			runs[k-1].N += n
+			return runs, true
+		}
+		return append(runs, Run{b, n}), len(runs) < most
+	}
+	ok := true
+	for ; count > 0 && ok; count-- {
+		for i := 0; i < len(t.sig) && ok; i++ {
+			runs, ok = t.sig[i].t.runs(runs, t.sig[i].n, most)
+		}
+		if len(t.sig) == 0 {
+			break
+		}
+	}
+	return runs, ok
+}

@@ -189,14 +189,15 @@ func TestFollow(t *testing.T) {
 	stop, done := make(chan struct{}), make(chan error)
 	seen := make(chan string, 10)
 	go func() {
-		done <- m.Follow(stop, func(rank int, r *Record) { seen <- fmt.Sprint(rank, r.Function.Name) })
+		done <- m.Follow(stop, func(rank int, r *Record) { seen <- fmt.Sprint(rank, r.Function.Name) },
+			func(time.Duration) {})
 	}()
 	m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
 	require.Equal(t, "1MPI_Win_fence", <-seen)
 	close(stop)
 	require.NoError(t, <-done)
 	m.Rank(0).pretend(record(t, "MPI_Put", 0, 1))
-	require.EqualError(t, m.Follow(stop, nil), "rank 0: MPI_Put: "+errShort.Error())
+	require.EqualError(t, m.Follow(stop, nil, func(time.Duration) {}), "rank 0: MPI_Put: "+errShort.Error())
 }
 
 func TestObjects(t *testing.T) {

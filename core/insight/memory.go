@@ -160,6 +160,15 @@ func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
 	return n, r.err
 }
 
+// monotonic returns CLOCK_MONOTONIC.
+func monotonic() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
 // How long a reader sleeps at most when there is nothing to read: who writes wakes it only when a ring fills.
 const nap = 20 * time.Millisecond
 
@@ -182,10 +191,15 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 // Follow calls use with the records of all ranks until stop is closed, and then with those that are left: the ranks
 // have ended by then. Those of one rank come in the order in which their calls returned, or in which those were entered
 // that have a record of that; nothing is promised of those of two. The record is valid until use returns.
-func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, r *Record)) error {
+//
+// After each look at all of them it calls looked with a time: no record that depends on one which it has not been given
+// is older. It is CLOCK_MONOTONIC when the look began; whatever was written later depends on nothing earlier.
+func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, r *Record), looked func(time.Duration)) error {
 	var record Record
 	var failed error
 	drain := func() (n int) {
+		began := monotonic()
+		defer func() { looked(began) }()
 		for i, r := range m.ranks {
 			some, err := r.Read(func(words []uint64) {
 				if err := record.Decode(words); err != nil && failed == nil {

@@ -15,6 +15,8 @@ const (
 	Word     Form = iota // one word
 	List                 // a head and elements of one word
 	Statuses             // a head and elements of StatusWords words
+	Members              // the ranks in MPI_COMM_WORLD of a communicator that was made, or of a group, as a List
+	Remote               // the same of an intercommunicator's remote group
 	Text                 // a head and bytes
 )
 
@@ -26,7 +28,8 @@ type Item struct {
 	After  bool // it stands among the outputs
 }
 
-// Plan returns what a record of f holds, in order. Of f that leave no record (Quiet) it is never asked.
+// Plan returns what a record of f holds, in order: the parameters, and then who is in a communicator that it makes, or
+// in a group with which it synchronizes a window. Of f that leave no record (Quiet) it is never asked.
 func Plan(f *abi.Function) []Item {
 	var items []Item
 	for _, p := range f.CParams() {
@@ -38,6 +41,14 @@ func Plan(f *abi.Function) []Item {
 			item.Before, item.After = p.Dir != abi.Out, p.Dir != abi.In
 		}
 		items = append(items, item)
+	}
+	for _, p := range f.CParams() {
+		switch kind := p.Kind.Name; {
+		case kind == "COMMUNICATOR" && p.Dir == abi.Out && len(p.Length) == 0 && !strings.HasPrefix(f.Name, "MPI_Comm_idup"):
+			items = append(items, Item{Param: p, Form: Members, After: true}, Item{Param: p, Form: Remote, After: true})
+		case kind == "GROUP" && p.Dir == abi.In && (f.Name == "MPI_Win_start" || f.Name == "MPI_Win_post"):
+			items = append(items, Item{Param: p, Form: Members, Before: true})
+		}
 	}
 	return items
 }
@@ -134,4 +145,12 @@ func hasParam(f *abi.Function, name string) bool {
 // MayWait reports whether a call of f may wait for other processes.
 func MayWait(f *abi.Function) bool {
 	return slices.Contains(waiting, strings.TrimSuffix(f.Name, "_c")) || Collective(f)
+}
+
+// Entered reports whether a call of f has a record when it is entered, if the mode asks for that: it may wait, or it
+// begins something that another process may notice before the call returns.
+func Entered(f *abi.Function) bool {
+	name := strings.TrimSuffix(f.Name, "_c")
+	return MayWait(f) || strings.HasPrefix(name, "MPI_I") && hasParam(f, "comm") && hasParam(f, "request") ||
+		strings.HasPrefix(name, "MPI_Start") || strings.HasPrefix(name, "MPI_Pready")
 }

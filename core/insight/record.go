@@ -77,11 +77,32 @@ func (r *Record) In(name string) *Value { return find(r.Inputs, name) }
 // Out returns an output by the parameter's name, with no words if there is none, as in the record of an entry.
 func (r *Record) Out(name string) *Value { return find(r.Outputs, name) }
 
+// Members returns who is in the communicator that the call has made, or in the group that it was given, as ranks in
+// MPI_COMM_WORLD; remote: in an intercommunicator's remote group.
+func (r *Record) Members(remote bool) []int {
+	form := Members
+	if remote {
+		form = Remote
+	}
+	for _, values := range [][]Value{r.Inputs, r.Outputs} {
+		for i := range values {
+			if values[i].Item.Form == form && values[i].Given() {
+				ranks := make([]int, len(values[i].Words))
+				for k, w := range values[i].Words {
+					ranks[k] = int(int64(w))
+				}
+				return ranks
+			}
+		}
+	}
+	return nil
+}
+
 var nothing = Value{State: Absent}
 
 func find(values []Value, name string) *Value {
 	for i := range values {
-		if values[i].Item.Param.Name == name {
+		if item := values[i].Item; item.Param.Name == name && item.Form != Members && item.Form != Remote {
 			return &values[i]
 		}
 	}

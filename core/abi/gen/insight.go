@@ -76,7 +76,7 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 			writeItem(b, f, i, true)
 		}
 	}
-	if insight.MayWait(f) {
+	if insight.Entered(f) {
 		b.WriteString("        gompi_insight_entered(t);\n")
 	}
 	b.WriteString("    }\n")
@@ -249,6 +249,19 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 		} else {
 			fmt.Fprintf(b, "        gompi_insight_text(t, gompi_insight_made(rc) ? %s : GOMPI_ABSENT);\n",
 				p.CName)
+		}
+		return
+	}
+	if i.Form == insight.Members || i.Form == insight.Remote {
+		what := "comm_members"
+		if i.Form == insight.Remote {
+			what = "comm_remote"
+		}
+		if before {
+			fmt.Fprintf(b, "        gompi_insight_group_members(t, %s);\n", p.CName)
+		} else {
+			fmt.Fprintf(b, "        gompi_insight_%s(t, gompi_insight_made(rc) && %s ? *%s : MPI_COMM_NULL);\n",
+				what, p.CName, p.CName)
 		}
 		return
 	}

@@ -1,0 +1,209 @@
+// Package check finds accesses to memory that MPI calls conflicting or erroneous and that nothing orders, in what the
+// ranks of a job have called (MPI-5.0 12.3, 12.7).
+//
+// Every rank has a clock, which counts its calls and knows how much of each other rank's history it comes after: by
+// messages, collectives and the synchronization of windows. Every access, of an operation at its target, of it with the
+// origin's buffer, and of other calls with theirs, lies in the space of the rank whose memory it is, from when it may
+// begin until it has surely ended. A new access conflicts with one of that space that touches the same bytes, of which
+// one writes, if it does not come after that one's end; time plays no part. Calls must come in an order in which causes
+// are before effects (insight.Order).
+//
+// What is not known is taken for ordered, so that nothing is found that is not there: collectives over neighbours
+// synchronize all members here, and whoever reads what accumulates have written comes after those.
+package check
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+	"gompirma/core/insight"
+	"strings"
+)
+
+// Checker is what is known of a job.
+type Checker struct {
+	ranks    []*rank
+	comms    map[commKey]*comm
+	place    func(rank int, address uint64) insight.Place
+	findings []*Finding
+	known    map[findingKey]*Finding
+	windows  int
+	calls    int // since the last look for what can be forgotten
+	news     []*Finding
+}
+
+// rank is what is known of one.
+type rank struct {
+	number   int
+	clock    vector
+	space    *space
+	comms    map[uint64]*comm
+	made     map[string]int // communicators, by who is in them
+	types    map[uint64]*datatype.Type
+	wins     map[uint64]*window
+	requests map[uint64][]*request // several where a handle stands for more than one
+	infos    map[uint64]map[string]string
+	live     map[object]*site // what it has made, and has not freed
+	freed    map[object]*site
+	hidden   bool          // functions of the program that MPI calls may free something
+	entered  map[int]*call // of threads that are in a call
+	aliases  []alias
+	held     []hold // locks of windows
+	buffers  []*access
+	ended    bool
+}
+
+// alias is memory of another rank that is mapped here.
+type alias struct {
+	span
+	window *window
+	member int // whose part it is
+}
+
+// event is a record, of a call that has not failed, without the _c of its name.
+type event struct {
+	*insight.Record
+	name string
+	call *call // what has been noted of the call since it was entered
+}
+
+// call is what is remembered between a call's entry and its return.
+type call struct {
+	now      moment // of the entry
+	buffers  []*access
+	meeting  *meeting
+	receive  *receive
+	send     *send
+	window   *window
+	received bool
+}
+
+// site is a place in the program that calls.
+type site struct {
+	rank    int
+	thread  int
+	address uint64
+	name    string // of the function
+	detail  string // such as the operation
+	epoch   string // in which the call was made
+}
+
+// New returns a checker of a job with so many ranks. place finds out where in the program a rank has called from.
+func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
+	c := &Checker{comms: map[commKey]*comm{}, place: place, known: map[findingKey]*Finding{}}
+	everybody := make([]int, ranks)
+	for i := range everybody {
+		everybody[i] = i
+	}
+	world := &comm{name: "MPI_COMM_WORLD", members: everybody, counts: map[int]int{}}
+	for i := range ranks {
+		self := &comm{name: "MPI_COMM_SELF", members: []int{i}, counts: map[int]int{}}
+		c.ranks = append(c.ranks, &rank{number: i, clock: make(vector, ranks), space: newSpace(),
+			comms: map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self}, made: map[string]int{},
+			types: map[uint64]*datatype.Type{}, wins: map[uint64]*window{}, requests: map[uint64][]*request{},
+			infos: map[uint64]map[string]string{}, live: map[object]*site{}, freed: map[object]*site{},
+			entered: map[int]*call{}})
+	}
+	return c
+}
+
+// Record takes the next record of a rank.
+func (c *Checker) Record(number int, r *insight.Record) {
+	k := c.ranks[number]
+	e := &event{Record: r, name: strings.TrimSuffix(r.Function.Name, "_c")}
+	k.clock[number]++
+	if r.Entry {
+		e.call = &call{now: moment{number, k.clock[number]}}
+		k.entered[r.Thread] = e.call
+		c.entry(k, e)
+		return
+	}
+	if e.call = k.entered[r.Thread]; e.call != nil {
+		delete(k.entered, r.Thread)
+	} else {
+		e.call = &call{now: moment{number, k.clock[number]}}
+		if r.Result == abi.MPI_SUCCESS {
+			c.entry(k, e)
+		}
+	}
+	c.returned(k, e)
+	if c.calls++; c.calls >= 4096 {
+		c.calls = 0
+		c.forget()
+	}
+}
+
+// forget drops accesses that nothing can conflict with any longer.
+func (c *Checker) forget() {
+	all := c.ranks[0].clock.clone()
+	for _, k := range c.ranks[1:] {
+		if k.ended {
+			continue
+		}
+		for i, n := range k.clock {
+			all[i] = min(all[i], n)
+		}
+	}
+	for _, k := range c.ranks {
+		k.space.forget(all)
+	}
+}
+
+// site returns the place of a call.
+func (k *rank) site(e *event) *site {
+	return &site{rank: k.number, thread: e.Thread, address: e.Caller, name: e.Function.Name}
+}
+
+func (k *rank) now() moment { return moment{k.number, k.clock[k.number]} }
+
+// entry is what a call does when it begins.
+func (c *Checker) entry(k *rank, e *event) {
+	c.enterMessages(k, e)
+	c.enterCollective(k, e)
+	c.enterWindow(k, e)
+	c.enterBuffers(k, e)
+}
+
+// returned is what has happened when a call has returned.
+func (c *Checker) returned(k *rank, e *event) {
+	fine := e.Result == abi.MPI_SUCCESS
+	c.leaveBuffers(k, e)
+	if fine {
+		c.leaveCollective(k, e)
+		c.leaveMessages(k, e)
+		c.leaveWindow(k, e)
+	}
+	if fine || e.Result == abi.MPI_ERR_IN_STATUS {
+		c.complete(k, e)
+	}
+	if !fine {
+		c.failed(k, e)
+		return
+	}
+	c.objects(k, e)
+	switch {
+	case strings.HasPrefix(e.name, "MPI_Type_") && e.Out("newtype").Given():
+		c.makeType(k, e)
+	case e.name == "MPI_Finalize":
+		k.ended = true
+		c.leaks(k)
+	case strings.HasPrefix(e.name, "MPI_Info_"):
+		k.info(e)
+	}
+	c.operation(k, e)
+}
+
+// failed looks at what was wrong with a call that MPI has refused.
+func (c *Checker) failed(k *rank, e *event) {
+	s := k.site(e)
+	w := k.wins[e.In("win").Uint()]
+	if e.Result == abi.MPI_ERR_RMA_SYNC && w != nil {
+		s.epoch = w.epochs[k.number]
+		c.tell(&Finding{Kind: "epoch", Window: w.plain(), Target: k.number,
+			Advice: "there is no epoch in which the call is allowed"}, s.address, 0, spot{s, "is refused"})
+		return
+	}
+	c.misused(k, e)
+}
+
+// unknown is for handles of which nothing is known.
+func (k *rank) comm(h uint64) *comm { return k.comms[h] }

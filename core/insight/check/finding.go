@@ -1,0 +1,260 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+// Finding is something that --check has to tell.
+type Finding struct {
+	Kind    string `json:"kind"`             // race: of a window's memory; buffer: an operation's buffer, which is used too early
+	Window  string `json:"window,omitempty"` // its name, as users know it
+	Target  int    `json:"target"`           // the rank whose memory it is, in MPI_COMM_WORLD
+	First   uint64 `json:"first"`            // of the bytes, in the window or, without one, of the address space
+	Bytes   uint64 `json:"bytes"`
+	Places  []Spot `json:"accesses"`
+	Advice  string `json:"advice,omitempty"`
+	Times   int    `json:"times"`
+	Object  string `json:"object,omitempty"` // what kind of object, or which communicator
+	Name    string `json:"name,omitempty"`   // of the assertion, hint or argument
+	address bool
+}
+
+// Spot is one of the calls that a finding is about.
+type Spot struct {
+	Rank   int           `json:"rank"`
+	Thread int           `json:"thread"`
+	Call   string        `json:"call"`
+	Detail string        `json:"detail,omitempty"`
+	What   string        `json:"what"`
+	Epoch  string        `json:"epoch,omitempty"`
+	Place  insight.Place `json:"place"`
+}
+
+// findingKey says which findings are the same.
+type findingKey struct {
+	what   string
+	window *window
+	a, b   uint64 // places in the program
+	aw, bw kind
+}
+
+// anyOp is the operation of MPI_Compare_and_swap.
+const anyOp = 1<<64 - 1
+
+func opName(op uint64) string {
+	for _, n := range opNames {
+		if n.op == op {
+			return n.name
+		}
+	}
+	return "an operation of the program"
+}
+
+var opNames = []struct {
+	op   uint64
+	name string
+}{{abi.MPI_SUM, "MPI_SUM"}, {abi.MPI_MIN, "MPI_MIN"}, {abi.MPI_MAX, "MPI_MAX"}, {abi.MPI_PROD, "MPI_PROD"},
+	{abi.MPI_BAND, "MPI_BAND"}, {abi.MPI_BOR, "MPI_BOR"}, {abi.MPI_BXOR, "MPI_BXOR"}, {abi.MPI_LAND, "MPI_LAND"},
+	{abi.MPI_LOR, "MPI_LOR"}, {abi.MPI_LXOR, "MPI_LXOR"}, {abi.MPI_MINLOC, "MPI_MINLOC"},
+	{abi.MPI_MAXLOC, "MPI_MAXLOC"}, {abi.MPI_REPLACE, "MPI_REPLACE"}, {abi.MPI_NO_OP, "MPI_NO_OP"}}
+
+// add adds an access to a rank's memory that comes after start, and looks what it conflicts with.
+func (c *Checker) add(owner int, a *access, start vector) {
+	if len(c.ranks[owner].aliases) > 0 {
+		for _, alias := range c.ranks[owner].aliases {
+			if alias.low <= a.low() && a.high() <= alias.high {
+				for i := range a.spans {
+					at := alias.window.parts[alias.member].base - alias.low
+					a.spans[i].low += at
+					a.spans[i].high += at
+				}
+				owner = alias.window.meets.members[alias.member]
+				break
+			}
+		}
+	}
+	s := c.ranks[owner].space
+	a.owner = owner
+	s.each(a, func(x *access) {
+		if !a.remote && !x.remote && a.site.rank == x.site.rank || a.group != nil && a.group == x.group || a.kind == reads && x.kind == reads ||
+			x.over && x.end.before(start) || harmless(a, x) {
+			return
+		}
+		if at, is := overlap(a, x); is {
+			c.conflict(owner, x, a, at)
+		}
+	})
+	s.add(a)
+}
+
+func (c *Checker) endAccess(a *access, at moment) {
+	a.over, a.end = true, at
+	c.ranks[a.owner].space.ended(a)
+}
+
+// harmless reports whether two accesses need no order: accumulates that are atomic to each other, and what a lock keeps
+// apart.
+func harmless(a, b *access) bool {
+	if a.kind == updates && b.kind == updates && a.element == b.element && a.element != 0 && a.win == b.win {
+		same := a.win != nil && a.win.hints["accumulate_ops"] == "same_op"
+		if a.op == b.op || !same && (a.op == abi.MPI_NO_OP || b.op == abi.MPI_NO_OP) || a.op == anyOp || b.op == anyOp {
+			return true
+		}
+	}
+	if a.kind == updates && b.kind == updates && a.site.rank == b.site.rank && a.win == b.win && a.ordered && b.ordered &&
+		a.element == b.element {
+		return true
+	}
+	for _, x := range a.held {
+		for _, y := range b.held {
+			if x.window == y.window && x.target == y.target && (x.exclusive || y.exclusive) &&
+				a.site.rank != b.site.rank && x.target == a.lockedAt() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lockedAt returns the rank whose lock guards the memory.
+func (a *access) lockedAt() int { return a.owner }
+
+func describe(a *access) string {
+	switch {
+	case a.win != nil && a.kind == reads:
+		return "reads the target's memory"
+	case a.win != nil && a.kind == writes:
+		return "writes the target's memory"
+	case a.win != nil:
+		return "updates the target's memory"
+	case a.kind == reads:
+		return "reads its buffer"
+	}
+	return "writes its buffer"
+}
+
+func (c *Checker) conflict(owner int, x, y *access, at span) {
+	what := "race"
+	if x.win == nil && y.win == nil && x.site.rank == y.site.rank {
+		what = "buffer"
+	}
+	w := x.win
+	if w == nil {
+		w = y.win
+	}
+	if w == nil && what == "race" {
+		w = c.ranks[owner].windowAt(at)
+	}
+	key := findingKey{what, w, x.site.address, y.site.address, x.kind, y.kind}
+	if key.a > key.b || key.a == key.b && key.aw > key.bw {
+		key.a, key.b, key.aw, key.bw = key.b, key.a, key.bw, key.aw
+	}
+	if f := c.known[key]; f != nil {
+		f.Times++
+		return
+	}
+	f := &Finding{Kind: what, Target: owner, First: at.low, Bytes: at.high - at.low, Times: 1, address: true}
+	if w != nil {
+		f.Window = w.plain()
+		for i, r := range w.meets.members {
+			if r == owner && !w.dynamic {
+				f.First -= w.parts[i].base
+				f.address = false
+			}
+		}
+	}
+	for _, a := range []*access{x, y} {
+		f.Places = append(f.Places, Spot{Rank: a.site.rank, Thread: a.site.thread, Call: a.site.name,
+			Detail: a.site.detail, What: describe(a), Epoch: a.site.epoch, Place: c.place(a.site.rank, a.site.address)})
+	}
+	f.Advice = advice(x, y)
+	c.known[key] = f
+	c.findings = append(c.findings, f)
+	c.news = append(c.news, f)
+}
+
+// windowAt returns a window of the rank whose memory has these bytes.
+func (k *rank) windowAt(at span) *window {
+	for _, w := range k.wins {
+		for i, r := range w.meets.members {
+			if p := &w.parts[i]; r == k.number && p.base <= at.low && at.high <= p.base+p.size {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
+// advice says what would order two accesses.
+func advice(x, y *access) string {
+	switch {
+	case x.kind == updates && y.kind == updates && x.element != y.element:
+		return "accumulates are atomic to each other with one predefined datatype only"
+	case x.kind == updates && y.kind == updates:
+		return "accumulates at one place at one time need one operation, or MPI_NO_OP"
+	case x.site.rank == y.site.rank && (x.win == nil || y.win == nil):
+		return fmt.Sprintf("the buffer is in use until the operation is complete at the origin: by a flush, the end of " +
+			"the epoch, or its request")
+	case x.site.rank == y.site.rank:
+		return "operations of one origin have no order until a flush or the end of the epoch"
+	case !x.over:
+		return "the first is not complete: a flush or the end of the epoch, and then synchronization of the ranks"
+	}
+	return fmt.Sprintf("nothing of rank %d after the first is before the second: a message, a collective or an epoch "+
+		"of both", x.site.rank)
+}
+
+// New returns what has been found since the last time.
+func (c *Checker) News() []*Finding {
+	news := c.news
+	c.news = nil
+	return news
+}
+
+// Findings returns all that has been found.
+func (c *Checker) Findings() []*Finding { return c.findings }
+
+// String is a finding as text of several lines.
+func (f *Finding) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", f.Kind)
+	if f.Kind != "race" && f.Kind != "buffer" {
+		for _, s := range []string{f.Name, f.Object, f.Window} {
+			if s != "" {
+				fmt.Fprintf(&b, " %s", s)
+			}
+		}
+		b.WriteString("\n")
+		f.writePlaces(&b)
+		return b.String()
+	}
+	where := fmt.Sprintf("%d bytes at %d", f.Bytes, f.First)
+	if f.address {
+		where = fmt.Sprintf("%d bytes at address %#x", f.Bytes, f.First)
+	}
+	if f.Window != "" {
+		fmt.Fprintf(&b, " window '%s',", f.Window)
+	}
+	fmt.Fprintf(&b, " memory of rank %d, %s\n", f.Target, where)
+	f.writePlaces(&b)
+	return b.String()
+}
+
+func (f *Finding) writePlaces(b *strings.Builder) {
+	for _, p := range f.Places {
+		fmt.Fprintf(b, "    rank %d: %s", p.Rank, p.Call)
+		if p.Detail != "" {
+			fmt.Fprintf(b, " (%s)", p.Detail)
+		}
+		fmt.Fprintf(b, " at %v %s", p.Place, p.What)
+		if p.Epoch != "" {
+			fmt.Fprintf(b, ", in an epoch of %s", p.Epoch)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "    %s", f.Advice)
+}

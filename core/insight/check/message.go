@@ -1,0 +1,240 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// send is a message on its way.
+type send struct {
+	site    *site
+	data    contents
+	from    int
+	tag     int
+	clock   vector
+	receive *receive // that gets it
+}
+
+// receive waits for a message, or has one.
+type receive struct {
+	comm  *comm
+	site  *site
+	data  contents
+	from  int // a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
+	tag   int
+	clock vector
+	send  *send
+}
+
+func (r *receive) takes(s *send) bool {
+	return (r.from == s.from || r.from == abi.MPI_ANY_SOURCE) && (r.tag == s.tag || r.tag == abi.MPI_ANY_TAG)
+}
+
+// post adds a message, and gives it to the receive that it is for, if there is one.
+func (m *comm) post(to int, s *send) {
+	if m.sends == nil {
+		m.sends, m.receives = map[int][]*send{}, map[int][]*receive{}
+	}
+	for i, r := range m.receives[to] {
+		if r.takes(s) {
+			s.receive, r.send = r, s
+			m.receives[to] = slices.Delete(m.receives[to], i, i+1)
+			return
+		}
+	}
+	m.sends[to] = append(m.sends[to], s)
+}
+
+// expect adds a receive, and gives it the message that is for it, if there is one.
+func (m *comm) expect(at int, r *receive) {
+	if m.sends == nil {
+		m.sends, m.receives = map[int][]*send{}, map[int][]*receive{}
+	}
+	for i, s := range m.sends[at] {
+		if r.takes(s) {
+			s.receive, r.send = r, s
+			m.sends[at] = slices.Delete(m.sends[at], i, i+1)
+			return
+		}
+	}
+	m.receives[at] = append(m.receives[at], r)
+}
+
+// received ends a receive at a rank, which has got a message from somebody; from -1: nobody has said.
+func (c *Checker) received(m *comm, k *rank, r *receive, from, tag int) {
+	if r.send != nil && from >= 0 && (r.send.from != from || r.send.tag != tag) {
+		// What was taken for it is another's.
+		s := r.send
+		r.send, s.receive = nil, nil
+		m.sends[k.number] = slices.Insert(m.sends[k.number], 0, s)
+	}
+	if r.send == nil {
+		for i, s := range m.sends[k.number] {
+			if from >= 0 && s.from == from && s.tag == tag || from < 0 && r.takes(s) {
+				r.send, s.receive = s, r
+				m.sends[k.number] = slices.Delete(m.sends[k.number], i, i+1)
+				break
+			}
+		}
+	}
+	if i := slices.Index(m.receives[k.number], r); i >= 0 {
+		m.receives[k.number] = slices.Delete(m.receives[k.number], i, i+1)
+	}
+	if r.send != nil {
+		k.clock.join(r.send.clock)
+		c.matches(m, r.send, r)
+	}
+}
+
+// matches compares what has been sent with what was to be received.
+func (c *Checker) matches(m *comm, s *send, r *receive) {
+	if s.site == nil || r.site == nil {
+		return
+	}
+	if how := s.data.differs(r.data, true); how != "" && s.data.bytes <= r.data.bytes {
+		c.tell(&Finding{Kind: "signature", Target: r.site.rank, Object: m.name, Advice: how}, s.site.address,
+			r.site.address, spot{s.site, "sends"}, spot{r.site, "receives"})
+	}
+	if m.hints["mpi_assert_exact_length"] == "true" && s.data.bytes != r.data.bytes {
+		c.hintFails("mpi_assert_exact_length", r.site, nil, fmt.Sprintf("%d bytes are received where %d are sent",
+			r.data.bytes, s.data.bytes))
+	}
+}
+
+// sends returns whether a function sends, as the kind of it: "", "B", "S", "R".
+func sends(name string) bool {
+	switch strings.TrimPrefix(name, "MPI_") {
+	case "Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Sendrecv", "Sendrecv_replace",
+		"Isendrecv", "Isendrecv_replace":
+		return true
+	}
+	return false
+}
+
+func receives(name string) bool {
+	switch strings.TrimPrefix(name, "MPI_") {
+	case "Recv", "Irecv", "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace":
+		return true
+	}
+	return false
+}
+
+// message begins the sending part of a call, or of a persistent request.
+func (c *Checker) message(k *rank, e *event, m *comm, dest, tag int) *send {
+	to := m.world(k, dest)
+	if to < 0 {
+		return nil
+	}
+	s := &send{site: k.site(e), data: k.messageContents(e, "send"), from: k.number, tag: tag, clock: k.clock.clone()}
+	m.post(to, s)
+	return s
+}
+
+func (c *Checker) expects(k *rank, e *event, m *comm, source, tag int) *receive {
+	from := abi.MPI_ANY_SOURCE
+	if source != abi.MPI_ANY_SOURCE {
+		if from = m.world(k, source); from < 0 {
+			return nil
+		}
+	}
+	if from == abi.MPI_ANY_SOURCE && m.hints["mpi_assert_no_any_source"] == "true" {
+		c.hintFails("mpi_assert_no_any_source", k.site(e), nil, "the receive takes a message of any source")
+	}
+	if tag == abi.MPI_ANY_TAG && m.hints["mpi_assert_no_any_tag"] == "true" {
+		c.hintFails("mpi_assert_no_any_tag", k.site(e), nil, "the receive takes a message with any tag")
+	}
+	r := &receive{comm: m, site: k.site(e), data: k.messageContents(e, "recv"), from: from, tag: tag, clock: k.clock.clone()}
+	m.expect(k.number, r)
+	return r
+}
+
+// messageContents is what a call sends, or is ready to receive.
+func (k *rank) messageContents(e *event, side string) contents {
+	if v := e.In(side + "type"); len(v.Words) > 0 {
+		return k.contents(e.In(side+"count").Int(), v.Uint())
+	}
+	return k.contents(e.In("count").Int(), e.In("datatype").Uint())
+}
+
+// enterMessages notes what a call sends, and which messages it is ready for.
+func (c *Checker) enterMessages(k *rank, e *event) {
+	m := k.comm(e.In("comm").Uint())
+	if strings.HasPrefix(e.name, "MPI_Start") {
+		for _, h := range append(e.In("request").Words, e.In("array_of_requests").Words...) {
+			if all := k.requests[h]; len(all) > 0 && all[0].persistent != nil {
+				c.start(k, all[0], e)
+			}
+		}
+		return
+	}
+	if m == nil {
+		return
+	}
+	if sends(e.name) {
+		tag := e.In("tag")
+		if e.In("sendtag").Given() && len(e.In("sendtag").Words) > 0 {
+			tag = e.In("sendtag")
+		}
+		e.call.send = c.message(k, e, m, int(e.In("dest").Int()), int(tag.Int()))
+	}
+	if receives(e.name) {
+		tag := e.In("tag")
+		if e.In("recvtag").Given() && len(e.In("recvtag").Words) > 0 {
+			tag = e.In("recvtag")
+		}
+		e.call.receive = c.expects(k, e, m, int(e.In("source").Int()), int(tag.Int()))
+	}
+}
+
+// leaveMessages notes what a call has received.
+func (c *Checker) leaveMessages(k *rank, e *event) {
+	m := k.comm(e.In("comm").Uint())
+	name := strings.TrimPrefix(e.name, "MPI_")
+	switch {
+	case strings.HasPrefix(name, "I") && (sends(e.name) || receives(e.name)):
+		c.begin(k, e, &request{send: e.call.send, synchronous: name == "Issend", receive: e.call.receive})
+		return
+	case strings.HasSuffix(name, "_init") && !strings.Contains(name, "P") && e.Out("request").Given():
+		c.keep(k, e)
+		return
+	case m == nil:
+		return
+	case name == "Ssend" && e.call.send != nil && e.call.send.receive != nil:
+		k.clock.join(e.call.send.receive.clock)
+	case name == "Probe" || name == "Iprobe" && e.Out("flag").Int() != 0:
+		c.probed(k, e, m, false)
+	case name == "Mprobe" || name == "Improbe" && e.Out("flag").Int() != 0:
+		c.probed(k, e, m, true)
+	}
+	if r := e.call.receive; r != nil {
+		from, tag := -1, 0
+		if s := e.Out("status"); s.Given() && s.Statuses() == 1 {
+			from, tag = m.world(k, s.Status(0).Source), s.Status(0).Tag
+		}
+		c.received(m, k, r, from, tag)
+	}
+}
+
+// probed: a rank knows of a message, which is its own alone if it takes it.
+func (c *Checker) probed(k *rank, e *event, m *comm, takes bool) {
+	r := &receive{comm: m, from: abi.MPI_ANY_SOURCE, tag: int(e.In("tag").Int()), clock: k.clock.clone()}
+	if source := int(e.In("source").Int()); source != abi.MPI_ANY_SOURCE {
+		r.from = m.world(k, source)
+	}
+	if s := e.Out("status"); s.Given() && s.Statuses() == 1 {
+		r.from, r.tag = m.world(k, s.Status(0).Source), s.Status(0).Tag
+	}
+	for i, s := range m.sends[k.number] {
+		if r.takes(s) {
+			k.clock.join(s.clock)
+			if takes {
+				s.receive = r
+				m.sends[k.number] = slices.Delete(m.sends[k.number], i, i+1)
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+// object is something that a rank has a handle of.
+type object struct {
+	kind   string // as in core/abi's table
+	handle uint64
+}
+
+// objectNames are the kinds that have to be freed.
+var objectNames = map[string]string{"COMMUNICATOR": "communicator", "GROUP": "group", "INFO": "info",
+	"OPERATION": "op", "DATATYPE": "datatype", "WINDOW": "window", "REQUEST": "request"}
+
+// firstMade: smaller handles are predefined.
+const firstMade = 0x1000
+
+// given are functions that give a handle that is not to be freed.
+func given(name string) bool {
+	return name == "MPI_Comm_get_parent" || strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint") ||
+		strings.HasPrefix(name, "MPI_Type_create_f90") || name == "MPI_Type_match_size"
+}
+
+// objects notes what a call has made and freed.
+func (c *Checker) objects(k *rank, e *event) {
+	if strings.HasSuffix(e.name, "_keyval") && strings.Contains(e.name, "_create_") {
+		k.hidden = true
+		return
+	}
+	frees := strings.HasSuffix(e.name, "_free") || e.name == "MPI_Comm_disconnect"
+	for _, v := range e.Inputs {
+		what := v.Item.Param.Kind.Name
+		if frees && v.Item.Param.Dir == abi.InOut && objectNames[what] != "" && what != "REQUEST" && v.Uint() >= firstMade {
+			o := object{what, v.Uint()}
+			delete(k.live, o)
+			k.freed[o] = k.site(e)
+		}
+	}
+	if given(e.name) {
+		return
+	}
+	for i := range e.Outputs {
+		v := &e.Outputs[i]
+		what := v.Item.Param.Kind.Name
+		if v.Item.Form != insight.List || v.Item.Param.Dir != abi.Out || objectNames[what] == "" || what == "REQUEST" ||
+			len(v.Words) != 1 || v.Uint() < firstMade {
+			continue
+		}
+		o := object{what, v.Uint()}
+		k.live[o] = k.site(e)
+		delete(k.freed, o)
+	}
+}
+
+// misused tells of a handle that a failed call was given after it had been freed.
+func (c *Checker) misused(k *rank, e *event) {
+	for _, v := range e.Inputs {
+		what := v.Item.Param.Kind.Name
+		if objectNames[what] == "" {
+			continue
+		}
+		for _, h := range v.Words {
+			o := object{what, h}
+			free := k.freed[o]
+			if free == nil || k.live[o] != nil || what == "REQUEST" && len(k.requests[h]) > 0 {
+				continue
+			}
+			use := k.site(e)
+			c.tell(&Finding{Kind: "freed", Target: k.number, Object: objectNames[what],
+				Advice: "the handle was freed before it is used"}, free.address, use.address,
+				spot{free, "frees it"}, spot{use, "uses it"})
+			return
+		}
+	}
+}
+
+// leaks tells of what is left when a rank ends.
+func (c *Checker) leaks(k *rank) {
+	if !k.hidden { // functions that are called when attributes are deleted may have freed something
+		for o, site := range k.live {
+			c.leak(k, objectNames[o.kind], site)
+		}
+	}
+	for _, all := range k.requests {
+		for _, r := range all {
+			if r.site != nil {
+				c.leak(k, "request", r.site)
+			}
+		}
+	}
+	k.live = map[object]*site{}
+}
+
+func (c *Checker) leak(k *rank, what string, made *site) {
+	c.tell(&Finding{Kind: "leak", Target: k.number, Object: what,
+		Advice: "the " + what + " is not freed before MPI_Finalize"}, made.address, 0, spot{made, "makes it"})
+}
+
+// spot is a call that a finding is about, and what it does.
+type spot struct {
+	*site
+	what string
+}
+
+// tell adds a finding, once for each pair of places.
+func (c *Checker) tell(f *Finding, a, b uint64, spots ...spot) {
+	if a > b {
+		a, b = b, a
+	}
+	key := findingKey{what: f.Kind + f.Object + f.Name, a: a, b: b}
+	if old := c.known[key]; old != nil {
+		old.Times++
+		return
+	}
+	f.Times = 1
+	for _, s := range spots {
+		f.Places = append(f.Places, Spot{Rank: s.rank, Thread: s.thread, Call: s.name, Detail: s.detail, What: s.what,
+			Epoch: s.epoch, Place: c.place(s.rank, s.address)})
+	}
+	c.known[key] = f
+	c.findings = append(c.findings, f)
+	c.news = append(c.news, f)
+}
+
+var _ = slices.Contains[[]int]

@@ -1,0 +1,266 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+// operation is an operation of an origin on a window.
+type operation struct {
+	window    *window
+	origin    int
+	target    int // ranks in MPI_COMM_WORLD
+	turn      int // which access epoch of start and complete it is of, else -1
+	reads     bool
+	result    bool
+	start     vector    // what it comes after at the target
+	there     *access   // at the target, nil: no bytes
+	here      []*access // with the origin's buffers
+	fetch     *access   // of there, whose updates of others it sees
+	request   *reach
+	early     bool // the target has not posted its epoch
+	completed bool // the access epoch has ended
+	added     bool
+	over      bool
+	end       moment
+}
+
+// operationNames are those of operations on windows, without the R of those with a request.
+var operationNames = map[string]bool{"Put": true, "Get": true, "Accumulate": true, "Get_accumulate": true,
+	"Fetch_and_op": true, "Compare_and_swap": true}
+
+func operationName(name string) (base string, request, is bool) {
+	base = strings.TrimPrefix(name, "MPI_")
+	if operationNames[base] {
+		return base, false, true
+	}
+	if len(base) > 1 && base[0] == 'R' {
+		base = strings.ToUpper(base[1:2]) + base[2:]
+		return base, true, operationNames[base]
+	}
+	return base, false, false
+}
+
+// buffer returns an access with a buffer of a call, nil: it touches no memory.
+func (k *rank) buffer(e *event, what kind, address, count, datatype uint64) *access {
+	if inPlace(address) {
+		return nil
+	}
+	spans := k.spansOf(address, int64(count), datatype)
+	if spans == nil || spans[0].low < 4096 {
+		return nil
+	}
+	return &access{site: k.site(e), kind: what, spans: spans, held: k.held}
+}
+
+// operation notes an operation on a window.
+func (c *Checker) operation(k *rank, e *event) {
+	base, withRequest, is := operationName(e.name)
+	if !is {
+		return
+	}
+	w := k.wins[e.In("win").Uint()]
+	if w == nil {
+		return
+	}
+	target := w.meets.world(k, int(e.In("target_rank").Int()))
+	if target < 0 {
+		return
+	}
+	o := &operation{window: w, origin: k.number, target: target, turn: -1, start: k.clock.clone()}
+	word := func(name string) uint64 { return e.In(name).Uint() }
+	count, datatype := word("target_count"), word("target_datatype")
+	single := base == "Fetch_and_op" || base == "Compare_and_swap"
+	if single {
+		count, datatype = 1, word("datatype")
+	}
+	site := k.site(e)
+	site.epoch = w.epochs[k.number]
+	what, op := updates, word("op")
+	switch base {
+	case "Put":
+		what = writes
+	case "Get":
+		what = reads
+	case "Compare_and_swap":
+		op = anyOp
+	}
+	if op != 0 && op != anyOp {
+		site.detail = opName(op)
+	}
+	add := func(a *access) {
+		if a != nil {
+			a.site, a.remote, a.group = site, true, o
+			o.here = append(o.here, a)
+		}
+	}
+	if base != "Get" && op != abi.MPI_NO_OP {
+		n, t := word("origin_count"), word("origin_datatype")
+		if single {
+			n, t = 1, datatype
+		}
+		add(k.buffer(e, reads, word("origin_addr"), n, t))
+	}
+	if base == "Get" {
+		add(k.buffer(e, writes, word("origin_addr"), word("origin_count"), word("origin_datatype")))
+	}
+	if base == "Compare_and_swap" {
+		add(k.buffer(e, reads, word("compare_addr"), 1, datatype))
+	}
+	if single || base == "Get_accumulate" {
+		n, t := word("result_count"), word("result_datatype")
+		if single {
+			n, t = 1, datatype
+		}
+		add(k.buffer(e, writes, word("result_addr"), n, t))
+	}
+	o.request = &reach{site: site, what: what, op: op, datatype: datatype, count: int64(count),
+		disp: e.In("target_disp").Int(), fetches: single || base == "Get_accumulate", held: k.held}
+	if t := k.typeOf(datatype); t != nil {
+		o.request.spans = k.spansOf(1<<62, int64(count), datatype)
+		o.request.element = k.elementOf(datatype)
+	}
+	if what == updates && op != abi.MPI_NO_OP {
+		o.request.clock = k.clock.clone()
+	}
+	if base == "Put" || base == "Get" || base == "Accumulate" || base == "Get_accumulate" && op != abi.MPI_NO_OP {
+		mine, there := k.contents(int64(word("origin_count")), word("origin_datatype")), k.contents(int64(count), datatype)
+		if how := mine.differs(there, false); how != "" {
+			c.tell(&Finding{Kind: "signature", Window: w.plain(), Target: target, Advice: how}, site.address, 0,
+				spot{site, "has other datatypes at origin and target"})
+		}
+	}
+	o.reads = base == "Get"
+	for _, a := range o.here {
+		c.add(k.number, a, k.clock)
+	}
+	w.open[k.number] = append(w.open[k.number], o)
+	if w.epochs[k.number] == "start" {
+		t := w.turnsOf(k.number, target)
+		o.turn = t.started - 1
+		if x := w.exposureOf(k.number, target, o.turn); x != nil {
+			o.start.join(x.clock)
+			c.puts(o, x)
+		} else {
+			t.early = append(t.early, o)
+			o.early = true
+		}
+	}
+	if s := w.noput[[2]int{target, w.fences[k.number]}]; s != nil && w.epochs[k.number] == "fence" && what != reads &&
+		op != abi.MPI_NO_OP {
+		c.asserted("NOPUT", w, s, site, "an operation changes the memory")
+	}
+	c.reach(k, o)
+	if withRequest && e.Out("request").Given() {
+		o.result = base == "Get" || base == "Get_accumulate"
+		c.begin(k, e, &request{operation: o})
+	}
+}
+
+// reach is what an operation does at its target, as far as its origin knows.
+type reach struct {
+	site     *site
+	what     kind
+	op       uint64
+	datatype uint64
+	element  uint64
+	count    int64
+	disp     int64
+	spans    []span // from 1<<62 on
+	fetches  bool
+	held     []hold
+	clock    vector
+}
+
+// reach finds out which bytes of the target an operation is about, once that has the window.
+func (c *Checker) reach(k *rank, o *operation) {
+	p := &o.window.parts[slices.Index(o.window.meets.members, o.target)]
+	if !p.known {
+		p.late = append(p.late, o)
+		return
+	}
+	r := o.request
+	if len(r.spans) > 0 {
+		at := p.base + uint64(r.disp*p.unit) - 1<<62
+		for i := range r.spans {
+			r.spans[i].low += at
+			r.spans[i].high += at
+		}
+		o.there = &access{site: r.site, win: o.window, kind: r.what, remote: true, group: o, spans: r.spans, held: r.held}
+		if r.what == updates {
+			o.there.op, o.there.element, o.there.clock = r.op, r.element, r.clock
+			o.there.ordered = o.window.hints["accumulate_ordering"] != "none"
+			if r.fetches {
+				o.fetch = o.there
+			}
+		}
+	}
+	if !o.early {
+		c.atTarget(o)
+	}
+}
+
+// atTarget adds the access of an operation at its target, of which the start is known.
+func (c *Checker) atTarget(o *operation) {
+	if o.there == nil || o.added {
+		return
+	}
+	o.added = true
+	c.add(o.target, o.there, o.start)
+	if o.over {
+		c.endAccess(o.there, o.end)
+	}
+}
+
+// done ends an operation at both sides.
+func (c *Checker) done(o *operation, at moment) {
+	c.doneHere(o, at)
+	c.doneThere(o, at)
+}
+
+func (c *Checker) doneThere(o *operation, at moment) {
+	if o.over {
+		return
+	}
+	o.over, o.end = true, at
+	if o.there != nil && o.added {
+		c.endAccess(o.there, at)
+	}
+}
+
+// doneHere ends the use of the origin's buffers. What only reads has its data then, and is complete.
+func (c *Checker) doneHere(o *operation, at moment) {
+	if o.reads {
+		c.doneThere(o, at)
+	}
+	for _, a := range o.here {
+		if !a.over {
+			c.endAccess(a, at)
+		}
+	}
+	if f := o.fetch; f != nil {
+		o.fetch = nil
+		k := c.ranks[o.origin]
+		c.ranks[o.target].space.each(f, func(x *access) {
+			if x.clock != nil && x != f {
+				if _, is := overlap(x, f); is {
+					k.clock.join(x.clock)
+				}
+			}
+		})
+	}
+}
+
+// requestDone notes that the request of an operation is complete: it is at the origin, and one that only reads is at
+// the target.
+func (c *Checker) requestDone(k *rank, o *operation) {
+	c.doneHere(o, k.now())
+	if o.reads {
+		o.window.open[k.number] = slices.DeleteFunc(o.window.open[k.number], func(x *operation) bool { return x == o })
+	}
+}
+
+var _ insight.Place

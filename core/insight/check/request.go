@@ -1,0 +1,154 @@
+package check
+
+import (
+	"strings"
+
+	"gompirma/core/insight"
+)
+
+// request is something that has begun and is to be completed.
+type request struct {
+	site        *site // of the call that has made it
+	meeting     *meeting
+	send        *send
+	synchronous bool // it is complete when the receive has begun
+	receive     *receive
+	operation   *operation // on a window
+	buffers     []*access  // in use until it is complete
+	persistent  *persistent
+	active      bool
+}
+
+// persistent is what a request does each time that it is started.
+type persistent struct {
+	event  *event // of the call that made it
+	base   string // of a collective
+	window bool
+}
+
+// begin notes the request that a call has made.
+func (c *Checker) begin(k *rank, e *event, r *request) {
+	h := e.Out("request")
+	if !h.Given() {
+		return
+	}
+	r.active, r.site = true, k.site(e)
+	delete(k.freed, object{"REQUEST", h.Uint()})
+	r.buffers, e.call.buffers = e.call.buffers, nil
+	k.requests[h.Uint()] = append(k.requests[h.Uint()], r)
+}
+
+// keep notes a persistent request.
+func (c *Checker) keep(k *rank, e *event) {
+	made := *e
+	made.Record = e.Clone()
+	p := &persistent{event: &made}
+	name := strings.TrimSuffix(e.name, "_init")
+	if base, _, is := collective(name); is {
+		p.base = base
+	}
+	k.requests[e.Out("request").Uint()] = []*request{{persistent: p, site: k.site(e)}}
+}
+
+// start begins what a persistent request does.
+func (c *Checker) start(k *rank, r *request, caller *event) {
+	e := *r.persistent.event
+	record := *e.Record
+	record.Caller, record.Thread = caller.Caller, caller.Thread
+	e.Record = &record
+	e.call = &call{now: k.now()}
+	e.name = strings.TrimSuffix(e.name, "_init")
+	m := k.comm(e.In("comm").Uint())
+	if m == nil {
+		return
+	}
+	r.active = true
+	r.send, r.receive, r.meeting = nil, nil, nil
+	switch {
+	case r.persistent.base != "":
+		c.enter(k, &e, m, r.persistent.base)
+		r.meeting = e.call.meeting
+	case sends(e.name):
+		r.send = c.message(k, &e, m, int(e.In("dest").Int()), int(e.In("tag").Int()))
+		r.synchronous = e.name == "MPI_Ssend"
+	case receives(e.name):
+		r.receive = c.expects(k, &e, m, int(e.In("source").Int()), int(e.In("tag").Int()))
+	}
+	c.enterBuffers(k, &e)
+	r.buffers = e.call.buffers
+}
+
+// finish notes that a request is complete.
+func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
+	all := k.requests[h]
+	if len(all) == 0 || !all[0].active {
+		return
+	}
+	r := all[0]
+	r.active = false
+	if r.receive != nil {
+		from, tag := -1, 0
+		if status != nil {
+			from, tag = r.receive.comm.world(k, status.Source), status.Tag
+		}
+		c.received(r.receive.comm, k, r.receive, from, tag)
+	}
+	if r.synchronous && r.send != nil && r.send.receive != nil {
+		k.clock.join(r.send.receive.clock)
+	}
+	if r.meeting != nil {
+		r.meeting.leave(k)
+	}
+	if r.operation != nil {
+		c.requestDone(k, r.operation)
+	}
+	for _, a := range r.buffers {
+		c.endAccess(a, k.now())
+	}
+	r.buffers = nil
+	if r.persistent == nil {
+		k.freed[object{"REQUEST", h}] = k.site(e)
+		if k.requests[h] = all[1:]; len(all) == 1 {
+			delete(k.requests, h)
+		}
+	}
+}
+
+// complete looks which requests a call has completed.
+func (c *Checker) complete(k *rank, e *event) {
+	statusOf := func(v *insight.Value, i int) *insight.Status {
+		if v.Given() && i < v.Statuses() {
+			s := v.Status(i)
+			return &s
+		}
+		return nil
+	}
+	all := e.In("array_of_requests").Words
+	switch e.name {
+	case "MPI_Wait":
+		c.finish(k, e, e.In("request").Uint(), statusOf(e.Out("status"), 0))
+	case "MPI_Test":
+		if e.Out("flag").Int() != 0 {
+			c.finish(k, e, e.In("request").Uint(), statusOf(e.Out("status"), 0))
+		}
+	case "MPI_Request_free":
+		delete(k.requests, e.In("request").Uint())
+	case "MPI_Waitall", "MPI_Testall":
+		if e.name == "MPI_Testall" && e.Out("flag").Int() == 0 {
+			return
+		}
+		for i, h := range all {
+			c.finish(k, e, h, statusOf(e.Out("array_of_statuses"), i))
+		}
+	case "MPI_Waitany", "MPI_Testany":
+		if i := e.Out("index"); i.Given() && i.Int() >= 0 && i.Int() < int64(len(all)) {
+			c.finish(k, e, all[i.Int()], statusOf(e.Out("status"), 0))
+		}
+	case "MPI_Waitsome", "MPI_Testsome":
+		for n, i := range e.Out("array_of_indices").Words {
+			if i < uint64(len(all)) {
+				c.finish(k, e, all[i], statusOf(e.Out("array_of_statuses"), n))
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"fmt"
+
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+)
+
+// contents is what a buffer consists of.
+type contents struct {
+	bytes int64
+	runs  []datatype.Run
+	known bool
+}
+
+const mostRuns = 1024
+
+func (k *rank) contents(count int64, h uint64) (s contents) {
+	t := k.typeOf(h)
+	if t == nil || count < 0 {
+		return s
+	}
+	s.bytes = count * t.Size()
+	if s.runs, s.known = t.Signature(count, mostRuns); !s.known {
+		s.runs = nil
+	}
+	for _, r := range s.runs { // these go with any
+		if h := r.Basic.Handle; h == abi.MPI_BYTE || h == abi.MPI_PACKED || h == abi.MPI_CHAR {
+			s.known = false
+		}
+	}
+	return s
+}
+
+func alike(a, b *datatype.Basic) bool { return a == b || a.Class == b.Class && a.Size == b.Size }
+
+// differs says how contents differ, "" if they do not, or not for sure. Of b there may be more if part is true.
+func (s contents) differs(b contents, part bool) string {
+	if !s.known || !b.known {
+		return ""
+	}
+	i, k, left, right := 0, 0, int64(0), int64(0)
+	for element := int64(0); ; {
+		if left == 0 {
+			if i == len(s.runs) {
+				break
+			}
+			left, i = s.runs[i].N, i+1
+		}
+		if right == 0 {
+			if k == len(b.runs) {
+				return fmt.Sprintf("one has %d bytes, the other %d", s.bytes, b.bytes)
+			}
+			right, k = b.runs[k].N, k+1
+		}
+		if x, y := s.runs[i-1].Basic, b.runs[k-1].Basic; !alike(x, y) {
+			return fmt.Sprintf("element %d is %s of one and %s of the other", element, x.Name, y.Name)
+		}
+		n := min(left, right)
+		left, right, element = left-n, right-n, element+n
+	}
+	if !part && (right > 0 || k < len(b.runs)) {
+		return fmt.Sprintf("one has %d bytes, the other %d", s.bytes, b.bytes)
+	}
+	return ""
+}

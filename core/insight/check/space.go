@@ -1,0 +1,187 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+)
+
+// kind is what an access does.
+type kind uint8
+
+const (
+	reads kind = iota
+	writes
+	updates // an accumulate, which is atomic for each element
+)
+
+// span is bytes from low to before high.
+type span struct{ low, high uint64 }
+
+// access is what one operation or call does with bytes of a rank's memory.
+type access struct {
+	site    *site
+	win     *window // whose memory it is, for accesses through a window; else nil
+	kind    kind
+	op      uint64 // of updates
+	element uint64 // handle of the predefined datatype of updates
+	ordered bool   // updates of one origin come in its order
+	remote  bool   // done by an operation on a window, be it at the target or with the origin's buffer
+	group   *operation
+	spans   []span // ascending, none touches the next
+	held    []hold
+	owner   int    // whose memory it is
+	clock   vector // of updates: what who sees them comes after
+	over    bool   // it has ended, at
+	end     moment
+}
+
+func (a *access) low() uint64  { return a.spans[0].low }
+func (a *access) high() uint64 { return a.spans[len(a.spans)-1].high }
+
+// overlap returns the first bytes that both touch.
+func overlap(a, b *access) (span, bool) {
+	for i, k := 0, 0; i < len(a.spans) && k < len(b.spans); {
+		x, y := a.spans[i], b.spans[k]
+		if low, high := max(x.low, y.low), min(x.high, y.high); low < high {
+			return span{low, high}, true
+		}
+		if x.high < y.high {
+			i++
+		} else {
+			k++
+		}
+	}
+	return span{}, false
+}
+
+// space holds the accesses to a rank's memory that others may still conflict with.
+type space struct {
+	pages map[uint64][]*access // by the pages that those of few touch
+	large []*access            // the others
+	last  map[lastKey]*access  // the latest of each place in the program that has ended
+	count int
+}
+
+const (
+	pageBits  = 12
+	mostPages = 16
+)
+
+// lastKey names accesses of which only the latest counts once they have ended: whatever conflicts with one that has
+// ended before conflicts with it.
+type lastKey struct {
+	rank    int
+	address uint64
+	what    kind
+	op      uint64
+	win     *window
+	span    span
+	spans   int
+}
+
+func (a *access) key() lastKey {
+	return lastKey{a.site.rank, a.site.address, a.kind, a.op, a.win, span{a.low(), a.high()}, len(a.spans)}
+}
+
+func newSpace() *space { return &space{pages: map[uint64][]*access{}, last: map[lastKey]*access{}} }
+
+// each calls use with the accesses that may touch what a touches.
+func (s *space) each(a *access, use func(*access)) {
+	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
+	for _, x := range s.large {
+		use(x)
+	}
+	if last-first >= mostPages {
+		for page, all := range s.pages {
+			for _, x := range all {
+				if x.low()>>pageBits == page { // once
+					use(x)
+				}
+			}
+		}
+		return
+	}
+	for page := first; page <= last; page++ {
+		for _, x := range s.pages[page] {
+			if page == max(first, x.low()>>pageBits) { // once
+				use(x)
+			}
+		}
+	}
+}
+
+func (s *space) add(a *access) {
+	s.count++
+	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
+	if last-first >= mostPages {
+		s.large = append(s.large, a)
+		return
+	}
+	for page := first; page <= last; page++ {
+		s.pages[page] = append(s.pages[page], a)
+	}
+}
+
+func without(all []*access, gone func(*access) bool) []*access { return slices.DeleteFunc(all, gone) }
+
+// remove takes an access away.
+func (s *space) remove(a *access) {
+	s.count--
+	gone := func(x *access) bool { return x == a }
+	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
+	if last-first >= mostPages {
+		s.large = without(s.large, gone)
+		return
+	}
+	for page := first; page <= last; page++ {
+		if s.pages[page] = without(s.pages[page], gone); len(s.pages[page]) == 0 {
+			delete(s.pages, page)
+		}
+	}
+}
+
+// ended notes that an access has ended: an earlier one of the same place in the program does not count any longer.
+func (s *space) ended(a *access) {
+	key := a.key()
+	if old := s.last[key]; old != nil && old != a && slices.Equal(old.spans, a.spans) &&
+		slices.Equal(old.held, a.held) && old.element == a.element {
+		s.remove(old)
+	}
+	s.last[key] = a
+}
+
+// forget takes away what is ordered before all that can follow: every rank comes after it.
+func (s *space) forget(all vector) {
+	gone := func(a *access) bool { return a.over && a.end.before(all) }
+	s.large = without(s.large, gone)
+	s.count = len(s.large)
+	for page, accesses := range s.pages {
+		if accesses = without(accesses, gone); len(accesses) == 0 {
+			delete(s.pages, page)
+		} else {
+			s.pages[page] = accesses
+			s.count += len(accesses)
+		}
+	}
+	for key, a := range s.last {
+		if gone(a) {
+			delete(s.last, key)
+		}
+	}
+}
+
+// merged sorts spans and joins those that touch.
+func merged(spans []span) []span {
+	if !slices.IsSortedFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) }) {
+		slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) })
+	}
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.low <= out[n-1].high {
+			out[n-1].high = max(out[n-1].high, s.high)
+		} else if s.low < s.high {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package check
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+)
+
+// typeOf returns a datatype of a rank, nil: nothing is known of it.
+func (k *rank) typeOf(h uint64) *datatype.Type {
+	if t := k.types[h]; t != nil {
+		return t
+	}
+	if datatype.BasicOf(uintptr(h)) == nil {
+		return nil
+	}
+	t, err := datatype.Get(uintptr(h))
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+func (k *rank) typesOf(words []uint64) (types []*datatype.Type) {
+	for _, h := range words {
+		t := k.typeOf(h)
+		if t == nil {
+			return nil
+		}
+		types = append(types, t)
+	}
+	return types
+}
+
+func ints(words []uint64) []int64 {
+	out := make([]int64, len(words))
+	for i, w := range words {
+		out[i] = int64(w)
+	}
+	return out
+}
+
+func ints32(words []uint64) []int32 {
+	out := make([]int32, len(words))
+	for i, w := range words {
+		out[i] = int32(w)
+	}
+	return out
+}
+
+// form: the checker keeps the types itself.
+const form = datatype.Small | datatype.Again
+
+// makeType notes the datatype that a constructor has made.
+func (c *Checker) makeType(k *rank, e *event) {
+	made := e.Out("newtype")
+	if !made.Given() {
+		return
+	}
+	delete(k.types, made.Uint()) // a handle is used again
+	list := func(name string) []int64 { return ints(e.In(name).Words) }
+	number := func(name string) int64 { return e.In(name).Int() }
+	old := k.typeOf(e.In("oldtype").Uint())
+	var t *datatype.Type
+	var err error
+	if old == nil && e.name != "MPI_Type_create_struct" {
+		if t = predefinedResult(e); t == nil {
+			return
+		}
+	} else {
+		switch e.name {
+		case "MPI_Type_contiguous":
+			t, err = datatype.Contiguous(form, number("count"), old)
+		case "MPI_Type_vector":
+			t, err = datatype.Vector(form, number("count"), number("blocklength"), number("stride"), old)
+		case "MPI_Type_create_hvector":
+			t, err = datatype.Hvector(form, number("count"), number("blocklength"), number("stride"), old)
+		case "MPI_Type_indexed":
+			t, err = datatype.Indexed(form, list("array_of_blocklengths"), list("array_of_displacements"), old)
+		case "MPI_Type_create_hindexed":
+			t, err = datatype.Hindexed(form, list("array_of_blocklengths"), list("array_of_displacements"), old)
+		case "MPI_Type_create_indexed_block":
+			t, err = datatype.IndexedBlock(form, number("blocklength"), list("array_of_displacements"), old)
+		case "MPI_Type_create_hindexed_block":
+			t, err = datatype.HindexedBlock(form, number("blocklength"), list("array_of_displacements"), old)
+		case "MPI_Type_create_struct":
+			types := k.typesOf(e.In("array_of_types").Words)
+			if len(types) != len(e.In("array_of_types").Words) {
+				return
+			}
+			t, err = datatype.Struct(form, list("array_of_blocklengths"), list("array_of_displacements"), types)
+		case "MPI_Type_create_subarray":
+			t, err = datatype.Subarray(form, list("array_of_sizes"), list("array_of_subsizes"), list("array_of_starts"),
+				int32(number("order")), old)
+		case "MPI_Type_create_darray":
+			t, err = datatype.Darray(form, int32(number("size")), int32(number("rank")), list("array_of_gsizes"),
+				ints32(e.In("array_of_distribs").Words), ints32(e.In("array_of_dargs").Words),
+				ints32(e.In("array_of_psizes").Words), int32(number("order")), old)
+		case "MPI_Type_create_resized":
+			t, err = datatype.Resized(form, old, number("lb"), number("extent"))
+		case "MPI_Type_dup":
+			t, err = datatype.Dup(form, old)
+		}
+	}
+	if err == nil && t != nil && !e.Truncated {
+		k.types[made.Uint()] = t
+	}
+}
+
+// predefinedResult is the type of the Fortran constructors that take a precision.
+func predefinedResult(e *event) *datatype.Type {
+	var t *datatype.Type
+	switch e.name {
+	case "MPI_Type_create_f90_integer":
+		t, _ = datatype.F90Integer(int32(e.In("r").Int()))
+	case "MPI_Type_create_f90_real":
+		t, _ = datatype.F90Real(int32(e.In("p").Int()), int32(e.In("r").Int()))
+	case "MPI_Type_create_f90_complex":
+		t, _ = datatype.F90Complex(int32(e.In("p").Int()), int32(e.In("r").Int()))
+	}
+	return t
+}
+
+// mostSpans is how many pieces of one access are told apart; of more the bytes in between count as well.
+const mostSpans = 1 << 16
+
+// spansOf returns the bytes of count elements of a type at an address, nil: none, or nothing is known of the type.
+func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
+	t := k.typeOf(h)
+	if t == nil || count <= 0 || t.Size() == 0 {
+		return nil
+	}
+	l := t.Layout()
+	lo, hi, ok := l.Bounds(count)
+	if !ok {
+		return nil
+	}
+	if l.Contiguous() || l.Segments() > mostSpans/count {
+		return []span{{address + uint64(lo), address + uint64(hi)}}
+	}
+	spans := make([]span, 0, count*l.Segments())
+	for i := range count {
+		at := address + uint64(i*t.Extent())
+		l.Pieces(func(disp, bytes int64) { spans = append(spans, span{at + uint64(disp), at + uint64(disp+bytes)}) })
+	}
+	return merged(spans)
+}
+
+// elementOf returns the handle of the one predefined type that a type consists of, 0: there are several.
+func (k *rank) elementOf(h uint64) uint64 {
+	if t := k.typeOf(h); t != nil && t.Elem() != nil {
+		return uint64(t.Elem().Handle)
+	}
+	return 0
+}
+
+func inPlace(address uint64) bool { return address == abi.MPI_IN_PLACE }

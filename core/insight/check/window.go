@@ -1,0 +1,442 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+// window is a window, the same for all its members.
+type window struct {
+	name    string
+	number  int
+	dynamic bool
+	meets   *comm // its members, and their collective calls on it
+	parts   []part
+	open    map[int][]*operation // by origin, operations that are not complete at their targets
+	locks   map[int]*lockState   // by target
+	posts   map[int][]*exposure  // by target, exposure epochs that have not ended
+	turns   map[[2]int]*turns    // by origin and target
+	epochs  map[int]string       // by rank, what the epoch is that its calls are in
+	freed   bool
+	hints   map[string]string
+	stored  map[int]*site    // by rank, the last call that wrote to its memory since it synchronized
+	started map[int][]int    // by origin, the targets of its access epoch
+	fences  map[int]int      // by rank, how many it has called
+	noput   map[[2]int]*site // by rank and number of the fence, that asserts that nobody puts there
+}
+
+// part is a member's memory.
+type part struct {
+	known bool // its member has the window
+	base  uint64
+	size  uint64
+	unit  int64
+	late  []*operation // on it, that were called before its member had it
+}
+
+// hold is a lock that a rank has.
+type hold struct {
+	window    *window
+	target    int
+	exclusive bool
+}
+
+// lockState is what those who lock a target after others come after.
+type lockState struct {
+	exclusive, shared vector
+	epochs            []*lockEpoch // those that assertions are about
+}
+
+// exposure is an exposure epoch of a target.
+type exposure struct {
+	target    int
+	origins   []int
+	clock     vector
+	completed map[int]vector
+	done      []*operation // that are complete at the target when the epoch ends
+	number    map[int]int  // which epoch of the pair it is
+	at        moment
+	site      *site
+	noput     bool
+	unchecked bool
+}
+
+// turns counts the epochs of an origin at a target.
+type turns struct {
+	started, posted int
+	completed       map[int]vector // by the number of the epoch, of those that the target has not posted
+	early           []*operation   // of epochs that the target has not posted
+	unchecked       map[int]*site  // by the number of the epoch, who asserts that it has
+}
+
+// makeWindow notes the window that a rank has got.
+func (c *Checker) makeWindow(k *rank, e *event) {
+	meet := e.call.meeting
+	if meet == nil || !e.Out("win").Given() {
+		return
+	}
+	w := meet.window
+	if w == nil {
+		c.windows++
+		w = &window{number: c.windows, dynamic: e.name == "MPI_Win_create_dynamic",
+			meets: &comm{members: meet.comm.members, counts: map[int]int{}}, parts: make([]part, len(meet.comm.members)),
+			open: map[int][]*operation{}, locks: map[int]*lockState{}, posts: map[int][]*exposure{},
+			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{}, started: map[int][]int{}, fences: map[int]int{}, noput: map[[2]int]*site{}}
+		w.name = fmt.Sprintf("window %d", w.number)
+		w.meets.name = w.name
+		meet.window = w
+	}
+	p := part{base: e.In("base").Uint(), size: e.In("size").Uint(), unit: e.In("disp_unit").Int()}
+	if v := e.Out("baseptr"); v.Given() {
+		p.base = v.Uint()
+	}
+	if w.dynamic {
+		p.unit = 1
+	}
+	k.wins[e.Out("win").Uint()] = w
+	w.hints = hintsOf(k, e)
+	if i := slices.Index(w.meets.members, k.number); i >= 0 {
+		p.known = true
+		late := w.parts[i].late
+		w.parts[i] = p
+		for _, o := range late {
+			c.reach(c.ranks[o.origin], o)
+		}
+		c.hintsOfWindow(k, e, w)
+	}
+}
+
+// lockOf returns what is known of a target's lock.
+func (w *window) lockOf(target int) *lockState {
+	if w.locks[target] == nil {
+		w.locks[target] = &lockState{}
+	}
+	return w.locks[target]
+}
+
+func (w *window) turnsOf(origin, target int) *turns {
+	key := [2]int{origin, target}
+	if w.turns[key] == nil {
+		w.turns[key] = &turns{}
+	}
+	return w.turns[key]
+}
+
+// enterWindow notes what a call on a window does when it begins.
+func (c *Checker) enterWindow(k *rank, e *event) {
+	w := k.wins[e.In("win").Uint()]
+	if w == nil {
+		return
+	}
+	e.call.window = w
+	switch e.name {
+	case "MPI_Win_lock", "MPI_Win_lock_all":
+		if w.hints["no_locks"] == "true" {
+			c.hintFails("no_locks", k.site(e), w, "the window is locked")
+		}
+	case "MPI_Win_start":
+		c.started(k, e, w)
+	case "MPI_Win_fence", "MPI_Win_free":
+		if e.name == "MPI_Win_fence" {
+			c.fenceAsserts(k, e, w)
+		}
+		for _, o := range w.open[k.number] {
+			c.done(o, e.call.now)
+		}
+		delete(w.open, k.number)
+	case "MPI_Win_post":
+		c.posted(k, e, w)
+	case "MPI_Win_complete":
+		w.completes(k)
+	case "MPI_Win_unlock", "MPI_Win_unlock_all":
+		for _, h := range k.held {
+			if h.window != w || e.name == "MPI_Win_unlock" && h.target != w.meets.world(k, int(e.In("rank").Int())) {
+				continue
+			}
+			state := w.lockOf(h.target)
+			to := &state.shared
+			if h.exclusive {
+				to = &state.exclusive
+			}
+			if *to == nil {
+				*to = make(vector, len(k.clock))
+			}
+			to.join(k.clock)
+			for _, x := range state.epochs {
+				if x.rank == k.number && !x.over {
+					x.over, x.end = true, e.call.now
+				}
+			}
+		}
+	}
+}
+
+// completes ends an access epoch, as far as its targets are concerned: their epochs end later.
+func (w *window) completes(k *rank) {
+	for _, target := range w.started[k.number] {
+		t := w.turnsOf(k.number, target)
+		if x := w.exposureOf(k.number, target, t.started-1); x != nil {
+			x.completed[k.number] = k.clock.clone()
+		} else { // it has not been posted
+			if t.completed == nil {
+				t.completed = map[int]vector{}
+			}
+			t.completed[t.started-1] = k.clock.clone()
+		}
+	}
+	delete(w.started, k.number)
+	for _, o := range w.open[k.number] {
+		if x := w.exposureOf(k.number, o.target, o.turn); x != nil {
+			x.done = append(x.done, o)
+		}
+		o.completed = true
+	}
+}
+
+// posted begins an exposure epoch.
+func (c *Checker) posted(k *rank, e *event, w *window) {
+	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(), completed: map[int]vector{},
+		number: map[int]int{}}
+	x.at, x.site = e.call.now, k.site(e)
+	x.unchecked = e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
+	x.noput = e.In("assert").Int()&abi.MPI_MODE_NOPUT != 0
+	if s := w.stored[k.number]; s != nil && e.In("assert").Int()&abi.MPI_MODE_NOSTORE != 0 {
+		c.asserted("NOSTORE", w, x.site, s, "the memory was written to since the last synchronization")
+	}
+	delete(w.stored, k.number)
+	w.posts[k.number] = append(w.posts[k.number], x)
+	for _, origin := range x.origins {
+		t := w.turnsOf(origin, k.number)
+		x.number[origin] = t.posted
+		t.posted++
+		if v := t.completed[x.number[origin]]; v != nil {
+			x.completed[origin] = v
+			delete(t.completed, x.number[origin])
+		}
+		if s := t.unchecked[x.number[origin]]; s != nil {
+			c.asserted("NOCHECK", w, s, x.site, "nothing orders the post before the start")
+		}
+		early := t.early
+		t.early = nil
+		for _, o := range early {
+			if o.turn == x.number[origin] {
+				o.start.join(x.clock)
+				o.early = false
+				c.puts(o, x)
+				if o.completed {
+					x.done = append(x.done, o)
+				}
+				c.atTarget(o)
+			} else {
+				t.early = append(t.early, o)
+			}
+		}
+	}
+}
+
+// exposureOf returns the exposure epoch that an origin's access epoch is for, nil: the target has not posted it.
+func (w *window) exposureOf(origin, target, turn int) *exposure {
+	for _, x := range w.posts[target] {
+		if n, ok := x.number[origin]; ok && n == turn {
+			return x
+		}
+	}
+	return nil
+}
+
+// leaveWindow notes what a call on a window has done.
+func (c *Checker) leaveWindow(k *rank, e *event) {
+	if e.Out("win").Given() && e.call.meeting != nil && e.name != "MPI_Win_free" {
+		c.makeWindow(k, e)
+		return
+	}
+	w := e.call.window
+	if w == nil {
+		if w = k.wins[e.In("win").Uint()]; w == nil {
+			return
+		}
+	}
+	target := -1
+	if r := e.In("rank"); len(r.Words) > 0 {
+		target = w.meets.world(k, int(r.Int()))
+	}
+	switch e.name {
+	case "MPI_Win_set_name":
+		if text := e.In("win_name").Text(); text != "" {
+			w.name = "window '" + text + "'"
+		}
+	case "MPI_Win_shared_query":
+		c.mapped(k, e, w)
+	case "MPI_Win_free":
+		delete(k.wins, e.In("win").Uint())
+		w.freed = true
+	case "MPI_Win_fence":
+		w.epochs[k.number] = "fence"
+		if e.In("assert").Int()&abi.MPI_MODE_NOSUCCEED != 0 {
+			delete(w.epochs, k.number)
+		}
+	case "MPI_Win_start":
+		w.epochs[k.number] = "start"
+	case "MPI_Win_complete":
+		delete(w.epochs, k.number)
+		w.completed(c, k)
+	case "MPI_Win_wait":
+		c.waited(k, w)
+	case "MPI_Win_test":
+		if e.Out("flag").Int() != 0 {
+			c.waited(k, w)
+		}
+	case "MPI_Win_lock":
+		if target < 0 {
+			return
+		}
+		exclusive := e.In("lock_type").Int() == abi.MPI_LOCK_EXCLUSIVE
+		unchecked := e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
+		w.locked(k, target, exclusive, unchecked)
+		c.nocheck(k, w, target, exclusive, unchecked, k.site(e))
+		delete(w.stored, k.number)
+		w.epochs[k.number] = "lock"
+	case "MPI_Win_lock_all":
+		for _, t := range w.meets.members {
+			w.locked(k, t, false, e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0)
+		}
+		w.epochs[k.number] = "lock_all"
+	case "MPI_Win_unlock", "MPI_Win_unlock_all":
+		everywhere := e.name == "MPI_Win_unlock_all"
+		c.flushed(k, w, target, everywhere, true, e.call.now)
+		k.held = slices.DeleteFunc(slices.Clone(k.held), func(h hold) bool {
+			return h.window == w && (everywhere || h.target == target)
+		})
+		delete(w.epochs, k.number)
+	case "MPI_Win_flush", "MPI_Win_flush_all":
+		c.flushed(k, w, target, e.name == "MPI_Win_flush_all", true, k.now())
+	case "MPI_Win_flush_local", "MPI_Win_flush_local_all":
+		c.flushed(k, w, target, e.name == "MPI_Win_flush_local_all", false, k.now())
+	}
+}
+
+// locked notes that a rank has a lock.
+func (w *window) locked(k *rank, target int, exclusive, unchecked bool) {
+	k.held = append(slices.Clone(k.held), hold{w, target, exclusive})
+	if unchecked {
+		return
+	}
+	state := w.lockOf(target)
+	k.clock.join(state.exclusive)
+	if exclusive {
+		k.clock.join(state.shared)
+	}
+}
+
+// completed ends the operations of an access epoch at the origin; at their targets they end with the exposure epoch.
+func (w *window) completed(c *Checker, k *rank) {
+	for _, o := range w.open[k.number] {
+		c.doneHere(o, k.now())
+	}
+	delete(w.open, k.number)
+}
+
+// waited ends the oldest exposure epoch of a target.
+func (c *Checker) waited(k *rank, w *window) {
+	posts := w.posts[k.number]
+	if len(posts) == 0 {
+		return
+	}
+	x := posts[0]
+	w.posts[k.number] = posts[1:]
+	for _, v := range x.completed {
+		k.clock.join(v)
+	}
+	for _, o := range x.done {
+		c.doneThere(o, k.now())
+	}
+}
+
+// flushed ends operations to a target; only here, if they are not complete there.
+func (c *Checker) flushed(k *rank, w *window, target int, everywhere, there bool, at moment) {
+	w.open[k.number] = slices.DeleteFunc(w.open[k.number], func(o *operation) bool {
+		if !everywhere && o.target != target {
+			return false
+		}
+		if there {
+			c.done(o, at)
+		} else {
+			c.doneHere(o, at)
+		}
+		return there
+	})
+}
+
+// mapped notes where another's memory is mapped here.
+func (c *Checker) mapped(k *rank, e *event, w *window) {
+	size, base := e.Out("size").Uint(), e.Out("baseptr").Uint()
+	i := int(e.In("rank").Int())
+	if i < 0 || i >= len(w.parts) || size == 0 || base == 0 {
+		return
+	}
+	if w.meets.members[i] != k.number {
+		k.aliases = append(k.aliases, alias{span{base, base + size}, w, i})
+	}
+}
+
+var _ = strings.TrimPrefix
+var _ insight.Place
+
+// plain returns the name as the program has given it.
+func (w *window) plain() string {
+	return strings.TrimSuffix(strings.TrimPrefix(w.name, "window '"), "'")
+}
+
+// started begins an access epoch.
+func (c *Checker) started(k *rank, e *event, w *window) {
+	w.started[k.number] = e.Members(false)
+	for _, target := range w.started[k.number] {
+		t := w.turnsOf(k.number, target)
+		turn := t.started
+		t.started++
+		if e.In("assert").Int()&abi.MPI_MODE_NOCHECK == 0 {
+			continue
+		}
+		if x := w.exposureOf(k.number, target, turn); x == nil {
+			if t.unchecked == nil {
+				t.unchecked = map[int]*site{}
+			}
+			t.unchecked[turn] = k.site(e)
+		} else if !x.unchecked {
+			c.asserted("NOCHECK", w, k.site(e), x.site, "the post does not assert it")
+		} else if !x.at.before(k.clock) {
+			c.asserted("NOCHECK", w, k.site(e), x.site, "nothing orders the post before the start")
+		}
+	}
+}
+
+// fenceAsserts looks at what a fence asserts.
+func (c *Checker) fenceAsserts(k *rank, e *event, w *window) {
+	assert, s := e.In("assert").Int(), k.site(e)
+	if open := w.open[k.number]; assert&abi.MPI_MODE_NOPRECEDE != 0 && len(open) > 0 {
+		c.asserted("NOPRECEDE", w, s, open[0].request.site, "the fence completes an operation")
+	}
+	if store := w.stored[k.number]; assert&abi.MPI_MODE_NOSTORE != 0 && store != nil {
+		c.asserted("NOSTORE", w, s, store, "the memory was written to since the last synchronization")
+	}
+	delete(w.stored, k.number)
+	w.fences[k.number]++
+	if assert&abi.MPI_MODE_NOPUT != 0 {
+		w.noput[[2]int{k.number, w.fences[k.number]}] = s
+	}
+	delete(w.noput, [2]int{k.number, w.fences[k.number] - 2})
+}
+
+// puts looks whether the target of an operation that changes its memory has asserted that nobody does.
+func (c *Checker) puts(o *operation, x *exposure) {
+	if o.request.what == reads || o.request.what == updates && o.request.op == abi.MPI_NO_OP {
+		return
+	}
+	if x != nil && x.noput {
+		c.asserted("NOPUT", o.window, x.site, o.request.site, "an operation changes the memory")
+	}
+}

@@ -1,0 +1,141 @@
+package insight
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sort"
+)
+
+// Place is where in the program something is.
+type Place struct {
+	File     string `json:"file,omitempty"` // of the source
+	Line     int    `json:"line,omitempty"`
+	Function string `json:"function,omitempty"` // with Offset, where there is no debug information
+	Offset   uint64 `json:"offset,omitempty"`   // in the function, or in the object
+	Object   string `json:"object,omitempty"`   // the program or library
+}
+
+// String is file and line, or what there is instead.
+func (p Place) String() string {
+	switch {
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
+	case p.Function != "":
+		return fmt.Sprintf("%s+%#x in %s", p.Function, p.Offset, filepath.Base(p.Object))
+	case p.Object != "":
+		return fmt.Sprintf("%s+%#x", filepath.Base(p.Object), p.Offset)
+	}
+	return "an unknown place"
+}
+
+// Lines finds places, and keeps what it has read of files.
+type Lines struct {
+	files map[string]*debugFile
+}
+
+type lineAt struct {
+	address uint64
+	file    string
+	line    int // 0: nothing is here
+}
+
+type debugFile struct {
+	lines   []lineAt     // by address
+	symbols []elf.Symbol // functions by address
+}
+
+// Place returns where an address is that a call returns to, in a process that has loaded these objects.
+func (l *Lines) Place(objects []Object, address uint64) Place {
+	for _, o := range slices.Backward(objects) {
+		if address < o.Low || address >= o.High {
+			continue
+		}
+		at := address - o.Bias - 1 // in the call, not behind it
+		p := Place{Object: o.Name, Offset: at + 1}
+		f := l.file(o.Name)
+		if i := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].address > at }); i > 0 &&
+			f.lines[i-1].line > 0 {
+			return Place{File: f.lines[i-1].file, Line: f.lines[i-1].line}
+		}
+		i := sort.Search(len(f.symbols), func(i int) bool { return f.symbols[i].Value > at })
+		if i > 0 && at < f.symbols[i-1].Value+f.symbols[i-1].Size {
+			p.Function, p.Offset = f.symbols[i-1].Name, at+1-f.symbols[i-1].Value
+		}
+		return p
+	}
+	return Place{Offset: address}
+}
+
+func (l *Lines) file(name string) *debugFile {
+	if f := l.files[name]; f != nil {
+		return f
+	}
+	f := &debugFile{}
+	if l.files == nil {
+		l.files = map[string]*debugFile{}
+	}
+	l.files[name] = f
+	e, err := elf.Open(name)
+	if err != nil {
+		return f
+	}
+	defer e.Close()
+	symbols, _ := e.Symbols()
+	dynamic, _ := e.DynamicSymbols()
+	for _, s := range append(symbols, dynamic...) {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 {
+			f.symbols = append(f.symbols, s)
+		}
+	}
+	slices.SortStableFunc(f.symbols, func(a, b elf.Symbol) int {
+		switch {
+		case a.Value < b.Value:
+			return -1
+		case a.Value > b.Value:
+			return 1
+		}
+		return 0
+	})
+	if d, err := e.DWARF(); err == nil {
+		f.read(d)
+	}
+	return f
+}
+
+// read makes a list of all lines.
+func (f *debugFile) read(d *dwarf.Data) {
+	units := d.Reader()
+	for {
+		unit, err := units.Next()
+		if err != nil || unit == nil {
+			break
+		}
+		units.SkipChildren()
+		if unit.Tag != dwarf.TagCompileUnit {
+			continue
+		}
+		lines, err := d.LineReader(unit)
+		if err != nil || lines == nil {
+			continue
+		}
+		var e dwarf.LineEntry
+		for lines.Next(&e) != io.EOF {
+			at := lineAt{address: e.Address, line: e.Line}
+			if e.EndSequence {
+				at.line = 0
+			} else if e.File != nil {
+				at.file = e.File.Name
+			}
+			f.lines = append(f.lines, at)
+		}
+	}
+	// An end comes before what begins at the same address; of one place the last entry counts.
+	sort.SliceStable(f.lines, func(a, b int) bool {
+		x, y := f.lines[a], f.lines[b]
+		return x.address < y.address || x.address == y.address && x.line == 0 && y.line != 0
+	})
+}
