@@ -53,7 +53,7 @@ func open(t *testing.T) *tab {
 		"--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
 		"--force-device-scale-factor=1", "--hide-scrollbars", "about:blank")
 	cmd.ExtraFiles = []*os.File{fromUs, toUs}
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir, "TMPDIR="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := os.Create(filepath.Join(dir, "log"))
 	require.NoError(t, err)
@@ -63,9 +63,7 @@ func open(t *testing.T) *tab {
 	b := &tab{t: t, in: in, waiting: map[int]chan reply{}, ended: make(chan struct{})}
 	go b.listen(out)
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-		<-b.ended
+		b.close(cmd)
 		_, _ = in.Close(), out.Close()
 		if t.Failed() {
 			said, _ := os.ReadFile(log.Name())
@@ -82,6 +80,23 @@ func open(t *testing.T) *tab {
 	}
 	b.size(1400, 1000)
 	return b
+}
+
+// close has the browser end, so that all of its processes do and its files go; if it does not, it is killed.
+func (b *tab) close(cmd *exec.Cmd) {
+	gone := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		<-b.ended
+		close(gone)
+	}()
+	_, _ = b.in.Write([]byte(`{"id":1000000,"method":"Browser.close"}` + "\x00"))
+	select {
+	case <-gone:
+	case <-time.After(20 * time.Second):
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // also what it may have left
+	<-gone
 }
 
 // chromium returns where it is, or ends the test: as skipped, unless it is needed.
