@@ -58,16 +58,21 @@ func (p picture) edges(d *doing, h held) (es []edge) {
 // mostStarts bounds from how many ranks a shortest way back is looked for.
 const mostStarts = 256
 
-// cycle returns a shortest chain of ranks each of which needs the next for certain, and the last one the first; nil:
-// none was found.
-func (p picture) cycle(h held) []edge {
+// allEdges returns the edges of each rank.
+func (p picture) allEdges(h held) [][]edge {
 	out := make([][]edge, len(p))
 	for r := range p {
 		out[r] = p.edges(&p[r], h)
 	}
+	return out
+}
+
+// cycle returns a shortest chain of ranks each of which needs the next for certain, and the last one the first; nil:
+// none was found.
+func cycle(out [][]edge) []edge {
 	var best []edge
 	starts := 0
-	for r := range p {
+	for r := range out {
 		if len(out[r]) == 0 {
 			continue
 		}
@@ -167,13 +172,57 @@ func (p picture) why(h held) string {
 	if lines := p.mismatches(); len(lines) > 0 {
 		return strings.Join(lines, "; ")
 	}
-	way := p.cycle(h)
+	out := p.allEdges(h)
+	way := cycle(out)
 	if way == nil {
-		return ""
+		return p.nobodyElse(out)
 	}
 	var parts []string
 	for _, e := range way {
 		parts = append(parts, fmt.Sprintf("%d %s", e.from, e.what))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// nobodyElse says of a rank that one of several others could help why none of them does: each needs that rank itself.
+// "" if there is no such rank.
+func (p picture) nobodyElse(out [][]edge) string {
+	for r := range p {
+		if len(p[r].ws) != 1 || p[r].more > 0 {
+			continue
+		}
+		w := &p[r].ws[0]
+		either := w.Reason == shm.ForMessage && w.Peer == shm.PeersAny || w.Reason == shm.ForComplete
+		needs := map[string][]int{}
+		var order []string
+		for _, other := range ofMembers(&w.Members) {
+			if other == r {
+				continue
+			}
+			k := -1
+			if other >= 0 && other < len(p) {
+				k = slices.IndexFunc(out[other], func(e edge) bool { return e.to == r })
+			}
+			if either = either && k >= 0; !either {
+				break
+			}
+			what := out[other][k].what
+			if needs[what] = append(needs[what], other); len(needs[what]) == 1 {
+				order = append(order, what)
+			}
+		}
+		if !either || order == nil {
+			continue
+		}
+		text := fmt.Sprintf("%d waits %s", r, p.wait(w))
+		for _, what := range order {
+			ranks := needs[what]
+			if len(ranks) > 1 {
+				what = several(what)
+			}
+			text += fmt.Sprintf("; %s %s", ranges(ranks), what)
+		}
+		return text
+	}
+	return ""
 }

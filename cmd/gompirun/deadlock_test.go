@@ -40,11 +40,16 @@ func TestWhyNobodyGoesOn(t *testing.T) {
 		{"beside it", "1 waits in MPI_Recv (tag 7) for 2; 2 waits in MPI_Recv (tag 7) for 1",
 			all(receive(1), receive(2), receive(1)), nil},
 		{"any rank may end it", "", all(wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)),
-			receive(0),
-			receive(0)), nil},
+			receive(0), wait("MPI_Waitany", shm.PeersSeveral, world, 3)), nil},
+		{"any rank might, and none does", "0 waits in MPI_Recv (tag 7) for any rank of MPI_COMM_WORLD; " +
+			"1-2 wait in MPI_Recv (tag 7) for 0", all(
+			wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)), receive(0), receive(0)), nil},
 		{"one of two may end it", "", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
-			receive(0)),
-			nil},
+			wait("MPI_Waitany", shm.PeersSeveral, world, 3)), nil},
+		{"one of two might", "0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window " +
+			"0x20000001; 1 waits in MPI_Recv (tag 7) for 0; 2 waits in MPI_Win_start for 0 to post " +
+			"window 0x20000001", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
+			wait("MPI_Win_start", 0, win, 3, why(shm.ForPost, 0))), nil},
 		{"both are needed", "0 waits in MPI_Win_wait for 1 to complete an epoch on window 0x20000001; " +
 			"1 waits in MPI_Recv (tag 7) for 0",
 			all(wait("MPI_Win_wait", -1, win, 3, lacks(2, 1, 2)), receive(0), receive(0)), nil},

@@ -38,7 +38,8 @@ three -n 3
     0 waits in MPI_Win_start for 1 to post window 'halo'; 1 waits in MPI_Recv (tag 7) for 2;
     2 waits in MPI_Win_wait for 0 to complete an epoch on window 'halo'
 groups -n 3
-    all ranks wait in MPI
+    0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window 'halo';
+    1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0
     + rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window 'halo'
     + ranks 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for rank 0
 no-post -n 3

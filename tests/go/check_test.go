@@ -1,0 +1,172 @@
+package gotest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/insight/check"
+	"gompirma/tests/go/suite"
+)
+
+// notAlways says what --check may miss in programs of tests/c/check, and why.
+func notAlways(p *suite.Program, f suite.Finding) string {
+	switch {
+	case strings.Contains(p.Name, "thread_"):
+		return "calls of a rank count in the order in which its threads made them this time"
+	case f.Kind == "memory":
+		return "free and munmap are not seen"
+	case p.Name == "collective_fence_error":
+		return "collectives of a window and of its communicator are told apart; the hang is told"
+	}
+	return ""
+}
+
+// checkProgram returns the built program: that of target check_programs, if it is newer than its source.
+func checkProgram(t *testing.T, p *suite.Program, folder string) string {
+	t.Helper()
+	source, err := os.Stat(p.Path)
+	require.NoError(t, err)
+	made := filepath.Join(built(t), "tests/c/check", p.Name)
+	if info, err := os.Stat(made); err == nil && info.ModTime().After(source.ModTime()) {
+		return made
+	}
+	made = filepath.Join(folder, p.Name)
+	compiler := map[string]string{".c": "gompicc", ".cc": "gompicxx", ".f90": "gompifort"}[filepath.Ext(p.Path)]
+	out, err := exec.Command(filepath.Join(built(t), "bin", compiler), "-O1", "-g", "-pthread", "-o", made,
+		p.Path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return made
+}
+
+// found is a finding as the suite speaks of it: its kind and lines.
+func found(kind string, lines []int) string {
+	lines = slices.Clone(lines)
+	slices.Sort(lines)
+	return fmt.Sprint(kind, " ", slices.Compact(lines))
+}
+
+// Of the programs of tests/c/check everything is found that calls show, and nothing else.
+func TestCheckSuite(t *testing.T) {
+	programs, err := suite.Load("../c/check")
+	require.NoError(t, err)
+	folder := t.TempDir()
+	slots := make(chan struct{}, runtime.NumCPU()+1)
+	for _, p := range programs {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			made := checkProgram(t, p, folder)
+			file := filepath.Join(t.TempDir(), "findings.json")
+			args := []string{"-n", strconv.Itoa(p.Ranks), "--check=" + file}
+			if p.Hangs {
+				args = append(args, "--deadlock", "abort", "--deadlock-after", "2")
+			}
+			out, _ := exec.Command(filepath.Join(built(t), "bin/gompirun"), append(args, made)...).CombinedOutput()
+			var findings []check.Finding
+			content, err := os.ReadFile(file)
+			require.NoError(t, err, "%s", out)
+			require.NoError(t, json.Unmarshal(content, &findings))
+
+			got, want, may := map[string]bool{}, map[string]bool{}, map[string]bool{}
+			for _, f := range findings {
+				var lines []int
+				for _, s := range f.Places {
+					lines = append(lines, s.Place.Line)
+				}
+				got[found(f.Kind, lines)] = true
+			}
+			for _, f := range p.Findings {
+				if f.Needs == suite.Accesses {
+					continue
+				}
+				key := found(f.Kind, f.Lines)
+				if may[key] = true; notAlways(p, f) == "" {
+					want[key] = true
+				}
+			}
+			for key := range want {
+				require.True(t, got[key], "%s is missing; found was %v\n%s", key, got, out)
+			}
+			for key := range got {
+				require.True(t, may[key], "%s is no fault of the program\n%s", key, out)
+			}
+		})
+	}
+}
+
+const checkedProgram = `
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+	int rank, value = 1, memory[4];
+	MPI_Win win;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_set_name(win, "halo");
+	MPI_Win_fence(0, win);
+	if (argc == 1 || rank == 0)
+		MPI_Put(&value, 1, MPI_INT, 1, 2, 1, MPI_INT, win);
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return argc > 2 ? 7 : 0;
+}
+`
+
+// compiled builds a program with debug information and returns its path.
+func compiled(t *testing.T, source string) string {
+	t.Helper()
+	folder := t.TempDir()
+	file, program := filepath.Join(folder, "program.c"), filepath.Join(folder, "program")
+	require.NoError(t, os.WriteFile(file, []byte(source), 0o666))
+	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-g", "-o", program, file).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// What is found is told once, with both places, and decides about the exit status unless something else was wrong.
+func TestCheckTells(t *testing.T) {
+	program := compiled(t, checkedProgram)
+	l := prepare(t, "-n", "2", "--check", program)
+	require.Equal(t, 3, l.run(t))
+	require.Equal(t, `gompirun: --check: 1: race: window 'halo', memory of rank 1, 4 bytes at 8
+    rank 0: MPI_Put at program.c:13 writes the target's memory, in an epoch of fence
+    rank 1: MPI_Put at program.c:13 writes the target's memory, in an epoch of fence
+`, strings.Join(strings.SplitAfter(withRanksInOrder(l.err.String()), "\n")[:3], ""))
+	l = prepare(t, "-n", "2", "--check", program, "clean")
+	require.Equal(t, 0, l.run(t))
+	require.Empty(t, l.err.String())
+	l = prepare(t, "-q", "-n", "2", "--check", program, "clean", "fails")
+	require.Equal(t, 7, l.run(t))
+}
+
+// withRanksInOrder has the line of rank 0 before that of rank 1: which of two accesses is first is chance.
+func withRanksInOrder(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) > 2 && strings.Contains(lines[1], "rank 1") {
+		lines[1], lines[2] = lines[2], lines[1]
+	}
+	return strings.Join(lines, "")
+}
+
+// A file that cannot be written is an error, and no option may be misunderstood.
+func TestCheckFile(t *testing.T) {
+	program := compiled(t, checkedProgram)
+	l := prepare(t, "-n", "2", "--check=/nonexistent/file", program, "clean")
+	require.NotZero(t, l.run(t))
+	require.Contains(t, l.err.String(), "/nonexistent/file")
+	l = prepare(t, "-n", "2", "--check=", program)
+	require.Equal(t, 2, l.run(t))
+}
