@@ -206,11 +206,19 @@ static void claim_rank(void) {
 	gompi_store_release(&insight_attached, 1); // pairs with the acquire in gompi_insight_enter
 }
 
-// Returns true if t may make a record although it is not open: it begins, or what it was in was left by longjmp. That
-// is so if the frame of the wrapper which it was in is below the one at hand, on the same stack.
+// Returns true if a thread has left the wrapper that it was in by longjmp, as an error handler may. Then its frame is
+// not above the one at hand, on the same stack, or is no longer what it was.
+static bool has_left(const struct gompi_insight_thread *t, uintptr_t frame) {
+	const uintptr_t stack = 8 << 20;
+	if (frame >= t->frame)
+		return frame - t->frame < stack;
+	return t->frame - frame < stack && ((void **)t->frame)[1] != t->back;
+}
+
+// Returns true if t may make a record although it is not open: it begins, or has left what it was in.
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 	if (t->frame != 0)
-		return t->words != NULL && t->mode != 0 && frame > t->frame && frame - t->frame < 8 << 20;
+		return t->words != NULL && t->mode != 0 && has_left(t, frame);
 	pthread_once(&insight_once, claim_rank);
 	if (!gompi_load_acquire(&insight_attached)) // pairs with the release in claim_rank
 		return false;

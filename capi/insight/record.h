@@ -95,6 +95,7 @@ struct gompi_insight_thread {
 	uint32_t number;
 	uint32_t used;                       // words of the record
 	uintptr_t frame;                     // of the wrapper that the thread is in
+	void *back;                          // where that returns to
 	uintptr_t low, size;                 // an object that is in the table, where the last caller was
 	uintptr_t binding_low, binding_size; // the Fortran bindings, if they have called
 	uint64_t *words;                     // the record, GOMPI_INSIGHT_MAX_RECORD of them
@@ -125,6 +126,7 @@ static inline __attribute__((always_inline)) struct gompi_insight_thread *gompi_
 		return NULL;
 	t->open = false;
 	t->frame = frame;
+	t->back = __builtin_return_address(0);
 	return t;
 }
 

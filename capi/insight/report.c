@@ -42,14 +42,14 @@ static int later(const void *a, const void *b) {
 	return (x < y) - (x > y);
 }
 
-static void print_rows(struct gompi_insight_row *rows, int n, int ranks, double run) {
+static void print_rows(struct gompi_insight_row *rows, int n, int ranks, double runs) {
 	qsort(rows, n, sizeof *rows, later);
-	fprintf(stderr, "gompirma: %d ranks, %.3g s at rank 0\n\n  %-30s %12s %16s %12s %8s  %s\n", ranks, run, "call",
-		"count", "bytes", "seconds", "share", "most at rank");
+	fprintf(stderr, "gompirma: %d ranks, %.3g s each\n\n  %-30s %12s %16s %12s %8s  %s\n", ranks, runs / ranks,
+		"call", "count", "bytes", "seconds", "share", "most at rank");
 	for (int i = 0; i < n && i < SHOWN; i++)
 		fprintf(stderr, "  %-30s %12llu %16llu %12.4g %6.2f %%  %d (%.4g s)\n",
 			gompi_insight_names[rows[i].function], (unsigned long long)rows[i].calls,
-			(unsigned long long)rows[i].bytes, rows[i].seconds, 100 * rows[i].seconds / run / ranks,
+			(unsigned long long)rows[i].bytes, rows[i].seconds, 100 * rows[i].seconds / runs,
 			rows[i].most.rank, rows[i].most.seconds);
 }
 
@@ -63,18 +63,21 @@ void gompi_insight_report(void) {
 	} own[N], most[N];
 	static struct gompi_insight_row rows[N];
 	int rank = 0, ranks = 0, started = 0;
+	double run, runs = 0;
 	if (gompi_insight_part == NULL || !gompi_insight_alone || GOMPI_ASK(MPI_Initialized, &started) != MPI_SUCCESS ||
 	    !started)
 		return;
 	(void)GOMPI_ASK(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
 	(void)GOMPI_ASK(MPI_Comm_size, MPI_COMM_WORLD, &ranks);
 	add_up(sums, seconds);
+	run = (double)(gompi_insight_now(CLOCK_MONOTONIC) - (int64_t)gompi_insight_part->monotonic) * 1e-9;
 	for (int f = 0; f < N; f++) {
 		own[f].seconds = seconds[f];
 		own[f].rank = rank;
 	}
 	if (GOMPI_ASK(MPI_Reduce, sums, all, 2 * N, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
 	    GOMPI_ASK(MPI_Reduce, seconds, sum, N, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
+	    GOMPI_ASK(MPI_Reduce, &run, &runs, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
 	    GOMPI_ASK(MPI_Reduce, own, most, N, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
 	    rank != 0)
 		return;
@@ -83,6 +86,5 @@ void gompi_insight_report(void) {
 		if (all[f][0] > 0)
 			rows[n++] = (struct gompi_insight_row){
 				f, all[f][0], all[f][1], sum[f], {most[f].seconds, most[f].rank}};
-	print_rows(rows, n, ranks,
-		   (double)(gompi_insight_now(CLOCK_MONOTONIC) - (int64_t)gompi_insight_part->monotonic) * 1e-9);
+	print_rows(rows, n, ranks, runs);
 }

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 		MPI_Put(x, 2, MPI_DOUBLE, (rank + 1) % n, 0, 1, pair, win);
 	MPI_Win_fence(0, win);
 	MPI_Type_free(&pair);
-	MPI_Type_contiguous(3, MPI_INT, &triple); // may have the handle that was freed
+	MPI_Type_contiguous(3, MPI_INT, &triple);
 	MPI_Type_commit(&triple);
 	MPI_Win_lock_all(0, second);
 	for (int i = 0; i < 50; i++) {
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 }
 `
 
-// Counts and bytes are exact, also where a datatype has the handle of one that was freed.
+// Counts and bytes are exact.
 func TestInsightStats(t *testing.T) {
 	program := compile(t, countedProgram)
 	for name, args := range map[string][]string{
@@ -177,6 +177,47 @@ func TestInsightStats(t *testing.T) {
 			require.Positive(t, c.Imbalance)
 		})
 	}
+}
+
+// A datatype may have the handle of one that was freed, and another size. gompirma's handles come back so late that a
+// tool behind makes it so: all contiguous types are one.
+func TestInsightStatsSameHandle(t *testing.T) {
+	dir := t.TempDir()
+	file, library := filepath.Join(dir, "tool.c"), filepath.Join(dir, "libtool.so")
+	require.NoError(t, os.WriteFile(file, []byte(`
+#include <mpi.h>
+static MPI_Datatype one;
+static MPI_Count size;
+int MPI_Type_contiguous(int n, MPI_Datatype type, MPI_Datatype *made)
+{
+	int element;
+	PMPI_Type_size(type, &element);
+	size = n * element;
+	if (!one)
+		PMPI_Type_contiguous(n, type, &one);
+	*made = one;
+	return MPI_SUCCESS;
+}
+int MPI_Type_free(MPI_Datatype *type)
+{
+	*type = MPI_DATATYPE_NULL;
+	return MPI_SUCCESS;
+}
+int PMPI_Type_size_c(MPI_Datatype type, MPI_Count *bytes)
+{
+	int element = 0;
+	if (type != one)
+		PMPI_Type_size(type, &element);
+	*bytes = type == one ? size : element;
+	return MPI_SUCCESS;
+}
+`), 0o644))
+	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-shared", "-fPIC", "-o", library,
+		file).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	c := statistics(t, []string{"LD_PRELOAD=" + library}, 0, "-n", "2", compile(t, countedProgram))
+	require.Equal(t, [2]int64{200, 200 * 16}, c.calls()["MPI_Put"])
+	require.Equal(t, [2]int64{100, 100 * 12}, c.calls()["MPI_Get"])
 }
 
 // What is printed, and that the program's output is its own.
@@ -298,7 +339,7 @@ func TestInsightAlone(t *testing.T) {
 	program := compile(t, countedProgram)
 	env := []string{"LD_PRELOAD=" + filepath.Join(built(t), "lib/libgompirma-insight.so"), "GOMPIRMA_INSIGHT=stats"}
 	check := func(n int, err string) {
-		require.Regexp(t, fmt.Sprintf(`(?m)^gompirma: %d ranks, \S+ s at rank 0$`, n), err)
+		require.Regexp(t, fmt.Sprintf(`(?m)^gompirma: %d ranks, \S+ s each$`, n), err)
 		require.Regexp(t, fmt.Sprintf(`(?m)^  MPI_Put +%d +%d +\S+ +\S+ %%  \d+ \(\S+ s\)$`, 100*n, 1600*n), err)
 	}
 	for _, n := range []int{1, 3} {

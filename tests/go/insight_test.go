@@ -368,3 +368,55 @@ end program
 		"MPI_Win_fence", "MPI_Win_free", "MPI_Finalize"}, names)
 	require.Contains(t, strings.Join(got["1.0"], "\n"), "target_rank=0, target_disp=1")
 }
+
+// Calls within a call are part of it, and one that is left by longjmp keeps none that follow from being seen.
+func TestInsightNested(t *testing.T) {
+	program := compile(t, `
+#include <mpi.h>
+#include <setjmp.h>
+static jmp_buf away;
+static void leave(MPI_Comm *comm, int *code, ...)
+{
+	(void)comm, (void)code;
+	longjmp(away, 1);
+}
+static int deleted(MPI_Comm comm, int key, void *value, void *extra)
+{
+	int size;
+	(void)key, (void)value, (void)extra;
+	return MPI_Comm_size(comm, &size);
+}
+static __attribute__((noinline)) int deeper(MPI_Comm comm)
+{
+	int size;
+	return MPI_Comm_test_inter(comm, &size) + size;
+}
+int main(void)
+{
+	int key, rank;
+	MPI_Comm comm;
+	MPI_Errhandler handler;
+	MPI_Init(NULL, NULL);
+	MPI_Comm_dup(MPI_COMM_SELF, &comm);
+	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &key, NULL);
+	MPI_Comm_set_attr(comm, key, NULL);
+	MPI_Comm_create_errhandler(leave, &handler);
+	MPI_Comm_set_errhandler(comm, handler);
+	if (setjmp(away) == 0)
+		MPI_Send(NULL, -1, MPI_INT, 0, 0, comm);
+	deeper(comm);
+	MPI_Comm_rank(comm, &rank);
+	MPI_Comm_free(&comm);
+	MPI_Finalize();
+	return 0;
+}`)
+	var names []string
+	for _, line := range recorded(t, nil, 0, "-n", "1", program)["0.0"] {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "program "), "(")
+		names = append(names, name)
+	}
+	require.Equal(t, []string{"> MPI_Init", "MPI_Init", "> MPI_Comm_dup", "MPI_Comm_dup", "MPI_Comm_create_keyval",
+		"MPI_Comm_set_attr", "MPI_Comm_create_errhandler", "MPI_Comm_set_errhandler", "> MPI_Send",
+		"MPI_Comm_test_inter", "MPI_Comm_rank", "> MPI_Comm_free", "MPI_Comm_free", "> MPI_Finalize",
+		"MPI_Finalize"}, names)
+}
