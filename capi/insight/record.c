@@ -108,11 +108,16 @@ static void call_reader(void) {
 		wake(&gompi_insight_job->bell);
 }
 
-// Waits until gompirun has read something. False: it has not for a long time, so it reads no more.
+// What the tail was, and one, when nobody had read for so long that nobody waits until it moves.
+static gompi_a64 insight_given_up;
+
+// Waits until gompirun has read something. False: it has not for a long time, so it may read no more.
 static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
 	const int64_t patience = INT64_C(10) * 1000000000;
 	const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
 	int64_t since = gompi_insight_now(CLOCK_MONOTONIC);
+	if (gompi_load(&insight_given_up) == tail + 1)
+		return false;
 	while (gompi_load_acquire(&part->tail) == tail) { // pairs with the store of it in core/insight
 		uint32_t room = gompi_load_total(&part->room);
 		gompi_store_total(&part->full, 1);
@@ -120,8 +125,10 @@ static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
 		if (gompi_load_total(&part->tail) != tail)
 			break;
 		syscall(SYS_futex, &part->room, FUTEX_WAIT, room, &moment, NULL, 0);
-		if (gompi_insight_now(CLOCK_MONOTONIC) - since > patience)
+		if (gompi_insight_now(CLOCK_MONOTONIC) - since > patience) {
+			gompi_store(&insight_given_up, tail + 1);
 			return false;
+		}
 	}
 	return true;
 }

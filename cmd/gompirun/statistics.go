@@ -40,9 +40,9 @@ func (s *statistics) end() error {
 	sum := summarize(s.job.observation.memory, monotonic())
 	if s.path == "" {
 		if len(sum.Ranks) > 0 {
-			s.job.out.stderr.say(sum.table(), true)
+			s.job.out.stderr.say(sum.table(), !s.job.forced)
 		} else if !s.job.opts.quiet {
-			s.job.out.stderr.say("gompirun: --stats: no rank has called MPI\n", true)
+			s.job.out.stderr.say("gompirun: --stats: no rank has called MPI\n", !s.job.forced)
 		}
 		return nil
 	}

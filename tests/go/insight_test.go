@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/insight"
 )
 
 // exports returns the functions MPI_X that a library in build/lib gives to programs.
@@ -419,4 +420,44 @@ int main(void)
 		"MPI_Comm_set_attr", "MPI_Comm_create_errhandler", "MPI_Comm_set_errhandler", "> MPI_Send",
 		"MPI_Comm_test_inter", "MPI_Comm_rank", "> MPI_Comm_free", "MPI_Comm_free", "> MPI_Finalize",
 		"MPI_Finalize"}, names)
+}
+
+// Who need not wait loses what does not fit, and the number is known.
+func TestInsightDrops(t *testing.T) {
+	const n = 100000
+	program := compile(t, fmt.Sprintf(`
+#include <mpi.h>
+int main(void)
+{
+	int size;
+	for (int i = 0; i < %d; i++)
+		MPI_Initialized(&size);
+	return 0;
+}`, n))
+	for name, waits := range map[string]insight.Mode{"lost": 0, "nobody reads": insight.Waits} {
+		t.Run(name, func(t *testing.T) {
+			if waits != 0 {
+				t.Parallel() // it waits ten seconds, once
+			}
+			m, err := insight.Create(1, insight.Records|waits, 0)
+			require.NoError(t, err)
+			defer m.Close()
+			cmd := exec.Command(program)
+			cmd.Env = append(os.Environ(), insight.EnvFd+"=3", "PMI_RANK=0",
+				"LD_PRELOAD="+filepath.Join(built(t), "lib/libgompirma-insight.so"))
+			cmd.ExtraFiles = []*os.File{m.File()}
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			lost := m.Rank(0).Dropped()
+			require.Positive(t, lost)
+			var r insight.Record
+			got, err := m.Rank(0).Read(func(words []uint64) {
+				require.NoError(t, r.Decode(words))
+				require.Equal(t, "MPI_Initialized", r.Function.Name)
+			})
+			require.NoError(t, err)
+			require.Equal(t, n, got+int(lost))
+			require.Equal(t, cmd.Process.Pid, m.Rank(0).Pid())
+		})
+	}
 }
