@@ -7,7 +7,11 @@
 
 // How many calls a measured one stands for at most: of those that wait for nobody, of those that may wait.
 #define MOST_LOCAL 64
-#define MOST_WAITING 8
+#define MOST_WAITING 16
+
+// A call that takes so long, in ticks, is measured for a few percent of what it takes: the clock is read twice, and
+// what is done with that takes another time.
+#define LONG (128 * gompi_insight_cost)
 
 gompi_a32 gompi_insight_age = 1;
 
@@ -23,11 +27,11 @@ static void set_stride(struct gompi_insight_count *c, uint32_t stride) { c->stri
 // Returns the next stride after a call that took so long: measuring is to cost little, and a row of short calls before
 // a long one must not hide that.
 static uint32_t next_stride(uint32_t stride, uint64_t took, uint32_t most) {
-	if (took >= 32 * gompi_insight_cost)
+	if (took >= LONG)
 		return 1;
-	if (took * stride < 32 * gompi_insight_cost)
+	if (took * stride < LONG)
 		return stride < most ? 2 * stride : most;
-	return stride > 1 && took * stride > 64 * gompi_insight_cost ? stride / 2 : stride;
+	return stride > 1 && took * stride > 2 * LONG ? stride / 2 : stride;
 }
 
 // Notes that a call has been measured now, and sometimes what both clocks are.
@@ -47,7 +51,7 @@ void gompi_insight_measured(struct gompi_insight_thread *t, int function, uint64
 	uint64_t now = gompi_insight_ticks(), took = took_since(began, now);
 	uint32_t stride = c->stride ? c->stride : 1;
 	// What is far too long was an interruption, which the other calls did not have.
-	gompi_insight_raise(&c->ticks, took >= 32 * gompi_insight_cost ? took : took * stride);
+	gompi_insight_raise(&c->ticks, took >= LONG ? took : took * stride);
 	set_stride(c, next_stride(stride, took, MOST_LOCAL));
 	note_now(t, now);
 }
