@@ -84,7 +84,8 @@ func TestForms(t *testing.T) {
 	r.pretend(record(t, "MPI_Win_get_name", 0, append(append([]uint64{7}, text("w")...), head(Given, 1), 1)...))
 	r.pretend(record(t, "MPI_Win_get_name", 0, 7, head(Absent, 0), head(Absent, 0)))
 	r.pretend(record(t, "MPI_Dist_graph_create", flagTruncated, 1, 1, head(Truncated, 1), 0, head(Given, 1), 2,
-		head(Given, 2), 3, 4, head(Special, 1), 10, 0x130, 0, head(Given, 1), 9))
+		head(Given, 2), 3, 4, head(Special, 1), 10, 0x130, 0, head(Given, 1), 9, head(Given, 2), 3, 5,
+		head(Absent, 0)))
 	require.Equal(t, []string{
 		"MPI_Put origin_addr:0:[32512] origin_count:0:[2] origin_datatype:0:[532] target_rank:0:[1] " +
 			"target_disp:0:[5] target_count:0:[2] target_datatype:0:[532] win:0:[536870913];;",
@@ -96,7 +97,8 @@ func TestForms(t *testing.T) {
 		"MPI_Win_get_name win:0:[7]; win_name:0:[119]w resultlen:0:[1];",
 		"MPI_Win_get_name win:0:[7]; win_name:4:[] resultlen:4:[];",
 		"MPI_Dist_graph_create comm_old:0:[1] n:0:[1] sources:1:[0] degrees:0:[2] destinations:0:[3 4] " +
-			"weights:3:[10] info:0:[304] reorder:0:[0]; comm_dist_graph:0:[9];",
+			"weights:3:[10] info:0:[304] reorder:0:[0]; comm_dist_graph:0:[9] " +
+			"comm_dist_graph:0:[3 5] comm_dist_graph:4:[];",
 	}, read(t, r))
 	require.Empty(t, read(t, r))
 	require.Equal(t, make([]uint64, len(r.ring)), r.ring, "what has been read is zero")
@@ -122,6 +124,19 @@ func TestRecordFields(t *testing.T) {
 	status := r.Out("status")
 	require.Equal(t, 1, status.Statuses())
 	require.Equal(t, Status{Source: 3, Tag: 9, Error: 14, Words: [4]uint64{3 | 9<<32, 14}}, status.Status(0))
+}
+
+// Who is in a communicator that was made stands behind the outputs, and is no parameter.
+func TestMembers(t *testing.T) {
+	var r Record
+	require.NoError(t, r.Decode(record(t, "MPI_Comm_split", 0, 0x101, 1, 0, head(Given, 1), 0x2000, head(Given, 2), 4, 2,
+		head(Given, 1), 7)))
+	require.Equal(t, []int{4, 2}, r.Members(false))
+	require.Equal(t, []int{7}, r.Members(true))
+	require.Equal(t, uint64(0x2000), r.Out("newcomm").Uint())
+	require.NoError(t, r.Decode(record(t, "MPI_Win_start", flagEntry, 0x3000, 0, 5, head(Given, 1), 6)))
+	require.Equal(t, []int{6}, r.Members(false))
+	require.Equal(t, uint64(0x3000), r.In("group").Uint())
 }
 
 // A record that is not whole, or of no function, is refused.

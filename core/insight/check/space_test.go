@@ -1,0 +1,83 @@
+package check
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Accesses are found by what they touch, however large, each once, and against a plain list.
+func TestSpace(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	s := newSpace()
+	var all []*access
+	make := func() *access {
+		var spans []span
+		low := uint64(r.Intn(40 << pageBits))
+		for range 1 + r.Intn(4) {
+			length := uint64(1 + r.Intn(100))
+			if r.Intn(10) == 0 {
+				length = uint64(r.Intn(30<<pageBits) + 1)
+			}
+			spans = append(spans, span{low, low + length})
+			low += length + uint64(r.Intn(5000))
+		}
+		return &access{site: &site{}, spans: merged(spans)}
+	}
+	for range 3000 {
+		switch {
+		case len(all) > 0 && r.Intn(3) == 0:
+			i := r.Intn(len(all))
+			s.remove(all[i])
+			all = slices.Delete(all, i, i+1)
+		default:
+			a := make()
+			s.add(a)
+			all = append(all, a)
+		}
+		require.Equal(t, len(all), s.count)
+		a, got, want := make(), map[*access]int{}, map[*access]int{}
+		s.each(a, func(x *access) {
+			if _, is := overlap(a, x); is {
+				got[x]++
+			}
+		})
+		for _, x := range all {
+			if _, is := overlap(x, a); is {
+				want[x]++
+			}
+		}
+		require.Equal(t, want, got)
+	}
+}
+
+// Spans that touch become one, in any order.
+func TestMerged(t *testing.T) {
+	require.Equal(t, []span{{1, 7}, {9, 12}}, merged([]span{{9, 10}, {3, 7}, {10, 12}, {1, 3}, {8, 8}}))
+	at, is := overlap(&access{spans: []span{{0, 4}, {8, 12}}}, &access{spans: []span{{4, 8}, {10, 20}}})
+	require.True(t, is)
+	require.Equal(t, span{10, 12}, at)
+	_, is = overlap(&access{spans: []span{{0, 4}, {8, 12}}}, &access{spans: []span{{4, 8}, {12, 20}}})
+	require.False(t, is)
+}
+
+// Of accesses of one place that have ended only the latest stays; what every rank comes after is forgotten.
+func TestSpaceForgets(t *testing.T) {
+	s := newSpace()
+	for i := range 10 {
+		a := &access{site: &site{rank: 0, address: 5}, spans: []span{{0, 8}}, over: true, end: moment{0, uint32(i + 1)}}
+		s.add(a)
+		s.ended(a)
+		require.Equal(t, 1, s.count)
+	}
+	open := &access{site: &site{rank: 1, address: 5}, spans: []span{{0, 8}}}
+	s.add(open)
+	s.forget(vector{9, 9})
+	require.Equal(t, 2, s.count)
+	s.forget(vector{10, 9})
+	require.Equal(t, 1, s.count)
+	s.remove(open)
+	require.Zero(t, s.count)
+}
