@@ -133,14 +133,18 @@ static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
 	return true;
 }
 
-// Passes on the first words of the record.
-static void to_ring(struct gompi_insight_thread *t, uint32_t flags) {
+// Passes on the first words of the record. Of a ring in which there may be no room a part is kept for those that are not
+// alone.
+static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	uint64_t size = gompi_insight_job->ring_size / 8, n = t->used, head = gompi_load(&part->head), tail;
+	uint64_t room = alone && !(t->mode & GOMPI_INSIGHT_MODE_WAITS) ? size - size / 4 : size;
 	for (;;) {
 		tail = gompi_load_acquire(&part->tail); // what has been read is zero again
-		if (head + n - tail > size) {
+		if (head + n - tail > room) {
 			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_reader(part, tail)) {
+				if (!alone) // before any later record
+					gompi_add(&part->broken, 1);
 				gompi_add(&part->dropped, 1);
 				return;
 			}
@@ -160,7 +164,9 @@ static void to_ring(struct gompi_insight_thread *t, uint32_t flags) {
 
 void gompi_insight_entered(struct gompi_insight_thread *t) {
 	if (t->mode & GOMPI_INSIGHT_MODE_ENTRIES)
-		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY);
+		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
 }
 
-void gompi_insight_write(struct gompi_insight_thread *t) { to_ring(t, 0); }
+void gompi_insight_write(struct gompi_insight_thread *t) { to_ring(t, 0, false); }
+
+void gompi_insight_write_alone(struct gompi_insight_thread *t) { to_ring(t, 0, true); }

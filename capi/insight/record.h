@@ -61,7 +61,7 @@ struct gompi_insight_part {
 	_Alignas(64) gompi_a64 head;
 	_Alignas(64) gompi_a64 tail;
 	_Alignas(64) gompi_a64 dropped;
-	gompi_a64 polls;
+	gompi_a64 polls, broken;
 	_Alignas(64) gompi_a64 ticks;
 	gompi_a64 ticks_now, now, ended;
 	gompi_a32 uncounted, windows;
@@ -155,8 +155,9 @@ void gompi_insight_entered(struct gompi_insight_thread *t);
 // The call has returned, outputs follow.
 void gompi_insight_returned(struct gompi_insight_thread *t, int64_t result);
 
-// Passes the record on.
+// Passes the record on; alone: of a call on which the meaning of no other depends.
 void gompi_insight_write(struct gompi_insight_thread *t);
+void gompi_insight_write_alone(struct gompi_insight_thread *t);
 
 // Returns true if the outputs of a call have a value.
 static inline bool gompi_insight_made(int rc) { return rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS; }

@@ -37,7 +37,7 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
         gompi_insight_measured(t, 426, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -75,7 +75,7 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
         gompi_insight_measured(t, 427, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -111,7 +111,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
         gompi_insight_measured(t, 428, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -147,7 +147,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
         gompi_insight_measured(t, 429, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -184,7 +184,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
         gompi_insight_measured(t, 430, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -221,7 +221,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
         gompi_insight_measured(t, 431, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -263,7 +263,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
         gompi_insight_measured(t, 432, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -305,7 +305,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
         gompi_insight_measured(t, 433, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -342,7 +342,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
         gompi_insight_measured(t, 434, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;
@@ -379,7 +379,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
         gompi_insight_measured(t, 435, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
+        gompi_insight_write_alone(t);
     }
     gompi_insight_end(t);
     return rc;

@@ -15,7 +15,7 @@ const (
 // The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/z_layout.h.
 const (
 	Magic   = 0x676d70696e736967 // "gmpinsig"
-	Version = 2
+	Version = 3
 
 	JobMagic     = 0
 	JobVersion   = 8  // uint32
@@ -43,6 +43,7 @@ const (
 	PartTail      = 128 // what has been read
 	PartDropped   = 192 // records that did not fit
 	PartPolls     = 200 // tests that found nothing
+	PartBroken    = 208 // records that did not fit, without those that Alone finds
 
 	PartTicks     = 256 // what counters measure time in, when the part was taken
 	PartTicksNow  = 264 // the same, and CLOCK_MONOTONIC, at a later moment; 0: there was none
@@ -159,6 +160,7 @@ var Constants = []Constant{
 	{"PART_TAIL", int64(PartTail)},
 	{"PART_DROPPED", int64(PartDropped)},
 	{"PART_POLLS", int64(PartPolls)},
+	{"PART_BROKEN", int64(PartBroken)},
 	{"PART_TABLE", int64(PartTable)},
 	{"OBJECT_LOW", int64(ObjectLow)},
 	{"OBJECT_HIGH", int64(ObjectHigh)},

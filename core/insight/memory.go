@@ -102,6 +102,9 @@ func (r *Rank) Others() int { return int(atomic.LoadUint32(u32(r.part, PartOther
 // Dropped returns how many records were lost because the ring was full.
 func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropped)) }
 
+// Broken reports whether some of these were of calls on which the meaning of others depends.
+func (r *Rank) Broken() bool { return atomic.LoadUint64(u64(r.part, PartBroken)) > 0 }
+
 // Polls returns how many tests found nothing and were not recorded for that.
 func (r *Rank) Polls() uint64 { return atomic.LoadUint64(u64(r.part, PartPolls)) }
 

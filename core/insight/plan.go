@@ -91,6 +91,13 @@ func Quiet(f *abi.Function) bool {
 	return f.Returns != "int" || strings.HasSuffix(f.Name, "_toint")
 }
 
+// Alone reports whether no other call means anything else if the record of one of f is lost: operations without a
+// request. Where records may be lost a quarter of the ring is kept for the others.
+func Alone(f *abi.Function) bool {
+	use, uses := UseOf(f)
+	return uses && !use.Waits() && !hasParam(f, "request")
+}
+
 // Poll reports whether f asks whether something has come about, and tells by its parameter flag.
 func Poll(f *abi.Function) bool {
 	switch strings.TrimSuffix(f.Name, "_c") {

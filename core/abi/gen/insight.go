@@ -91,7 +91,12 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 			writeItem(b, f, i, false)
 		}
 	}
-	b.WriteString("        gompi_insight_write(t);\n    }\n    gompi_insight_end(t);\n    return rc;\n")
+	write := "write"
+	if insight.Alone(f) {
+		write = "write_alone"
+	}
+	fmt.Fprintf(b, "        gompi_insight_%s(t);\n", write)
+	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
 }
 
 // atWindow are what a window's counters are told of, by function: before the call, and after it.
