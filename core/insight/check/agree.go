@@ -105,6 +105,9 @@ func (c *Checker) hintsOfWindow(k *rank, e *event, w *window) {
 
 // nocheck looks whether another epoch of a target's lock may be at the same time.
 func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked bool, s *site) *lockEpoch {
+	if c.follow != nil {
+		return nil
+	}
 	state := w.lockOf(target)
 	epoch := &lockEpoch{rank: k.number, exclusive: exclusive, unchecked: unchecked, site: s}
 	state.epochs = slices.DeleteFunc(state.epochs, func(x *lockEpoch) bool { return len(state.epochs) > 64 && x.over })

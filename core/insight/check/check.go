@@ -17,6 +17,7 @@ import (
 	"gompirma/core/datatype"
 	"gompirma/core/insight"
 	"strings"
+	"time"
 )
 
 // Checker is what is known of a job.
@@ -29,6 +30,8 @@ type Checker struct {
 	windows  int
 	calls    int // since the last look for what can be forgotten
 	news     []*Finding
+	follow   func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
+	broken   bool        // records were lost: nothing is known any longer of what several ranks do together
 }
 
 // rank is what is known of one.
@@ -50,6 +53,7 @@ type rank struct {
 	held     []hold // locks of windows
 	buffers  []*access
 	ended    bool
+	current  *call
 }
 
 // alias is memory of another rank that is mapped here.
@@ -75,12 +79,14 @@ type call struct {
 	send     *send
 	window   *window
 	received bool
+	about    // what Follow tells
 }
 
 // site is a place in the program that calls.
 type site struct {
 	rank    int
 	thread  int
+	start   time.Duration // of the call
 	address uint64
 	name    string // of the function
 	detail  string // such as the operation
@@ -110,9 +116,10 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
 	e := &event{Record: r, name: strings.TrimSuffix(r.Function.Name, "_c")}
-	k.clock[number]++
+	k.tick()
 	if r.Entry {
-		e.call = &call{now: moment{number, k.clock[number]}}
+		e.call = newCall(k)
+		e.call.record = r
 		k.entered[r.Thread] = e.call
 		c.entry(k, e)
 		return
@@ -120,12 +127,17 @@ func (c *Checker) Record(number int, r *insight.Record) {
 	if e.call = k.entered[r.Thread]; e.call != nil {
 		delete(k.entered, r.Thread)
 	} else {
-		e.call = &call{now: moment{number, k.clock[number]}}
+		e.call = newCall(k)
 		if r.Result == abi.MPI_SUCCESS {
 			c.entry(k, e)
 		}
 	}
+	k.current = e.call
 	c.returned(k, e)
+	if c.follow != nil {
+		c.follow(c.tellCall(k, e))
+		return
+	}
 	if c.calls++; c.calls >= 4096 {
 		c.calls = 0
 		c.forget()
@@ -150,17 +162,33 @@ func (c *Checker) forget() {
 
 // site returns the place of a call.
 func (k *rank) site(e *event) *site {
-	return &site{rank: k.number, thread: e.Thread, address: e.Caller, name: e.Function.Name}
+	return &site{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
 }
 
-func (k *rank) now() moment { return moment{k.number, k.clock[k.number]} }
+// tick counts a call of the rank. Who only follows has no clocks.
+func (k *rank) tick() {
+	if len(k.clock) > 0 {
+		k.clock[k.number]++
+	}
+}
+
+func (k *rank) now() moment {
+	if len(k.clock) == 0 {
+		return moment{}
+	}
+	return moment{k.number, k.clock[k.number]}
+}
+
+func newCall(k *rank) *call { return &call{now: k.now(), about: unknown} }
 
 // entry is what a call does when it begins.
 func (c *Checker) entry(k *rank, e *event) {
 	c.enterMessages(k, e)
 	c.enterCollective(k, e)
 	c.enterWindow(k, e)
-	c.enterBuffers(k, e)
+	if c.follow == nil {
+		c.enterBuffers(k, e)
+	}
 }
 
 // returned is what has happened when a call has returned.
@@ -176,16 +204,22 @@ func (c *Checker) returned(k *rank, e *event) {
 		c.complete(k, e)
 	}
 	if !fine {
-		c.failed(k, e)
+		if c.follow == nil {
+			c.failed(k, e)
+		}
 		return
 	}
-	c.objects(k, e)
+	if c.follow == nil {
+		c.objects(k, e)
+	}
 	switch {
 	case strings.HasPrefix(e.name, "MPI_Type_") && e.Out("newtype").Given():
 		c.makeType(k, e)
 	case e.name == "MPI_Finalize":
 		k.ended = true
-		c.leaks(k)
+		if c.follow == nil {
+			c.leaks(k)
+		}
 	case strings.HasPrefix(e.name, "MPI_Info_"):
 		k.info(e)
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"gompirma/core/abi"
 	"gompirma/core/insight"
@@ -11,9 +12,11 @@ import (
 // comm is a communicator, the same for all its members.
 type comm struct {
 	name     string
-	members  []int // ranks in MPI_COMM_WORLD
-	remote   []int // of an intercommunicator's other group
-	other    *comm // that group's side of it
+	label    string // that the program has given
+	number   int    // among all but the predefined ones, from 1
+	members  []int  // ranks in MPI_COMM_WORLD
+	remote   []int  // of an intercommunicator's other group
+	other    *comm  // that group's side of it
 	hints    map[string]string
 	counts   map[int]int
 	meetings []*meeting // those that not all members have left; the first is number first
@@ -43,7 +46,7 @@ func (c *Checker) makeComm(k *rank, h uint64, members, remote []int) {
 	known := c.comms[commKey{key, number}]
 	if known == nil {
 		known = &comm{name: fmt.Sprintf("communicator of ranks %s", strings.Trim(key, "[]")), members: members,
-			remote: remote, counts: map[int]int{}}
+			remote: remote, counts: map[int]int{}, number: len(c.comms) + 1}
 		c.comms[commKey{key, number}] = known
 	}
 	k.comms[h] = known
@@ -90,10 +93,15 @@ type meeting struct {
 	comm    *comm
 	flow    flow
 	entered map[int]vector
+	exact   bool // flow is not more than what is
+	last    int  // who came last, and when
+	lastAt  time.Duration
+	rootAt  time.Duration // when the root came, 0: it has not
 	left    int
 	root    int
-	window  *window // that it makes
-	share   share   // of the first member
+	window  *window      // that it makes
+	parts   map[int]part // of that window, by rank, as far as the call says
+	share   share        // of the first member
 }
 
 // collectives are the functions that all members call, by their names without what makes them nonblocking or
@@ -152,7 +160,7 @@ func (c *Checker) enterCollective(k *rank, e *event) {
 	} else {
 		m = k.comm(e.In("comm").Uint())
 	}
-	if m == nil {
+	if m == nil || c.broken {
 		return
 	}
 	c.enter(k, e, m, base)
@@ -180,6 +188,13 @@ func (c *Checker) enter(k *rank, e *event, m *comm, base string) {
 			meet.root = m.world(k, int(root))
 		}
 	}
+	meet.exact = exactly(e, m, base)
+	meet.gives(k, e)
+	if c.follow != nil {
+		meet.entered[k.number] = nil
+		e.call.meeting = meet
+		return
+	}
 	if len(meet.entered) == 0 {
 		meet.share = k.shareOf(e, m, base)
 	} else {
@@ -191,6 +206,7 @@ func (c *Checker) enter(k *rank, e *event, m *comm, base string) {
 
 // leave notes that a rank has what the collective gives it.
 func (m *meeting) leave(k *rank) {
+	m.awaited(k)
 	switch m.flow {
 	case fromAll:
 		for _, v := range m.entered {
@@ -247,6 +263,9 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 		if made := k.comm(v.Uint()); made != nil && strings.HasSuffix(e.name, "dup_with_info") {
 			made.hints = hintsOf(k, e)
 		}
+	}
+	if m := k.comm(e.In("comm").Uint()); m != nil && e.name == "MPI_Comm_set_name" && m.number > 0 {
+		m.label = e.In("comm_name").Text()
 	}
 	if m := k.comm(e.In("comm").Uint()); m != nil && e.name == "MPI_Comm_set_info" {
 		m.hints = hintsOf(k, e)

@@ -110,6 +110,9 @@ type spot struct {
 
 // tell adds a finding, once for each pair of places.
 func (c *Checker) tell(f *Finding, a, b uint64, spots ...spot) {
+	if c.follow != nil {
+		return
+	}
 	if a > b {
 		a, b = b, a
 	}

@@ -70,6 +70,13 @@ func (c *Checker) operation(k *rank, e *event) {
 	if target < 0 {
 		return
 	}
+	if c.follow != nil {
+		e.call.operates(k, e, w, target)
+		if withRequest {
+			c.begin(k, e, &request{})
+		}
+		return
+	}
 	o := &operation{window: w, origin: k.number, target: target, turn: -1, start: k.clock.clone()}
 	word := func(name string) uint64 { return e.In(name).Uint() }
 	count, datatype := word("target_count"), word("target_datatype")

@@ -35,6 +35,9 @@ func (c *Checker) begin(k *rank, e *event, r *request) {
 	r.active, r.site = true, k.site(e)
 	delete(k.freed, object{"REQUEST", h.Uint()})
 	r.buffers, e.call.buffers = e.call.buffers, nil
+	if c.broken { // what the handle stood for may be long over
+		k.requests[h.Uint()] = nil
+	}
 	k.requests[h.Uint()] = append(k.requests[h.Uint()], r)
 }
 
@@ -54,9 +57,9 @@ func (c *Checker) keep(k *rank, e *event) {
 func (c *Checker) start(k *rank, r *request, caller *event) {
 	e := *r.persistent.event
 	record := *e.Record
-	record.Caller, record.Thread = caller.Caller, caller.Thread
+	record.Caller, record.Thread, record.Start = caller.Caller, caller.Thread, caller.Start
 	e.Record = &record
-	e.call = &call{now: k.now()}
+	e.call = newCall(k)
 	e.name = strings.TrimSuffix(e.name, "_init")
 	m := k.comm(e.In("comm").Uint())
 	if m == nil {
@@ -65,6 +68,7 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 	r.active = true
 	r.send, r.receive, r.meeting = nil, nil, nil
 	switch {
+	case r.persistent.base != "" && c.broken:
 	case r.persistent.base != "":
 		c.enter(k, &e, m, r.persistent.base)
 		r.meeting = e.call.meeting
@@ -74,7 +78,12 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 	case receives(e.name):
 		r.receive = c.expects(k, &e, m, int(e.In("source").Int()), int(e.In("tag").Int()))
 	}
-	c.enterBuffers(k, &e)
+	if r.send != nil {
+		caller.call.sent = append(caller.call.sent, r.send)
+	}
+	if c.follow == nil {
+		c.enterBuffers(k, &e)
+	}
 	r.buffers = e.call.buffers
 }
 
@@ -94,6 +103,7 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 		c.received(r.receive.comm, k, r.receive, from, tag)
 	}
 	if r.synchronous && r.send != nil && r.send.receive != nil {
+		k.current.await(r.send.receive.site.rank, r.send.receive.site.start)
 		k.clock.join(r.send.receive.clock)
 	}
 	if r.meeting != nil {

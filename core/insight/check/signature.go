@@ -22,6 +22,9 @@ func (k *rank) contents(count int64, h uint64) (s contents) {
 		return s
 	}
 	s.bytes = count * t.Size()
+	if len(k.clock) == 0 { // who follows only asks for no more
+		return s
+	}
 	if s.runs, s.known = t.Signature(count, mostRuns); !s.known {
 		s.runs = nil
 	}

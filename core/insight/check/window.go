@@ -56,7 +56,7 @@ type exposure struct {
 	target    int
 	origins   []int
 	clock     vector
-	completed map[int]vector
+	completed map[int]completion
 	done      []*operation // that are complete at the target when the epoch ends
 	number    map[int]int  // which epoch of the pair it is
 	at        moment
@@ -65,12 +65,18 @@ type exposure struct {
 	unchecked bool
 }
 
+// completion is the end of an access epoch at an origin.
+type completion struct {
+	clock vector
+	site  *site
+}
+
 // turns counts the epochs of an origin at a target.
 type turns struct {
 	started, posted int
-	completed       map[int]vector // by the number of the epoch, of those that the target has not posted
-	early           []*operation   // of epochs that the target has not posted
-	unchecked       map[int]*site  // by the number of the epoch, who asserts that it has
+	completed       map[int]completion // by the number of the epoch, of those that the target has not posted
+	early           []*operation       // of epochs that the target has not posted
+	unchecked       map[int]*site      // by the number of the epoch, who asserts that it has
 }
 
 // makeWindow notes the window that a rank has got.
@@ -86,18 +92,19 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 			meets: &comm{members: meet.comm.members, counts: map[int]int{}}, parts: make([]part, len(meet.comm.members)),
 			open: map[int][]*operation{}, locks: map[int]*lockState{}, posts: map[int][]*exposure{},
 			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{}, started: map[int][]int{}, fences: map[int]int{}, noput: map[[2]int]*site{}}
+		for i, r := range w.meets.members { // which all have said before anybody has the window
+			w.parts[i] = meet.parts[r]
+		}
 		w.name = fmt.Sprintf("window %d", w.number)
 		w.meets.name = w.name
 		meet.window = w
 	}
-	p := part{base: e.In("base").Uint(), size: e.In("size").Uint(), unit: e.In("disp_unit").Int()}
+	p := partOf(e)
 	if v := e.Out("baseptr"); v.Given() {
 		p.base = v.Uint()
 	}
-	if w.dynamic {
-		p.unit = 1
-	}
 	k.wins[e.Out("win").Uint()] = w
+	e.call.window = w
 	w.hints = hintsOf(k, e)
 	if i := slices.Index(w.meets.members, k.number); i >= 0 {
 		p.known = true
@@ -108,6 +115,15 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 		}
 		c.hintsOfWindow(k, e, w)
 	}
+}
+
+// partOf returns what a call says of its rank's part of the window that it makes.
+func partOf(e *event) part {
+	p := part{base: e.In("base").Uint(), size: e.In("size").Uint(), unit: e.In("disp_unit").Int()}
+	if e.name == "MPI_Win_create_dynamic" {
+		p.unit = 1
+	}
+	return p
 }
 
 // lockOf returns what is known of a target's lock.
@@ -151,7 +167,7 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	case "MPI_Win_post":
 		c.posted(k, e, w)
 	case "MPI_Win_complete":
-		w.completes(k)
+		w.completes(k, k.site(e))
 	case "MPI_Win_unlock", "MPI_Win_unlock_all":
 		for _, h := range k.held {
 			if h.window != w || e.name == "MPI_Win_unlock" && h.target != w.meets.world(k, int(e.In("rank").Int())) {
@@ -176,16 +192,16 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 }
 
 // completes ends an access epoch, as far as its targets are concerned: their epochs end later.
-func (w *window) completes(k *rank) {
+func (w *window) completes(k *rank, s *site) {
 	for _, target := range w.started[k.number] {
 		t := w.turnsOf(k.number, target)
 		if x := w.exposureOf(k.number, target, t.started-1); x != nil {
-			x.completed[k.number] = k.clock.clone()
+			x.completed[k.number] = completion{k.clock.clone(), s}
 		} else { // it has not been posted
 			if t.completed == nil {
-				t.completed = map[int]vector{}
+				t.completed = map[int]completion{}
 			}
-			t.completed[t.started-1] = k.clock.clone()
+			t.completed[t.started-1] = completion{k.clock.clone(), s}
 		}
 	}
 	delete(w.started, k.number)
@@ -199,7 +215,7 @@ func (w *window) completes(k *rank) {
 
 // posted begins an exposure epoch.
 func (c *Checker) posted(k *rank, e *event, w *window) {
-	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(), completed: map[int]vector{},
+	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(), completed: map[int]completion{},
 		number: map[int]int{}}
 	x.at, x.site = e.call.now, k.site(e)
 	x.unchecked = e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
@@ -213,7 +229,7 @@ func (c *Checker) posted(k *rank, e *event, w *window) {
 		t := w.turnsOf(origin, k.number)
 		x.number[origin] = t.posted
 		t.posted++
-		if v := t.completed[x.number[origin]]; v != nil {
+		if v, is := t.completed[x.number[origin]]; is {
 			x.completed[origin] = v
 			delete(t.completed, x.number[origin])
 		}
@@ -281,6 +297,11 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 		}
 	case "MPI_Win_start":
 		w.epochs[k.number] = "start"
+		for _, t := range w.started[k.number] {
+			if x := w.exposureOf(k.number, t, w.turnsOf(k.number, t).started-1); x != nil {
+				e.call.await(x.site.rank, x.site.start)
+			}
+		}
 	case "MPI_Win_complete":
 		delete(w.epochs, k.number)
 		w.completed(c, k)
@@ -349,7 +370,8 @@ func (c *Checker) waited(k *rank, w *window) {
 	x := posts[0]
 	w.posts[k.number] = posts[1:]
 	for _, v := range x.completed {
-		k.clock.join(v)
+		k.current.await(v.site.rank, v.site.start)
+		k.clock.join(v.clock)
 	}
 	for _, o := range x.done {
 		c.doneThere(o, k.now())
@@ -398,7 +420,7 @@ func (c *Checker) started(k *rank, e *event, w *window) {
 		t := w.turnsOf(k.number, target)
 		turn := t.started
 		t.started++
-		if e.In("assert").Int()&abi.MPI_MODE_NOCHECK == 0 {
+		if c.follow != nil || e.In("assert").Int()&abi.MPI_MODE_NOCHECK == 0 {
 			continue
 		}
 		if x := w.exposureOf(k.number, target, turn); x == nil {
