@@ -45,6 +45,19 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	if len(listeners) == 0 {
 		return nil, nil
 	}
+	// A trace tells what the others have found.
+	listeners = slices.Clone(listeners)
+	slices.SortStableFunc(listeners, func(a, b listener) int {
+		_, before := b.(*traceListener)
+		_, behind := a.(*traceListener)
+		switch {
+		case before && !behind:
+			return -1
+		case behind && !before:
+			return 1
+		}
+		return 0
+	})
 	o := &observation{listeners: listeners, stop: make(chan struct{}), done: make(chan error, 1)}
 	var err error
 	if o.library, err = insightLibrary(); err != nil {

@@ -22,6 +22,7 @@
 //	allocation.go  the hosts that Slurm has given
 //	preflight.go   looking at hosts before a job
 //	page.go        gompirun report: a page made of a trace
+//	trace.go       gompirun --trace: the trace
 //	remote.go      jobs on other hosts, which another launcher starts
 //	leftover.go    what ranks leave running
 //

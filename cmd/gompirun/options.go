@@ -58,6 +58,8 @@ For the job, before the first program:
                           the three things that cost most; or write it to FILE as JSON; see docs/INSIGHT.md
   --check, --check=FILE   tell of accesses to memory that MPI calls conflicting, and that nothing orders (also when all went well this
                           time), on standard error, and to FILE as JSON; then the exit status is 3; see docs/INSIGHT.md
+  --trace FILE            write every call of every rank to FILE as a timeline with arrows, for Perfetto, chrome://tracing
+                          and gompirun report; see docs/INSIGHT.md
   --records FILE          write every call of every rank to FILE, a line each, with its arguments; see docs/INSIGHT.md
   --preflight             instead of a program: which of the hosts can connect to which, by which of their addresses, how fast, and what
                           is wrong where they cannot; then the exit status is 1
@@ -214,6 +216,10 @@ var table = []option{
 	}},
 	{names: []string{"records"}, value: "file", job: true, set: func(p *parser, v string) error {
 		p.opts.listeners = append(p.opts.listeners, &recordWriter{path: v})
+		return nil
+	}},
+	{names: []string{"trace"}, value: "file", job: true, set: func(p *parser, v string) error {
+		p.opts.listeners = append(p.opts.listeners, &traceListener{path: v})
 		return nil
 	}},
 	{names: []string{"q", "quiet"}, job: true,

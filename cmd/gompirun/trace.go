@@ -1,0 +1,293 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"gompirma/cmd/internal/trace"
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+	"gompirma/core/insight/check"
+	"gompirma/core/version"
+)
+
+// traceListener writes every call into a trace file while the job runs: --trace.
+type traceListener struct {
+	path    string
+	job     *job
+	file    *os.File
+	to      *trace.Writer
+	flushed time.Duration
+	model   *check.Checker
+	order   insight.Order
+
+	began   time.Duration // the job's start, as CLOCK_MONOTONIC
+	started time.Time     // the same as date and time
+	kinds   []trace.Kind  // by function
+	threads map[[2]int]bool
+	windows map[*check.Window]*tracedWindow
+	byAge   []*tracedWindow
+	comms   map[*check.Comm]string
+	used    map[string]bool // names of windows and communicators
+	arrows  uint64
+}
+
+// tracedWindow is a window with its name in the file. That is settled by the first call that does more with it than
+// making it and naming it; those are held back until then.
+type tracedWindow struct {
+	*check.Window
+	name string
+	held []trace.Event
+}
+
+// mode asks for no waiting: what does not fit is lost, and counted, so that the times are the program's.
+func (l *traceListener) mode() insight.Mode { return insight.Records | insight.Entries }
+
+func (l *traceListener) begin(j *job) (err error) {
+	l.job = j
+	if l.file, err = os.Create(l.path); err != nil {
+		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
+	}
+	l.began, l.started = monotonic(), time.Now()
+	l.to = trace.NewWriter(l.file)
+	l.threads, l.used = map[[2]int]bool{}, map[string]bool{}
+	l.windows, l.comms = map[*check.Window]*tracedWindow{}, map[*check.Comm]string{}
+	for _, f := range abi.Functions() {
+		l.kinds = append(l.kinds, kindOfCall(f))
+	}
+	names := l.nodeNames()
+	for i := range j.ranks {
+		l.to.Process(i, names[j.nodeOf(i).number])
+	}
+	l.model = check.Follow(len(j.ranks), l.returned)
+	memory := j.observation.memory
+	l.order.Use = func(rank int, r *insight.Record) {
+		if memory.Rank(rank).Broken() {
+			l.model.Broken()
+		}
+		l.model.Record(rank, r)
+	}
+	return l.to.Flush()
+}
+
+// nodeNames are the host's name, for each node that it pretends to be.
+func (l *traceListener) nodeNames() (names []string) {
+	host, _ := os.Hostname()
+	for i := range l.job.nodes {
+		name := host
+		if len(l.job.nodes) > 1 {
+			name = fmt.Sprintf("%s, node %d", host, i)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func (l *traceListener) record(rank int, r *insight.Record) { l.order.Add(rank, r) }
+
+// looked writes what has come. The file is handed on every so often, so that little is lost with gompirun.
+func (l *traceListener) looked(until time.Duration) {
+	l.order.Until(until)
+	if now := monotonic(); now-l.flushed > 100*time.Millisecond {
+		l.flushed = now
+		_ = l.to.Flush() // Close returns the error
+	}
+}
+
+// returned writes a call.
+func (l *traceListener) returned(c *check.Call) {
+	end := c.End
+	if c.Entry { // it never returned
+		end = monotonic()
+	}
+	if key := [2]int{c.Rank, c.Thread}; !l.threads[key] {
+		l.threads[key] = true
+		l.to.Thread(c.Rank, c.Thread, fmt.Sprintf("thread %d", c.Thread))
+	}
+	e := trace.NewEvent(l.kinds[c.Number], c.Function.Name, c.Rank, c.Thread, int64(c.Start-l.began), int64(end-c.Start))
+	e.Target, e.Dest, e.Source, e.Tag, e.Bytes = c.Target, c.Dest, c.Source, c.Tag, c.Bytes
+	e.Disp, e.Span, e.Waited, e.For = c.Disp, c.Span, int64(c.Waited), c.For
+	if c.Comm != nil {
+		e.Comm = l.comm(c.Comm)
+	}
+	for _, s := range c.Got {
+		l.arrows++
+		l.to.Flow(trace.Flow{ID: l.arrows, Rank: s.Rank, Thread: s.Thread, Time: int64(s.Start-l.began) + 1})
+		l.to.Flow(trace.Flow{ID: l.arrows, End: true, Rank: c.Rank, Thread: c.Thread,
+			Time: int64(max(c.Start, end-1) - l.began)})
+	}
+	if c.Window == nil {
+		l.to.Event(e)
+		return
+	}
+	w := l.windows[c.Window]
+	if w == nil {
+		w = &tracedWindow{Window: c.Window}
+		l.windows[c.Window] = w
+		l.byAge = append(l.byAge, w)
+	}
+	if w.name == "" {
+		w.held = append(w.held, e)
+		if !preparing(c.Function) {
+			l.settle(w)
+		}
+		return
+	}
+	e.Window = w.name
+	l.to.Event(e)
+}
+
+// settle gives a window its name.
+func (l *traceListener) settle(w *tracedWindow) {
+	w.name = l.unique(cmp.Or(w.Label(), fmt.Sprintf("window %d", w.Number())))
+	for _, e := range w.held {
+		e.Window = w.name
+		l.to.Event(e)
+	}
+	w.held = nil
+}
+
+func (l *traceListener) comm(m *check.Comm) string {
+	name, is := l.comms[m]
+	if !is {
+		if name = m.Label(); m.Number() > 0 { // the others have their names from the standard
+			name = l.unique(cmp.Or(name, fmt.Sprintf("communicator %d", m.Number())))
+		}
+		l.comms[m] = name
+	}
+	return name
+}
+
+// unique adds a number to a name that another object has.
+func (l *traceListener) unique(name string) string {
+	base := name
+	for n := 2; l.used[name]; n++ {
+		name = fmt.Sprintf("%s %d", base, n)
+	}
+	l.used[name] = true
+	return name
+}
+
+// preparing reports whether f makes a window or is about its name.
+func preparing(f *abi.Function) bool {
+	name := strings.TrimSuffix(f.Name, "_c")
+	return strings.HasPrefix(name, "MPI_Win_create") || strings.HasPrefix(name, "MPI_Win_allocate") ||
+		name == "MPI_Win_set_name" || name == "MPI_Win_get_name" || name == "MPI_Win_set_errhandler"
+}
+
+// kindOfCall returns what a function is in a trace.
+func kindOfCall(f *abi.Function) trace.Kind {
+	const pointToPoint, partitioned, collectives, topologies = 3, 4, 6, 8
+	name := strings.TrimPrefix(strings.TrimSuffix(f.Name, "_c"), "MPI_")
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(f.Params, func(p *abi.Param) bool { return slices.Contains(words, p.Name) })
+	}
+	use, uses := insight.UseOf(f)
+	switch {
+	case uses && !use.Waits(), name == "Rput", name == "Rget":
+		return trace.RMA
+	case uses, has("win") && (insight.Collective(f) || name == "Win_test" || name == "Win_sync" || name == "Win_attach" ||
+		name == "Win_detach"):
+		return trace.Sync
+	case f.Chapter == pointToPoint && (has("comm", "request", "array_of_requests", "message") && !strings.Contains(name,
+		"uffer")), f.Chapter == partitioned:
+		return trace.Message
+	case has("comm") && (f.Chapter == collectives || insight.Collective(f)), f.Chapter == topologies &&
+		strings.Contains(strings.ToLower(name), "neighbor_a"):
+		return trace.Collective
+	}
+	return trace.Other
+}
+
+// end writes what has not come to its end, and what is known of the job. It comes after the end of --check.
+func (l *traceListener) end() error {
+	l.looked(math.MaxInt64)
+	memory := l.job.observation.memory
+	l.model.Unfinished(func(c *check.Call) {
+		if !memory.Rank(c.Rank).Broken() { // else its return may have been lost
+			l.returned(c)
+		}
+	})
+	about := trace.Job{Producer: "gompirma " + version.String, Command: strings.Join(os.Args, " "),
+		Started: l.started.Format(time.RFC3339), Ranks: memory.Ranks(), Nodes: l.nodeNames(), Windows: []trace.Window{},
+		Conflicts: []trace.Conflict{}}
+	if l.job.verdict != nil {
+		about.ExitStatus = l.job.verdict.status
+	}
+	lost, losers := int64(0), []int(nil)
+	for i := range memory.Ranks() {
+		n := int64(memory.Rank(i).Dropped())
+		about.NodeOf = append(about.NodeOf, l.job.nodeOf(i).number)
+		about.Dropped = append(about.Dropped, n)
+		if lost += n; n > 0 {
+			losers = append(losers, i)
+		}
+	}
+	for _, w := range l.byAge {
+		if w.name == "" {
+			l.settle(w)
+		}
+		one := trace.Window{Name: w.name, Sizes: make([]int64, memory.Ranks()), Dynamic: w.Dynamic()}
+		for i := range one.Sizes {
+			one.Sizes[i] = trace.None
+		}
+		w.Sizes(func(rank int, size int64) { one.Sizes[rank] = size })
+		about.Windows = append(about.Windows, one)
+	}
+	for _, other := range l.job.observation.listeners {
+		if c, is := other.(*checkListener); is {
+			about.Checked = true
+			about.Conflicts = l.conflicts(c.checker.Findings())
+		}
+	}
+	err := l.to.Close(about)
+	if e := l.file.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
+	}
+	if lost > 0 && !l.job.opts.quiet {
+		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls are missing, as there was no room for them in the "+
+			"rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers), envRing), true)
+	}
+	return nil
+}
+
+// conflicts are the findings of --check, races first.
+func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
+	all := []trace.Conflict{}
+	order := []string{"race", "buffer", "epoch", "freed"}
+	rank := func(f *check.Finding) int {
+		if i := slices.Index(order, f.Kind); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	findings = slices.Clone(findings)
+	slices.SortStableFunc(findings, func(a, b *check.Finding) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Times, a.Times))
+	})
+	for _, f := range findings {
+		c := trace.Conflict{What: strings.Join(strings.Fields(f.Kind+" "+f.Name+" "+f.Object), " "), Window: f.Window,
+			Target: f.Target, From: int64(f.First), To: int64(f.First + f.Bytes), Count: int64(f.Times), Advice: f.Advice,
+			Accesses: []trace.Access{}}
+		for _, w := range l.byAge {
+			if f.Window != "" && w.Plain() == f.Window {
+				c.Window = w.name
+				break
+			}
+		}
+		for _, p := range f.Places {
+			c.Accesses = append(c.Accesses, trace.Access{Rank: p.Rank, Thread: p.Thread, Call: p.Call, File: p.Place.File,
+				Line: p.Place.Line, Function: p.Place.Function, Epoch: p.Epoch})
+		}
+		all = append(all, c)
+	}
+	return all
+}
