@@ -17,7 +17,7 @@ build: ## library, launcher, compiler wrappers and headers into build/
 	@scripts/build.sh "$(BUILD)"
 	@echo "built in $(BUILD)"
 
-demo: ## build and run the three examples, with a report; TEXT=file counts other words
+demo: ## build and run the examples, with a report; TEXT=file counts other words
 	@scripts/deps.sh demo
 	@scripts/demo.sh "$(BUILD)" $(TEXT)
 

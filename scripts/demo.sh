@@ -30,7 +30,7 @@ example() {
 	report+=("$(printf '%-10s%s (%d s)' "$result" "$title" $((SECONDS - begin)))")
 }
 report=()
-rm -f "$out"/*.png
+rm -f "$out"/*.png "$out"/report.html
 
 example histogram "words of $text, counted with MPI_Accumulate and MPI_Compare_and_swap" histogram "$text"
 for sync in fence pscw flush; do
@@ -38,8 +38,36 @@ for sync in fence pscw flush; do
 done
 example mandelbrot 'Mandelbrot set, rows handed out by MPI_Fetch_and_op' mandelbrot "$out/mandelbrot.png"
 
+# A mistake is found, and its line: gompirun's status is 3 then.
+title='a fence is missing in a halo exchange: --check finds it'
+begin=$SECONDS
+result=FAILED
+printf '\n== %s\n   gompirun -n %d --check racy_halo\n' "$title" "$ranks"
+timeout 120 "$build/bin/gompirun" -n "$ranks" --check "$build/examples/racy_halo" >"$out/racy_halo.txt" 2>&1 </dev/null
+status=$?
+line=$(grep -o -m 1 'racy_halo\.c:[0-9]*' "$out/racy_halo.txt")
+if [ "$status" -eq 3 ] && [ -n "$line" ]; then result=found; else failed=1; fi
+sed 's/^/   /' "$out/racy_halo.txt" | head -n 12
+report+=("$(printf '%-10s%s, at %s (%d s)' "$result" "$title" "${line:-no line}" $((SECONDS - begin)))")
+
+# A page of where the time of a run went.
+title='heat equation as a timeline: --trace, gompirun report'
+begin=$SECONDS
+result=FAILED
+printf '\n== %s\n   gompirun -n %d --trace=trace.json heat fence; gompirun report trace.json -o report.html\n' "$title" "$ranks"
+if timeout 120 "$build/bin/gompirun" -n "$ranks" --trace="$out/trace.json" "$build/examples/heat" fence "$out/heat-fence.png" \
+	--steps 200 >"$out/trace.txt" 2>&1 </dev/null &&
+	timeout 120 "$build/bin/gompirun" report "$out/trace.json" -o "$out/report.html" >>"$out/trace.txt" 2>&1; then
+	result=written
+else
+	failed=1
+fi
+sed 's/^/   /' "$out/trace.txt"
+report+=("$(printf '%-10s%s (%d s)' "$result" "$title" $((SECONDS - begin)))")
+
 printf '\n== report\n'
 printf '%s\n' "${report[@]}"
+if [ -s "$out/report.html" ]; then echo "page      $out/report.html"; fi
 for picture in "$out"/*.png; do if [ -s "$picture" ]; then echo "picture   $picture"; fi; done
 if [ "$failed" -ne 0 ]; then echo 'demo: something failed' >&2; fi
 exit "$failed"
