@@ -10,8 +10,9 @@ out=$1
 export cc="${CC:-gcc}" work="$out/obj/insight"
 library=$out/lib/libgompirma-insight.so
 
-stamp=$(cat capi/insight/* capi/base/order.h include/mpi_rma.h scripts/insight.sh | cksum; $cc --version | head -n 1; echo "$cc")
-if [ -e "$library" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
+stamp=$(cat capi/insight/* capi/access/* capi/base/order.h include/mpi_rma.h scripts/insight.sh | cksum; $cc --version | head -n 1; echo "$cc")
+access=$out/lib/libgompirma-access.so
+if [ -e "$library" ] && [ -e "$access" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 rm -rf "$work"
 mkdir -p "$work"
 # As many at a time as there are processors.
@@ -20,5 +21,15 @@ for source in capi/insight/*.c; do printf '%s\0' "$(basename "$source" .c)"; don
 		-c "capi/insight/$0.c" -o "$work/$0.o"'
 $cc -shared -o "$work/linked" "$work"/*.o -lpthread -ldl -Wl,-soname,libgompirma-insight.so -Wl,-z,defs -Wl,-z,now
 mv "$work/linked" "$library"
-rm "$work"/*.o
+# What programs link with that `gompicc --check` has compiled. It must not be called by itself: no built-in functions.
+wide=; if [ "$(uname -m)" = x86_64 ]; then wide=-mcx16; fi
+for source in calls gather; do
+	$cc -std=gnu11 -O2 -fPIC -fno-builtin $wide -fvisibility=hidden -Wall -Wextra -Werror -Icapi -c "capi/access/$source.c" -o "$work/access_$source.obj"
+done
+$cc -shared -o "$work/linked" "$work"/*.obj -ldl -Wl,-soname,libgompirma-access.so -Wl,-z,now
+mv "$work/linked" "$access"
+mkdir -p "$out/lib/gompirma/abi" "$out/lib/gompirma/check"
+ln -sfn ../../libgompirma-access.so "$out/lib/gompirma/abi/libgompirma-access.so"
+ln -sfn ../../libgompirma-access.so "$out/lib/gompirma/check/libtsan.so"
+rm "$work"/*.o "$work"/*.obj
 echo "$stamp" >"$work/stamp"

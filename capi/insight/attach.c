@@ -204,6 +204,7 @@ static void claim_rank(void) {
 	if (pthread_key_create(&insight_key, thread_ends) != 0)
 		return;
 	pthread_atfork(NULL, NULL, forked);
+	gompi_insight_find_accesses();
 	gompi_store_release(&insight_attached, 1); // pairs with the acquire in gompi_insight_enter
 }
 

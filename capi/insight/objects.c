@@ -81,6 +81,14 @@ static struct gompi_insight_object *find_object(uintptr_t address) {
 	return object;
 }
 
+void gompi_insight_object_of(struct gompi_insight_thread *t, uintptr_t address) {
+	struct gompi_insight_object *object = find_object(address);
+	if (object != NULL && !is_binding(object)) {
+		t->low = object->low;
+		t->size = object->high - object->low;
+	}
+}
+
 uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address) {
 	const uintptr_t *frame = (const uintptr_t *)t->frame;
 	for (int depth = 0; depth < 8; depth++) {

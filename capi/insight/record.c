@@ -15,6 +15,8 @@ const char gompi_insight_absent[1];
 
 void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void *caller) {
 	uintptr_t address = (uintptr_t)caller;
+	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES)
+		gompi_insight_flush(t);
 	if (__builtin_expect(address - t->low >= t->size, 0))
 		address = gompi_insight_caller(t, address);
 	t->truncated = false;
@@ -167,6 +169,16 @@ void gompi_insight_entered(struct gompi_insight_thread *t) {
 		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
 }
 
-void gompi_insight_write(struct gompi_insight_thread *t) { to_ring(t, 0, false); }
+void gompi_insight_write_words(struct gompi_insight_thread *t) { to_ring(t, 0, false); }
 
-void gompi_insight_write_alone(struct gompi_insight_thread *t) { to_ring(t, 0, true); }
+void gompi_insight_write(struct gompi_insight_thread *t) {
+	to_ring(t, 0, false);
+	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES)
+		gompi_insight_learn(t);
+}
+
+void gompi_insight_write_alone(struct gompi_insight_thread *t) {
+	to_ring(t, 0, true);
+	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES)
+		gompi_insight_learn(t);
+}

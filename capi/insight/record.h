@@ -162,6 +162,15 @@ void gompi_insight_write_alone(struct gompi_insight_thread *t);
 // Returns true if the outputs of a call have a value.
 static inline bool gompi_insight_made(int rc) { return rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS; }
 
+// The same without looking at what it is.
+void gompi_insight_write_words(struct gompi_insight_thread *t);
+
+// What the program's own loads and stores need (access.c): finds libgompirma-access.so; passes on what that has
+// gathered; learns from a record which memory is of interest.
+void gompi_insight_find_accesses(void);
+void gompi_insight_flush(struct gompi_insight_thread *t);
+void gompi_insight_learn(struct gompi_insight_thread *t);
+
 // Returns true if a test is to be recorded: those that find nothing come by thousands.
 bool gompi_insight_found(struct gompi_insight_thread *t, int rc, const int *flag);
 
@@ -187,6 +196,9 @@ bool gompi_insight_inter(MPI_Comm comm);
 // Returns the address in the application that a wrapper which returns to an address was called from, and has its object
 // in the table.
 uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address);
+
+// Has the object of an address in the table.
+void gompi_insight_object_of(struct gompi_insight_thread *t, uintptr_t address);
 
 // The part of this process' rank, and the job; NULL: nobody reads.
 extern struct gompi_insight_part *gompi_insight_part;

@@ -112,7 +112,9 @@ func (o *observation) start(j *job) error {
 	go func() {
 		o.done <- o.memory.Follow(o.stop, func(rank int, r *insight.Record) {
 			for _, l := range o.listeners {
-				l.record(rank, r)
+				if _, is := l.(*checkListener); is || r.Function != nil {
+					l.record(rank, r)
+				}
 			}
 		}, func(until time.Duration) {
 			for _, l := range o.listeners {

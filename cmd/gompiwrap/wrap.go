@@ -48,6 +48,7 @@ func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
 type wrapper struct {
 	lang   language
 	abi    bool // link with libmpi_abi, not with libgompirma
+	check  bool // loads and stores are to be seen by gompirun --check
 	eight  bool // Fortran's INTEGERs have 8 bytes, and there are bindings for those
 	prefix string
 	getenv func(string) string
@@ -79,6 +80,9 @@ next:
 			continue
 		case "--abi", "-mpi-abi": // the second is MPICH's
 			w.abi = true
+			continue
+		case "--check":
+			w.check = true
 			continue
 		case "-compile-info", "-compile_info", "-link-info", "-link_info":
 			show = strings.ReplaceAll(query[1:], "_", "-")
@@ -138,7 +142,7 @@ next:
 		return action{print: true, text: fmt.Sprintf("gompirma %s (%s)", version.String, w.lang.name)}, nil
 	case "help":
 		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; " +
-			"-show, -compile-info, -link-info; --abi"}, nil
+			"-show, -compile-info, -link-info; --abi; --check"}, nil
 	}
 	return action{}, fmt.Errorf("unrecognized option -showme:%s (-showme:help lists what there is)", show)
 }
@@ -234,6 +238,12 @@ func (w wrapper) compileFlags() []string {
 	if dir := w.moduleDir(); dir != "" { // what the compiler that made the modules needs for mpif.h
 		flags = append(flags, fields(w.read(filepath.Join(dir, "flags")))...)
 	}
+	if w.check {
+		flags = append(flags, checkFlags...)
+		if w.lang.name != langFortran.name { // which has no such functions: its compiler calls them by itself
+			flags = append(flags, checkFunctions...)
+		}
+	}
 	return flags
 }
 
@@ -246,11 +256,26 @@ func (w wrapper) linkFlags() []string {
 	} else {
 		flags = append(flags, "-Wl,-rpath,"+dir, "-Wl,--enable-new-dtags")
 	}
+	if w.check { // in a folder of its own it has the name of the sanitizer's library, which the compiler links with
+		flags = append(flags, "-L"+filepath.Join(w.prefix, "lib/gompirma/check"), "-lgompirma-access")
+		for _, f := range wrapped {
+			flags = append(flags, "-Wl,--wrap="+f)
+		}
+	}
 	for _, name := range w.libraries() {
 		flags = append(flags, "-l"+name)
 	}
 	return flags
 }
+
+// checkFlags have the compiler call libgompirma-access.so at each load and store. It warns of fences, which that does not
+// follow.
+var checkFlags = []string{"-fsanitize=thread", "-g", "-Wno-tsan"}
+
+// checkFunctions has C call what else accesses memory, where the linker has these calls come to that library.
+var checkFunctions = []string{"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"}
+
+var wrapped = []string{"memcpy", "memmove", "memset", "__memcpy_chk", "__memmove_chk", "__memset_chk"}
 
 // separate lists the compiler options whose value is the next argument, so that it is no input file.
 var separate = map[string]bool{

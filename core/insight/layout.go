@@ -10,6 +10,7 @@ const (
 	Entries                  // those that may wait also when they are entered
 	Waits                    // who finds the ring full waits; else the record is lost and counted
 	Polls                    // also tests that found nothing, which are counted only
+	Own                      // also what the program itself does with memory, where it tells
 )
 
 // The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/z_layout.h.
@@ -181,6 +182,8 @@ var Constants = []Constant{
 	{"MODE_ENTRIES", int64(Entries)},
 	{"MODE_WAITS", int64(Waits)},
 	{"MODE_POLLS", int64(Polls)},
+	{"MODE_ACCESSES", int64(Own)},
+	{"ACCESSES", int64(ownAccesses)},
 	{"FLAG_ENTRY", int64(flagEntry)},
 	{"FLAG_TRUNCATED", int64(flagTruncated)},
 	{"STATE_GIVEN", int64(Given)},

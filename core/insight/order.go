@@ -2,6 +2,7 @@ package insight
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,10 +15,24 @@ type Order struct {
 }
 
 func (r *Record) time() time.Duration {
-	if r.Entry {
+	if r.Entry || r.operates() {
 		return r.Start
 	}
 	return r.End
+}
+
+// operates reports whether the call is an operation on a window. It notices nothing of others, and those may notice it
+// before it returns.
+func (r *Record) operates() bool {
+	if r.Function == nil {
+		return false
+	}
+	switch strings.TrimSuffix(strings.TrimPrefix(r.Function.Name, "MPI_"), "_c") {
+	case "Put", "Accumulate", "Rput", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op",
+		"Compare_and_swap":
+		return true
+	}
+	return false
 }
 
 // Add takes a record, which is copied.

@@ -22,6 +22,7 @@ type Record struct {
 	Result    int64         // 0 in a record of the entry
 	Inputs    []Value       // in the order of Plan
 	Outputs   []Value       // in the order of Plan; none in a record of the entry
+	Accesses  []Access      // what the program itself has done: then it is no call, and Function is nil
 }
 
 // Value is a parameter in a record.
@@ -136,6 +137,12 @@ func (r *Record) Decode(words []uint64) error {
 		return errShort
 	}
 	number, flags := int(words[0]&0xffff), words[0]>>16&0xffff
+	if number == ownAccesses {
+		*r = Record{Number: number, Thread: int(words[1]), Start: time.Duration(words[2]), End: time.Duration(words[3])}
+		var err error
+		r.Accesses, err = own(words[HeadWords:])
+		return err
+	}
 	if number >= len(abi.Functions()) {
 		return fmt.Errorf("a record is of function %d, which does not exist", number)
 	}

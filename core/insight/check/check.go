@@ -115,6 +115,10 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 // Record takes the next record of a rank.
 func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
+	if r.Function == nil {
+		c.own(k, r)
+		return
+	}
 	e := &event{Record: r, name: strings.TrimSuffix(r.Function.Name, "_c")}
 	k.tick()
 	if r.Entry {

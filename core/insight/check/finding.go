@@ -77,6 +77,11 @@ func (c *Checker) add(owner int, a *access, start vector) {
 			}
 		}
 	}
+	c.addOwned(owner, a, start)
+}
+
+// addOwned does the same where the memory is surely the rank's own.
+func (c *Checker) addOwned(owner int, a *access, start vector) {
 	s := c.ranks[owner].space
 	a.owner = owner
 	s.each(a, func(x *access) {
@@ -99,6 +104,9 @@ func (c *Checker) endAccess(a *access, at moment) {
 // harmless reports whether two accesses need no order: accumulates that are atomic to each other, and what a lock keeps
 // apart.
 func harmless(a, b *access) bool {
+	if a.sees(b) || b.sees(a) {
+		return true
+	}
 	if a.kind == updates && b.kind == updates && a.element == b.element && a.element != 0 && a.win == b.win {
 		same := a.win != nil && a.win.hints["accumulate_ops"] == "same_op"
 		if a.op == b.op || !same && (a.op == abi.MPI_NO_OP || b.op == abi.MPI_NO_OP) || a.op == anyOp || b.op == anyOp {
@@ -125,6 +133,8 @@ func (a *access) lockedAt() int { return a.owner }
 
 func describe(a *access) string {
 	switch {
+	case a.site.name == "":
+		return "is done by the program"
 	case a.win != nil && a.kind == reads:
 		return "reads the target's memory"
 	case a.win != nil && a.kind == writes:

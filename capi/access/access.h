@@ -1,0 +1,55 @@
+// libgompirma-access.so: what gcc's -fsanitize=thread calls, in programs that `gompicc --check` has compiled, for each
+// load and store. It gathers those to memory that is of interest, and hands them to libgompirma-insight.so, which says
+// what is of interest and finds this library by the name of gompi_access_runtime. Without that it does nothing.
+//
+// It owns the gathered accesses (gather.c). The ranges of interest belong to libgompirma-insight.so, which alone
+// changes them (insight/access.c). Neither is part of libgompirma.so.
+#ifndef GOMPI_ACCESS_H
+#define GOMPI_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/order.h"
+
+enum {
+	GOMPI_ACCESS_VERSION = 1,
+	GOMPI_ACCESS_RANGES = 1024,
+	// What an access does: core/insight/access.go has the same.
+	GOMPI_ACCESS_LOAD = 0,
+	GOMPI_ACCESS_STORE = 1,
+	GOMPI_ACCESS_ATOMIC_STORE = 2,
+	GOMPI_ACCESS_ATOMIC_LOAD = 3,
+};
+
+struct gompi_access_runtime {
+	uint32_t version;
+	gompi_a32 ranges;  // how many there are; 0: nothing is of interest
+	gompi_a32 change;  // raised before and after each change of the ranges: odd while they change
+	gompi_a32 pending; // something has been gathered
+	gompi_a32 calls;   // raised at each call of MPI
+	gompi_a64 low[GOMPI_ACCESS_RANGES], high[GOMPI_ACCESS_RANGES]; // ascending, none touches the next
+
+	// Set by libgompirma-insight.so. Returns true if the thread is in no call of MPI.
+	bool (*_Atomic outside)(void);
+	// Passes on what has been gathered, by drain.
+	void (*_Atomic pass_on)(void);
+
+	// Takes what has been gathered by all threads, as groups of words: the place in the program, what the access does
+	// and the number of pieces (kind | pieces << 8), and for each piece its first byte, the length of each part of
+	// it, the distance of those, and how many there are. Returns how many words it has written; 0: there is no more.
+	size_t (*drain)(uint64_t *words, size_t room);
+};
+
+extern struct gompi_access_runtime gompi_access_runtime;
+
+// Notes an access to memory of interest.
+void gompi_access_gather(uintptr_t address, size_t size, unsigned kind, void *place);
+
+// Returns true if any of the bytes is of interest.
+bool gompi_access_wanted(uintptr_t address, size_t size);
+
+static inline bool gompi_access_on(void) { return __builtin_expect(gompi_load(&gompi_access_runtime.ranges) != 0, 0); }
+
+#endif

@@ -1,0 +1,342 @@
+// What a program does by itself, as far as libgompirma-access.so tells: which memory is of interest there, found from
+// the records of calls as they are written, and the records of what has been gathered, before the next call's.
+//
+// Of interest is the memory of windows, and each buffer of an operation from its call until all operations of that
+// window and target are complete.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "access/access.h"
+#include "insight/ask.h"
+
+// What calls have to do with it.
+enum { NOTHING, CREATE, ALLOCATE, SHARED, ATTACH, DETACH, QUERY, FREE, PUT, ACCUMULATE, FETCH,
+       SWAP, GET_ACCUMULATE, LOCK, UNLOCK, FLUSH, ENDS, ENDS_ASSERTED };
+static uint8_t what_for[GOMPI_INSIGHT_FUNCTIONS];
+
+struct extent {
+	uint64_t low, high;
+};
+enum { BUFFERS = 64, NOBODY = -1, SEVERAL = -2 };
+struct watched {
+	struct watched *next;
+	uint64_t win;
+	int64_t target; // of the operations that are under way
+	int locks;      // of this process
+	int memories, room, buffers;
+	struct extent *memory;
+	struct extent buffer[BUFFERS + 1]; // ascending, none touches the next
+};
+
+static _Atomic(struct gompi_access_runtime *) access_runtime;
+static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the windows
+static struct watched *access_windows;
+
+static void pass_on(void) {
+	struct gompi_insight_thread *t = gompi_insight_begin();
+	if (t == NULL)
+		return;
+	gompi_insight_flush(t);
+	gompi_insight_end(t);
+}
+
+static bool outside(void) { return gompi_insight_self.open || gompi_insight_self.frame == 0; }
+
+static void classify(void) {
+	static const struct {
+		const char *name;
+		uint8_t what;
+	} names[] = {{"Win_create", CREATE}, {"Win_allocate", ALLOCATE}, {"Win_allocate_shared", SHARED},
+		     {"Win_attach", ATTACH}, {"Win_detach", DETACH}, {"Win_shared_query", QUERY}, {"Win_free", FREE},
+		     {"Put", PUT}, {"Get", PUT}, {"Accumulate", ACCUMULATE}, {"Rput", PUT}, {"Rget", PUT}, {"Raccumulate", ACCUMULATE},
+		     {"Fetch_and_op", FETCH}, {"Compare_and_swap", SWAP}, {"Get_accumulate", GET_ACCUMULATE},
+		     {"Rget_accumulate", GET_ACCUMULATE}, {"Win_lock", LOCK}, {"Win_unlock", UNLOCK},
+		     {"Win_flush", FLUSH}, {"Win_flush_local", FLUSH}, {"Win_complete", ENDS}, {"Win_fence", ENDS_ASSERTED},
+		     {"Win_unlock_all", ENDS}, {"Win_flush_all", ENDS}, {"Win_flush_local_all", ENDS}};
+	for (int f = 0; f < GOMPI_INSIGHT_FUNCTIONS; f++)
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+			size_t n = strlen(names[i].name);
+			const char *name = gompi_insight_names[f] + strlen("MPI_");
+			if (strncmp(name, names[i].name, n) == 0 && (name[n] == 0 || strcmp(name + n, "_c") == 0))
+				what_for[f] = names[i].what;
+		}
+}
+
+void gompi_insight_find_accesses(void) {
+	struct gompi_access_runtime *r = dlsym(RTLD_DEFAULT, "gompi_access_runtime");
+	if (r == NULL || gompi_load(&access_runtime) != NULL || r->version != GOMPI_ACCESS_VERSION ||
+	    !(gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES))
+		return;
+	classify();
+	gompi_store(&r->outside, outside);
+	gompi_store(&r->pass_on, pass_on);
+	gompi_store_release(&access_runtime, r); // pairs with the acquire in gompi_insight_flush
+}
+
+void gompi_insight_flush(struct gompi_insight_thread *t) {
+	struct gompi_access_runtime *r = gompi_load_acquire(&access_runtime);
+	if (__builtin_expect(r == NULL, 1))
+		return;
+	gompi_add(&r->calls, 1);
+	while (gompi_load(&r->pending)) {
+		enum { HEAD = GOMPI_INSIGHT_HEAD_WORDS };
+		size_t n = r->drain(t->words + HEAD, GOMPI_INSIGHT_MAX_RECORD - HEAD);
+		if (n == 0)
+			break;
+		t->truncated = false;
+		t->used = HEAD + n;
+		t->words[0] = GOMPI_INSIGHT_ACCESSES;
+		t->words[1] = t->number;
+		t->words[2] = t->words[3] = gompi_insight_now(CLOCK_MONOTONIC);
+		t->words[4] = t->words[5] = 0;
+		for (size_t i = HEAD; i < t->used; i += 2 + 4 * (t->words[i + 1] >> 8))
+			if (t->words[i] - t->low >= t->size)
+				gompi_insight_object_of(t, t->words[i]);
+		gompi_insight_write_words(t);
+	}
+}
+
+static struct watched *window_at(uint64_t win, bool make) {
+	for (struct watched *w = access_windows; w != NULL; w = w->next)
+		if (w->win == win)
+			return w;
+	struct watched *w = make ? calloc(1, sizeof *w) : NULL;
+	if (w != NULL) {
+		w->win = win;
+		w->target = NOBODY;
+		w->next = access_windows;
+		access_windows = w;
+	}
+	return w;
+}
+
+static void drop_window(uint64_t win) {
+	for (struct watched **at = &access_windows; *at != NULL; at = &(*at)->next)
+		if ((*at)->win == win) {
+			struct watched *w = *at;
+			*at = w->next;
+			free(w->memory);
+			free(w);
+			return;
+		}
+}
+
+static bool add_memory(struct watched *w, uint64_t low, uint64_t size) {
+	if (w == NULL || size == 0 || low < 4096)
+		return false;
+	if (w->memories == w->room) {
+		int room = w->room ? 2 * w->room : 4;
+		struct extent *more = realloc(w->memory, room * sizeof *more);
+		if (more == NULL)
+			return false;
+		w->memory = more;
+		w->room = room;
+	}
+	w->memory[w->memories++] = (struct extent){low, low + size};
+	return true;
+}
+
+static int by_low(const void *a, const void *b) {
+	const struct extent *x = a, *y = b;
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+// Sorts extents and joins those that touch; if there are more than so many, also those that are closest.
+static int join_extents(struct extent *e, int n, int most) {
+	qsort(e, n, sizeof *e, by_low);
+	int m = 0;
+	for (int i = 0; i < n; i++) {
+		if (m > 0 && e[i].low <= e[m - 1].high) {
+			if (e[i].high > e[m - 1].high)
+				e[m - 1].high = e[i].high;
+		} else {
+			e[m++] = e[i];
+		}
+	}
+	while (m > most) {
+		int at = 1;
+		for (int i = 2; i < m; i++)
+			if (e[i].low - e[i - 1].high < e[at].low - e[at - 1].high)
+				at = i;
+		e[at - 1].high = e[at].high;
+		memmove(&e[at], &e[at + 1], (m - at - 1) * sizeof *e);
+		m--;
+	}
+	return m;
+}
+
+// Returns true if the buffer was not among those of the window.
+static bool add_buffer(struct watched *w, uint64_t address, int64_t count, uint64_t type) {
+	MPI_Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+	if (w == NULL || count <= 0 || type <= (uintptr_t)MPI_DATATYPE_NULL ||
+	    GOMPI_ASK(MPI_Type_get_extent_c, (MPI_Datatype)type, &lb, &extent) != MPI_SUCCESS ||
+	    GOMPI_ASK(MPI_Type_get_true_extent_c, (MPI_Datatype)type, &true_lb, &true_extent) != MPI_SUCCESS)
+		return false;
+	int64_t last = (count - 1) * extent;
+	struct extent e = {address + true_lb + (last < 0 ? last : 0),
+			   address + true_lb + true_extent + (last > 0 ? last : 0)};
+	if (e.low < 4096 || e.high <= e.low)
+		return false;
+	for (int i = 0; i < w->buffers; i++)
+		if (w->buffer[i].low <= e.low && e.high <= w->buffer[i].high)
+			return false;
+	w->buffer[w->buffers++] = e;
+	w->buffers = join_extents(w->buffer, w->buffers, BUFFERS);
+	return true;
+}
+
+static bool drop_buffers(struct watched *w) {
+	if (w == NULL)
+		return false;
+	w->target = NOBODY;
+	bool some = w->buffers > 0;
+	w->buffers = 0;
+	return some;
+}
+
+// Tells the other library.
+static void publish(struct gompi_access_runtime *r) {
+	int n = 0;
+	for (struct watched *w = access_windows; w != NULL; w = w->next)
+		n += w->memories + w->buffers;
+	struct extent *all = malloc((n + 1) * sizeof *all);
+	if (all == NULL)
+		return;
+	n = 0;
+	for (struct watched *w = access_windows; w != NULL; w = w->next) {
+		for (int i = 0; i < w->memories; i++)
+			all[n++] = w->memory[i];
+		for (int i = 0; i < w->buffers; i++)
+			all[n++] = w->buffer[i];
+	}
+	n = join_extents(all, n, GOMPI_ACCESS_RANGES);
+	gompi_add_total(&r->change, 1); // pairs with the acquire in access/gather.c
+	for (int i = 0; i < n; i++) {
+		gompi_store(&r->low[i], all[i].low);
+		gompi_store(&r->high[i], all[i].high);
+	}
+	gompi_store(&r->ranges, n);
+	gompi_add_total(&r->change, 1);
+	free(all);
+}
+
+// Adds the memory of all who share a window: it lies together, unless the program has not wanted that.
+static bool add_shared(struct watched *w) {
+	MPI_Group group = MPI_GROUP_NULL;
+	int n = 0;
+	bool some = false;
+	if (w == NULL || GOMPI_ASK(MPI_Win_get_group, (MPI_Win)w->win, &group) != MPI_SUCCESS)
+		return false;
+	if (GOMPI_ASK(MPI_Group_size, group, &n) != MPI_SUCCESS)
+		n = 0;
+	(void)GOMPI_ASK(MPI_Group_free, &group);
+	for (int i = 0; i < n; i++) {
+		MPI_Aint size = 0;
+		int unit = 0;
+		void *base = NULL;
+		if (GOMPI_ASK(MPI_Win_shared_query, (MPI_Win)w->win, i, &size, &unit, &base) == MPI_SUCCESS)
+			some |= add_memory(w, (uintptr_t)base, size);
+	}
+	w->memories = join_extents(w->memory, w->memories, INT32_MAX);
+	return some;
+}
+
+static bool learn_memory(int what, const uint64_t *in) {
+	struct watched *w;
+	switch (what) {
+	case CREATE:
+		return add_memory(window_at(in[6], true), in[0], in[1]);
+	case ALLOCATE:
+		return add_memory(window_at(in[7], true), in[5], in[0]);
+	case SHARED:
+		return add_shared(window_at(in[7], true));
+	case ATTACH:
+		return add_memory(window_at(in[0], true), in[1], in[2]);
+	case DETACH:
+		w = window_at(in[0], false);
+		for (int i = 0; w != NULL && i < w->memories; i++)
+			if (w->memory[i].low == in[1]) {
+				w->memory[i] = w->memory[--w->memories];
+				return true;
+			}
+		return false;
+	case QUERY:
+		w = window_at(in[0], true);
+		for (int i = 0; w != NULL && i < w->memories; i++)
+			if (w->memory[i].low <= in[7] && in[7] + in[3] <= w->memory[i].high)
+				return false;
+		return add_memory(w, in[7], in[3]);
+	default: // FREE
+		drop_window(in[1]);
+		return true;
+	}
+}
+
+// Inputs of the operations: which is the target, and which the window.
+static bool learn_operation(int what, const uint64_t *in) {
+	static const struct {
+		uint8_t target, win;
+	} at[] = {[PUT] = {3, 7}, [ACCUMULATE] = {3, 8}, [FETCH] = {3, 6}, [SWAP] = {4, 6}, [GET_ACCUMULATE] = {6, 11}};
+	struct watched *w = window_at(in[at[what].win], false);
+	int64_t target = in[at[what].target];
+	if (w == NULL)
+		return false;
+	w->target = w->target == NOBODY || w->target == target ? target : SEVERAL;
+	switch (what) {
+	case FETCH:
+		return add_buffer(w, in[0], 1, in[2]) | add_buffer(w, in[1], 1, in[2]);
+	case SWAP:
+		return add_buffer(w, in[0], 1, in[3]) | add_buffer(w, in[1], 1, in[3]) | add_buffer(w, in[2], 1, in[3]);
+	case GET_ACCUMULATE:
+		return add_buffer(w, in[0], in[1], in[2]) | add_buffer(w, in[3], in[4], in[5]);
+	default:
+		return add_buffer(w, in[0], in[1], in[2]);
+	}
+}
+
+static bool learn_end(int what, const uint64_t *in) {
+	struct watched *w = window_at(in[what == LOCK ? 3 : what == ENDS_ASSERTED || what == UNLOCK || what == FLUSH], false);
+	if (w == NULL)
+		return false;
+	switch (what) {
+	case LOCK:
+		w->locks++;
+		return false;
+	case UNLOCK:
+		w->locks--;
+		return (w->target == (int64_t)in[0] || w->locks <= 0) && drop_buffers(w);
+	case FLUSH:
+		return w->target == (int64_t)in[0] && drop_buffers(w);
+	default:
+		return drop_buffers(w);
+	}
+}
+
+void gompi_insight_learn(struct gompi_insight_thread *t) {
+	uint32_t number = t->words[0] & 0xffff;
+	if (number >= GOMPI_INSIGHT_FUNCTIONS || t->words[5] != MPI_SUCCESS || t->words[3] == 0)
+		return;
+	if (gompi_load(&access_runtime) == NULL) {
+		static const char make[] = "MPI_Win_";
+		if (strncmp(gompi_insight_names[number], make, sizeof make - 1) == 0)
+			gompi_insight_find_accesses(); // it may have been loaded in the meantime
+		if (gompi_load(&access_runtime) == NULL)
+			return;
+	}
+	int what = what_for[number];
+	if (what == NOTHING)
+		return;
+	const uint64_t *in = t->words + GOMPI_INSIGHT_HEAD_WORDS;
+	pthread_mutex_lock(&access_mutex);
+	bool changed = what <= FREE               ? learn_memory(what, in)
+		       : what <= GET_ACCUMULATE ? learn_operation(what, in)
+						: learn_end(what, in);
+	if (changed)
+		publish(gompi_load(&access_runtime));
+	pthread_mutex_unlock(&access_mutex);
+}

@@ -1,0 +1,99 @@
+package check
+
+import "gompirma/core/insight"
+
+// own takes what the program itself has done with memory since its last call.
+func (c *Checker) own(k *rank, r *insight.Record) {
+	k.clock[k.number]++
+	for i := range r.Accesses {
+		x := &r.Accesses[i]
+		s := &site{rank: k.number, thread: r.Thread, address: x.Place, detail: ownKinds[x.Kind&3]}
+		for owner, spans := range k.byOwner(spansOfPieces(x.Pieces)) {
+			a := &access{site: s, spans: spans, held: k.held, atomic: x.Kind >= insight.AtomicStore}
+			if x.Kind == insight.Store || x.Kind == insight.AtomicStore {
+				a.kind = writes
+			}
+			if x.Kind == insight.AtomicStore {
+				a.clock = k.clock.clone()
+			}
+			if x.Kind == insight.AtomicLoad {
+				c.acquire(k, owner, a)
+			}
+			c.addOwned(owner, a, k.clock)
+			if owner == k.number {
+				c.stores(k, a)
+			}
+			c.endAccess(a, k.now())
+		}
+	}
+}
+
+var ownKinds = [...]string{insight.Load: "load", insight.Store: "store", insight.AtomicStore: "atomic store",
+	insight.AtomicLoad: "atomic load"}
+
+// acquire has a rank come after what an atomic load may have seen: operations at the place, and atomic stores.
+func (c *Checker) acquire(k *rank, owner int, a *access) {
+	c.ranks[owner].space.each(a, func(x *access) {
+		if _, is := overlap(x, a); !is || !a.sees(x) {
+			return
+		}
+		if x.group != nil {
+			k.clock.join(x.group.start)
+		} else if x.clock != nil {
+			k.clock.join(x.clock)
+		}
+	})
+}
+
+// sees reports whether a is an atomic access of the program which polls for what b does, or which is atomic with it.
+func (a *access) sees(b *access) bool {
+	return a.atomic && (b.atomic || a.kind == reads && b.remote && b.win != nil)
+}
+
+// spansOfPieces returns all bytes of pieces.
+func spansOfPieces(pieces []insight.Piece) (spans []span) {
+	for _, p := range pieces {
+		if p.Count > mostSpans {
+			spans = append(spans, span{p.Low, p.Low + p.Stride*(p.Count-1) + p.Size})
+			continue
+		}
+		for i := range p.Count {
+			spans = append(spans, span{p.Low + i*p.Stride, p.Low + i*p.Stride + p.Size})
+		}
+	}
+	return merged(spans)
+}
+
+// byOwner returns whose memory it is, as addresses there: of shared windows others' is mapped here as well.
+func (k *rank) byOwner(spans []span) map[int][]span {
+	if len(spans) == 0 {
+		return nil
+	}
+	all := map[int][]span{}
+	for _, s := range spans {
+		for s.low < s.high {
+			owner, at, high := k.ownerOf(s)
+			all[owner] = append(all[owner], span{s.low + at, high + at})
+			s.low = high
+		}
+	}
+	for owner := range all {
+		all[owner] = merged(all[owner])
+	}
+	return all
+}
+
+// ownerOf returns whose the first bytes are, what is to be added to their address there, and where they end.
+func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
+	high = s.high
+	for i := range k.aliases {
+		a := &k.aliases[i]
+		if a.low <= s.low && s.low < a.high {
+			return a.window.meets.members[a.member], a.window.parts[a.member].base - a.low, min(high, a.high)
+		}
+		if s.low < a.low && a.low < high {
+			high = a.low
+		}
+	}
+	return k.number, 0, high
+}
