@@ -31,6 +31,13 @@ func sample(argv0 string, env map[string]string, files ...string) wrapper {
 
 const link = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma"
 
+const checkCompile = "-I/p/include -fsanitize=thread -g -Wno-tsan -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset"
+
+const checkLibrary = " -L/p/lib/gompirma/check -lgompirma-access -Wl,--wrap=memcpy -Wl,--wrap=memmove -Wl,--wrap=memset " +
+	"-Wl,--wrap=__memcpy_chk -Wl,--wrap=__memmove_chk -Wl,--wrap=__memset_chk"
+
+const checkLink = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary + " -lgompirma"
+
 const abiLink = "-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags -lmpi_abi"
 
 func TestCommand(t *testing.T) {
@@ -106,6 +113,18 @@ func TestCommand(t *testing.T) {
 			eightCompile + "-fdefault-integer-8 x.f -L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi " +
 				"-Wl,--enable-new-dtags -lmpifort_abi_i8 -lmpi_abi"},
 		{"an option of C's", "gompicc", "-i8 x.c", nil, eight, "gcc -I/p/include -i8 x.c " + link},
+		{"check", "gompicc", "--check x.c -o x", nil, nil, "gcc " + checkCompile + " x.c -o x " + checkLink},
+		{"check, compile", "gompicc", "-c x.c --check", nil, nil, "gcc " + checkCompile + " -c x.c"},
+		{"check, link", "gompicxx", "--check x.o", nil, nil, "g++ " + checkCompile + " x.o " + checkLink},
+		{"check, shared library", "mpicc", "--check -shared -fPIC x.c -o x.so", nil, nil,
+			"gcc " + checkCompile + " -shared -fPIC x.c -o x.so " + checkLink},
+		{"check, compiler by another's variable", "gompicc", "--check x.c", map[string]string{"MPICH_CC": "gcc-12"},
+			nil, "gcc-12 " + checkCompile + " x.c " + checkLink},
+		{"check, standard ABI", "gompicc", "--check --abi x.c", nil, nil, "gcc " + checkCompile + " x.c " +
+			"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags" + checkLibrary + " -lmpi_abi"},
+		{"check, Fortran", "gompifort", "--check x.f90", nil, fortran,
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fsanitize=thread -g -Wno-tsan x.f90 -L/p/lib " +
+				"-Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary + " -lgompirma_fortran -lgompirma"},
 		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -124,6 +143,9 @@ func TestShow(t *testing.T) {
 		"--showme -c x.c":       "gcc -I/p/include -c x.c",
 		"-show -DA=\"b\"":       "gcc -I/p/include '-DA=\"b\"'",
 		"-showme:compile":       "-I/p/include",
+		"--check -show x.c":     "gcc " + checkCompile + " x.c " + checkLink,
+		"--check -showme:link":  checkLink,
+		"--check -compile-info": "gcc " + checkCompile,
 		"-showme:link":          link,
 		"--showme:link":         link,
 		"-showme:command":       "gcc",

@@ -95,6 +95,7 @@ func TestInstall(t *testing.T) {
 			lib/cmake/gompirma/gompirmaConfig.cmake lib/cmake/gompirma/gompirmaConfigVersion.cmake
 			lib/gompirma/abi/libmpi_abi.so lib/gompirma/abi/libmpi_abi.so.0 lib/gompirma/abi/libmpi_abi.so.1 lib/gompirma/manifest
 			lib/gompirma/abi/libgompirma.so.0
+			lib/libgompirma-access.so lib/gompirma/abi/libgompirma-access.so lib/gompirma/check/libtsan.so
 			libexec/gompirma/gompi-fabric
 			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
 			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77

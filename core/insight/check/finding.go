@@ -133,8 +133,10 @@ func (a *access) lockedAt() int { return a.owner }
 
 func describe(a *access) string {
 	switch {
-	case a.site.name == "":
-		return "is done by the program"
+	case a.own && a.kind == reads:
+		return "reads the memory"
+	case a.own:
+		return "writes the memory"
 	case a.win != nil && a.kind == reads:
 		return "reads the target's memory"
 	case a.win != nil && a.kind == writes:

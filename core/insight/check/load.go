@@ -7,9 +7,9 @@ func (c *Checker) own(k *rank, r *insight.Record) {
 	k.clock[k.number]++
 	for i := range r.Accesses {
 		x := &r.Accesses[i]
-		s := &site{rank: k.number, thread: r.Thread, address: x.Place, detail: ownKinds[x.Kind&3]}
+		s := &site{rank: k.number, thread: r.Thread, address: x.Place, name: ownKinds[x.Kind&3]}
 		for owner, spans := range k.byOwner(spansOfPieces(x.Pieces)) {
-			a := &access{site: s, spans: spans, held: k.held, atomic: x.Kind >= insight.AtomicStore}
+			a := &access{site: s, spans: spans, held: k.held, own: true, atomic: x.Kind >= insight.AtomicStore}
 			if x.Kind == insight.Store || x.Kind == insight.AtomicStore {
 				a.kind = writes
 			}

@@ -24,7 +24,8 @@ type access struct {
 	kind    kind
 	op      uint64 // of updates
 	element uint64 // handle of the predefined datatype of updates
-	atomic  bool   // by an atomic load or store of the program
+	own     bool   // by a load or store of the program
+	atomic  bool   // and that is atomic
 	ordered bool   // updates of one origin come in its order
 	remote  bool   // done by an operation on a window, be it at the target or with the origin's buffer
 	group   *operation
