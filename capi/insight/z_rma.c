@@ -22,6 +22,7 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -60,6 +61,7 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -96,6 +98,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
         gompi_insight_word(t, (uint64_t)(int64_t)target_rank);
         gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -132,6 +135,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
         gompi_insight_word(t, (uint64_t)(int64_t)target_disp);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -248,6 +252,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -290,6 +295,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -403,6 +409,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -443,6 +450,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -562,6 +570,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -605,6 +614,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)op);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_entered(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {

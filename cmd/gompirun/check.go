@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime/pprof"
 	"time"
 
 	"gompirma/core/insight"
@@ -29,10 +28,6 @@ func (l *checkListener) mode() insight.Mode {
 
 func (l *checkListener) begin(j *job) error {
 	l.job = j
-	if p := os.Getenv("PROF"); p != "" {
-		f, _ := os.Create(p)
-		pprof.StartCPUProfile(f)
-	}
 	memory := j.observation.memory
 	l.checker = check.New(memory.Ranks(), func(rank int, address uint64) insight.Place {
 		return l.lines.Place(memory.Rank(rank).Objects(), address)
@@ -63,7 +58,6 @@ func (l *checkListener) looked(until time.Duration) {
 
 func (l *checkListener) end() error {
 	l.looked(math.MaxInt64)
-	pprof.StopCPUProfile()
 	findings := l.checker.Findings()
 	if l.path != "" {
 		text, err := json.MarshalIndent(findings, "", "  ")

@@ -44,8 +44,10 @@ func Plan(f *abi.Function) []Item {
 	}
 	for _, p := range f.CParams() {
 		switch kind := p.Kind.Name; {
-		case kind == "COMMUNICATOR" && p.Dir == abi.Out && len(p.Length) == 0 && !strings.HasPrefix(f.Name, "MPI_Comm_idup"):
-			items = append(items, Item{Param: p, Form: Members, After: true}, Item{Param: p, Form: Remote, After: true})
+		case kind == "COMMUNICATOR" && p.Dir == abi.Out && len(p.Length) == 0 && !strings.HasPrefix(f.Name,
+			"MPI_Comm_idup"):
+			items = append(items, Item{Param: p, Form: Members, After: true}, Item{Param: p, Form: Remote,
+				After: true})
 		case kind == "GROUP" && p.Dir == abi.In && (f.Name == "MPI_Win_start" || f.Name == "MPI_Win_post"):
 			items = append(items, Item{Param: p, Form: Members, Before: true})
 		}
@@ -154,10 +156,16 @@ func MayWait(f *abi.Function) bool {
 	return slices.Contains(waiting, strings.TrimSuffix(f.Name, "_c")) || Collective(f)
 }
 
+// updating reports whether a function changes memory of others by an accumulate, which they may wait for.
+func updating(name string) bool {
+	return strings.HasSuffix(name, "ccumulate") || name == "MPI_Fetch_and_op" || name == "MPI_Compare_and_swap"
+}
+
 // Entered reports whether a call of f has a record when it is entered, if the mode asks for that: it may wait, or it
 // begins something that another process may notice before the call returns.
 func Entered(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
-	return MayWait(f) || strings.HasPrefix(name, "MPI_I") && hasParam(f, "comm") && hasParam(f, "request") ||
+	return MayWait(f) || updating(name) || strings.HasPrefix(name, "MPI_I") && hasParam(f, "comm") && hasParam(f,
+		"request") ||
 		strings.HasPrefix(name, "MPI_Start") || strings.HasPrefix(name, "MPI_Pready")
 }

@@ -72,7 +72,8 @@ func TestCheckSuite(t *testing.T) {
 			if p.Hangs {
 				args = append(args, "--deadlock", "abort", "--deadlock-after", "2")
 			}
-			out, _ := exec.Command(filepath.Join(built(t), "bin/gompirun"), append(args, made)...).CombinedOutput()
+			out, _ := exec.Command(filepath.Join(built(t), "bin/gompirun"), append(args,
+				made)...).CombinedOutput()
 			var findings []check.Finding
 			content, err := os.ReadFile(file)
 			require.NoError(t, err, "%s", out)

@@ -3,8 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-
-	"gompirma/core/abi"
 )
 
 // share is what a member of a collective has given, as far as others have to give the same.
@@ -49,7 +47,8 @@ func (k *rank) shareOf(e *event, m *comm, base string) share {
 // agrees compares what two members have given.
 func (c *Checker) agrees(m *comm, a, b share) {
 	tell := func(kind, name, advice string) {
-		c.tell(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice}, a.site.address, b.site.address,
+		c.tell(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice}, a.site.address,
+			b.site.address,
 			spot{a.site, "takes part"}, spot{b.site, "takes part"})
 	}
 	switch {
@@ -61,7 +60,8 @@ func (c *Checker) agrees(m *comm, a, b share) {
 	case a.op != b.op && a.op < firstMade && b.op < firstMade:
 		tell("collective", "op", fmt.Sprintf("one has %s, the other %s", opName(a.op), opName(b.op)))
 	case a.given && b.given && a.data.known && b.data.known && a.data.bytes != b.data.bytes:
-		tell("collective", "length", fmt.Sprintf("one gives %d bytes, the other %d", a.data.bytes, b.data.bytes))
+		tell("collective", "length", fmt.Sprintf("one gives %d bytes, the other %d", a.data.bytes,
+			b.data.bytes))
 	case a.given && b.given:
 		if how := a.data.differs(b.data, false); how != "" {
 			tell("signature", "", how)
@@ -93,11 +93,13 @@ func (c *Checker) hintsOfWindow(k *rank, e *event, w *window) {
 			continue
 		}
 		if w.hints["same_size"] == "true" && p.size != me.size {
-			c.hintFails("same_size", k.site(e), w, fmt.Sprintf("sizes are %d and %d bytes", p.size, me.size))
+			c.hintFails("same_size", k.site(e), w, fmt.Sprintf("sizes are %d and %d bytes", p.size,
+				me.size))
 			return
 		}
 		if w.hints["same_disp_unit"] == "true" && p.unit != me.unit {
-			c.hintFails("same_disp_unit", k.site(e), w, fmt.Sprintf("displacement units are %d and %d", p.unit, me.unit))
+			c.hintFails("same_disp_unit", k.site(e), w, fmt.Sprintf("displacement units are %d and %d",
+				p.unit, me.unit))
 			return
 		}
 	}
@@ -110,7 +112,10 @@ func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked b
 	}
 	state := w.lockOf(target)
 	epoch := &lockEpoch{rank: k.number, exclusive: exclusive, unchecked: unchecked, site: s}
-	state.epochs = slices.DeleteFunc(state.epochs, func(x *lockEpoch) bool { return len(state.epochs) > 64 && x.over })
+	state.epochs = slices.DeleteFunc(state.epochs, func(x *lockEpoch) bool {
+		return len(state.epochs) > 64 &&
+			x.over
+	})
 	for _, x := range state.epochs {
 		if x.rank == k.number || !x.exclusive && !exclusive || !x.unchecked && !unchecked ||
 			x.over && x.end.before(k.clock) {
@@ -135,5 +140,3 @@ type lockEpoch struct {
 	over                 bool
 	end                  moment
 }
-
-var _ = abi.MPI_SUCCESS

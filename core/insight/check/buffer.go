@@ -42,7 +42,8 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 			if d := e.In(displs).Words; i < len(d) {
 				at = int64(d[i]) * t.Extent()
 			}
-			spans = append(spans, k.spansOf(e.In(address).Uint()+uint64(at), int64(n), e.In(datatype).Uint())...)
+			spans = append(spans, k.spansOf(e.In(address).Uint()+uint64(at), int64(n),
+				e.In(datatype).Uint())...)
 		}
 		if spans = merged(spans); len(spans) > 0 && spans[0].low >= 4096 {
 			a := &access{site: k.site(e), kind: what, spans: spans, held: k.held}

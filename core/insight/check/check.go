@@ -104,9 +104,11 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 	for i := range ranks {
 		self := &comm{name: "MPI_COMM_SELF", members: []int{i}, counts: map[int]int{}}
 		c.ranks = append(c.ranks, &rank{number: i, clock: make(vector, ranks), space: newSpace(),
-			comms: map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self}, made: map[string]int{},
-			types: map[uint64]*datatype.Type{}, wins: map[uint64]*window{}, requests: map[uint64][]*request{},
-			infos: map[uint64]map[string]string{}, live: map[object]*site{}, freed: map[object]*site{},
+			comms: map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
+			made:  map[string]int{},
+			types: map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
+			requests: map[uint64][]*request{},
+			infos:    map[uint64]map[string]string{}, live: map[object]*site{}, freed: map[object]*site{},
 			entered: map[int]*call{}})
 	}
 	return c
@@ -192,6 +194,7 @@ func (c *Checker) entry(k *rank, e *event) {
 	c.enterWindow(k, e)
 	if c.follow == nil {
 		c.enterBuffers(k, e)
+		c.enterUpdate(k, e)
 	}
 }
 
@@ -204,13 +207,14 @@ func (c *Checker) returned(k *rank, e *event) {
 		c.leaveMessages(k, e)
 		c.leaveWindow(k, e)
 	}
-	if fine || e.Result == abi.MPI_ERR_IN_STATUS {
+	if !fine && c.follow == nil {
+		c.failed(k, e)
+	}
+	taken := (e.name == "MPI_Wait" || e.name == "MPI_Test") && e.Out("request").Uint() == abi.MPI_REQUEST_NULL
+	if fine || taken || e.Result == abi.MPI_ERR_IN_STATUS {
 		c.complete(k, e)
 	}
 	if !fine {
-		if c.follow == nil {
-			c.failed(k, e)
-		}
 		return
 	}
 	if c.follow == nil {

@@ -183,7 +183,9 @@ func (c *Checker) enter(k *rank, e *event, m *comm, base string) {
 	if meet.flow == fromRoot || meet.flow == toRoot {
 		switch root := e.In("root").Int(); {
 		case len(m.remote) > 0:
-			meet.flow = fromAll
+			if root == abi.MPI_ROOT {
+				meet.root = k.number
+			}
 		default:
 			meet.root = m.world(k, int(root))
 		}

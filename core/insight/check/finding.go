@@ -10,7 +10,8 @@ import (
 
 // Finding is something that --check has to tell.
 type Finding struct {
-	Kind    string `json:"kind"`             // race: of a window's memory; buffer: an operation's buffer, which is used too early
+	// race: of a window's memory; buffer: an operation's buffer, which is used too early
+	Kind    string `json:"kind"`
 	Window  string `json:"window,omitempty"` // its name, as users know it
 	Target  int    `json:"target"`           // the rank whose memory it is, in MPI_COMM_WORLD
 	First   uint64 `json:"first"`            // of the bytes, in the window or, without one, of the address space
@@ -64,20 +65,25 @@ var opNames = []struct {
 
 // add adds an access to a rank's memory that comes after start, and looks what it conflicts with.
 func (c *Checker) add(owner int, a *access, start vector) {
-	if len(c.ranks[owner].aliases) > 0 {
-		for _, alias := range c.ranks[owner].aliases {
-			if alias.low <= a.low() && a.high() <= alias.high {
-				for i := range a.spans {
-					at := alias.window.parts[alias.member].base - alias.low
-					a.spans[i].low += at
-					a.spans[i].high += at
-				}
-				owner = alias.window.meets.members[alias.member]
-				break
+	c.addOwned(c.owner(owner, a), a, start)
+}
+
+// owner returns the rank whose memory an access of another's address space touches: what that has mapped may be
+// another's, and then the spans become addresses there.
+func (c *Checker) owner(rank int, a *access) int {
+	a.owner = rank
+	for _, alias := range c.ranks[rank].aliases {
+		if alias.low <= a.low() && a.high() <= alias.high {
+			for i := range a.spans {
+				at := alias.window.parts[alias.member].base - alias.low
+				a.spans[i].low += at
+				a.spans[i].high += at
 			}
+			a.owner = alias.window.meets.members[alias.member]
+			break
 		}
 	}
-	c.addOwned(owner, a, start)
+	return a.owner
 }
 
 // addOwned does the same where the memory is surely the rank's own.
@@ -85,8 +91,11 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 	s := c.ranks[owner].space
 	a.owner = owner
 	s.each(a, func(x *access) {
-		if !a.remote && !x.remote && a.site.rank == x.site.rank || a.group != nil && a.group == x.group || a.kind == reads && x.kind == reads ||
-			x.over && x.end.before(start) || harmless(a, x) {
+		switch {
+		case x.release != nil, a.kind == reads && x.kind == reads, a.group != nil && a.group == x.group:
+			return
+		case !a.remote && !x.remote && a.site.rank == x.site.rank, x.over && x.end.before(start), harmless(a,
+			x):
 			return
 		}
 		if at, is := overlap(a, x); is {
@@ -109,11 +118,13 @@ func harmless(a, b *access) bool {
 	}
 	if a.kind == updates && b.kind == updates && a.element == b.element && a.element != 0 && a.win == b.win {
 		same := a.win != nil && a.win.hints["accumulate_ops"] == "same_op"
-		if a.op == b.op || !same && (a.op == abi.MPI_NO_OP || b.op == abi.MPI_NO_OP) || a.op == anyOp || b.op == anyOp {
+		if a.op == b.op || !same && (a.op == abi.MPI_NO_OP || b.op == abi.MPI_NO_OP) || a.op == anyOp ||
+			b.op == anyOp {
 			return true
 		}
 	}
-	if a.kind == updates && b.kind == updates && a.site.rank == b.site.rank && a.win == b.win && a.ordered && b.ordered &&
+	if a.kind == updates && b.kind == updates && a.site.rank == b.site.rank && a.win == b.win && a.ordered &&
+		b.ordered &&
 		a.element == b.element {
 		return true
 	}
@@ -181,7 +192,8 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 	}
 	for _, a := range []*access{x, y} {
 		f.Places = append(f.Places, Spot{Rank: a.site.rank, Thread: a.site.thread, Call: a.site.name,
-			Detail: a.site.detail, What: describe(a), Epoch: a.site.epoch, Place: c.place(a.site.rank, a.site.address)})
+			Detail: a.site.detail, What: describe(a), Epoch: a.site.epoch, Place: c.place(a.site.rank,
+				a.site.address)})
 	}
 	f.Advice = advice(x, y)
 	c.known[key] = f

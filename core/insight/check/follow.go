@@ -110,7 +110,8 @@ func (c *Checker) Unfinished(use func(*Call)) {
 	for _, k := range c.ranks {
 		for _, l := range k.entered {
 			if l.record != nil {
-				use(c.tellCall(k, &event{Record: l.record, name: strings.TrimSuffix(l.record.Function.Name, "_c"),
+				use(c.tellCall(k, &event{Record: l.record,
+					name: strings.TrimSuffix(l.record.Function.Name, "_c"),
 					call: l}))
 			}
 		}
@@ -185,8 +186,9 @@ func (a *about) operates(k *rank, e *event, w *window, target int) {
 // tellCall makes a Call of what has been noted.
 func (c *Checker) tellCall(k *rank, e *event) *Call {
 	a := e.call
-	t := &Call{Record: e.Record, Rank: k.number, Comm: k.comm(e.In("comm").Uint()), Window: a.window, Target: a.target,
-		Disp: a.disp, Span: a.span, Bytes: a.bytes, Dest: -1, Source: -1, Tag: -1, For: -1}
+	t := &Call{Record: e.Record, Rank: k.number, Comm: k.comm(e.In("comm").Uint()), Window: a.window,
+		Target: a.target,
+		Disp:   a.disp, Span: a.span, Bytes: a.bytes, Dest: -1, Source: -1, Tag: -1, For: -1}
 	if t.Window == nil {
 		t.Window = k.wins[e.In("win").Uint()]
 	}

@@ -9,7 +9,8 @@ func (c *Checker) own(k *rank, r *insight.Record) {
 		x := &r.Accesses[i]
 		s := &site{rank: k.number, thread: r.Thread, address: x.Place, name: ownKinds[x.Kind&3]}
 		for owner, spans := range k.byOwner(spansOfPieces(x.Pieces)) {
-			a := &access{site: s, spans: spans, held: k.held, own: true, atomic: x.Kind >= insight.AtomicStore}
+			a := &access{site: s, spans: spans, held: k.held, own: true,
+				atomic: x.Kind >= insight.AtomicStore}
 			if x.Kind == insight.Store || x.Kind == insight.AtomicStore {
 				a.kind = writes
 			}
@@ -34,10 +35,12 @@ var ownKinds = [...]string{insight.Load: "load", insight.Store: "store", insight
 // acquire has a rank come after what an atomic load may have seen: operations at the place, and atomic stores.
 func (c *Checker) acquire(k *rank, owner int, a *access) {
 	c.ranks[owner].space.each(a, func(x *access) {
-		if _, is := overlap(x, a); !is || !a.sees(x) {
+		if _, is := overlap(x, a); !is || x.release == nil && !a.sees(x) {
 			return
 		}
-		if x.group != nil {
+		if x.release != nil {
+			k.clock.join(x.release)
+		} else if x.group != nil {
 			k.clock.join(x.group.start)
 		} else if x.clock != nil {
 			k.clock.join(x.clock)
@@ -89,7 +92,8 @@ func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	for i := range k.aliases {
 		a := &k.aliases[i]
 		if a.low <= s.low && s.low < a.high {
-			return a.window.meets.members[a.member], a.window.parts[a.member].base - a.low, min(high, a.high)
+			return a.window.meets.members[a.member], a.window.parts[a.member].base - a.low, min(high,
+				a.high)
 		}
 		if s.low < a.low && a.low < high {
 			high = a.low

@@ -102,8 +102,9 @@ func (c *Checker) matches(m *comm, s *send, r *receive) {
 			r.site.address, spot{s.site, "sends"}, spot{r.site, "receives"})
 	}
 	if m.hints["mpi_assert_exact_length"] == "true" && s.data.bytes != r.data.bytes {
-		c.hintFails("mpi_assert_exact_length", r.site, nil, fmt.Sprintf("%d bytes are received where %d are sent",
-			r.data.bytes, s.data.bytes))
+		c.hintFails("mpi_assert_exact_length", r.site, nil,
+			fmt.Sprintf("%d bytes are received where %d are sent",
+				r.data.bytes, s.data.bytes))
 	}
 }
 
@@ -131,7 +132,8 @@ func (c *Checker) message(k *rank, e *event, m *comm, dest, tag int) *send {
 	if to < 0 {
 		return nil
 	}
-	s := &send{site: k.site(e), to: to, data: k.messageContents(e, "send"), from: k.number, tag: tag, clock: k.clock.clone()}
+	s := &send{site: k.site(e), to: to, data: k.messageContents(e, "send"), from: k.number, tag: tag,
+		clock: k.clock.clone()}
 	if !c.broken {
 		m.post(to, s)
 	}
@@ -151,7 +153,8 @@ func (c *Checker) expects(k *rank, e *event, m *comm, source, tag int) *receive 
 	if tag == abi.MPI_ANY_TAG && m.hints["mpi_assert_no_any_tag"] == "true" {
 		c.hintFails("mpi_assert_no_any_tag", k.site(e), nil, "the receive takes a message with any tag")
 	}
-	r := &receive{comm: m, site: k.site(e), data: k.messageContents(e, "recv"), from: from, tag: tag, clock: k.clock.clone()}
+	r := &receive{comm: m, site: k.site(e), data: k.messageContents(e, "recv"), from: from, tag: tag,
+		clock: k.clock.clone()}
 	if !c.broken {
 		m.expect(k.number, r)
 	}
@@ -229,7 +232,8 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 
 // probed: a rank knows of a message, which is its own alone if it takes it.
 func (c *Checker) probed(k *rank, e *event, m *comm, takes bool) {
-	r := &receive{comm: m, site: k.site(e), from: abi.MPI_ANY_SOURCE, tag: int(e.In("tag").Int()), clock: k.clock.clone()}
+	r := &receive{comm: m, site: k.site(e), from: abi.MPI_ANY_SOURCE, tag: int(e.In("tag").Int()),
+		clock: k.clock.clone()}
 	if source := int(e.In("source").Int()); source != abi.MPI_ANY_SOURCE {
 		r.from = m.world(k, source)
 	}

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"slices"
 	"strings"
 
 	"gompirma/core/abi"
@@ -23,7 +22,8 @@ const firstMade = 0x1000
 
 // given are functions that give a handle that is not to be freed.
 func given(name string) bool {
-	return name == "MPI_Comm_get_parent" || strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint") ||
+	return name == "MPI_Comm_get_parent" || strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name,
+		"_fromint") ||
 		strings.HasPrefix(name, "MPI_Type_create_f90") || name == "MPI_Type_match_size"
 }
 
@@ -36,7 +36,8 @@ func (c *Checker) objects(k *rank, e *event) {
 	frees := strings.HasSuffix(e.name, "_free") || e.name == "MPI_Comm_disconnect"
 	for _, v := range e.Inputs {
 		what := v.Item.Param.Kind.Name
-		if frees && v.Item.Param.Dir == abi.InOut && objectNames[what] != "" && what != "REQUEST" && v.Uint() >= firstMade {
+		if frees && v.Item.Param.Dir == abi.InOut && objectNames[what] != "" && what != "REQUEST" &&
+			v.Uint() >= firstMade {
 			o := object{what, v.Uint()}
 			delete(k.live, o)
 			k.freed[o] = k.site(e)
@@ -48,7 +49,8 @@ func (c *Checker) objects(k *rank, e *event) {
 	for i := range e.Outputs {
 		v := &e.Outputs[i]
 		what := v.Item.Param.Kind.Name
-		if v.Item.Form != insight.List || v.Item.Param.Dir != abi.Out || objectNames[what] == "" || what == "REQUEST" ||
+		if v.Item.Form != insight.List || v.Item.Param.Dir != abi.Out || objectNames[what] == "" ||
+			what == "REQUEST" ||
 			len(v.Words) != 1 || v.Uint() < firstMade {
 			continue
 		}
@@ -123,12 +125,11 @@ func (c *Checker) tell(f *Finding, a, b uint64, spots ...spot) {
 	}
 	f.Times = 1
 	for _, s := range spots {
-		f.Places = append(f.Places, Spot{Rank: s.rank, Thread: s.thread, Call: s.name, Detail: s.detail, What: s.what,
+		f.Places = append(f.Places, Spot{Rank: s.rank, Thread: s.thread, Call: s.name, Detail: s.detail,
+			What:  s.what,
 			Epoch: s.epoch, Place: c.place(s.rank, s.address)})
 	}
 	c.known[key] = f
 	c.findings = append(c.findings, f)
 	c.news = append(c.news, f)
 }
-
-var _ = slices.Contains[[]int]

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
-	"gompirma/core/insight"
 )
 
 // operation is an operation of an origin on a window.
@@ -19,7 +18,7 @@ type operation struct {
 	start     vector    // what it comes after at the target
 	there     *access   // at the target, nil: no bytes
 	here      []*access // with the origin's buffers
-	fetch     *access   // of there, whose updates of others it sees
+	fetched   bool      // it has seen the updates of others
 	request   *reach
 	early     bool // the target has not posted its epoch
 	completed bool // the access epoch has ended
@@ -54,6 +53,37 @@ func (k *rank) buffer(e *event, what kind, address, count, datatype uint64) *acc
 		return nil
 	}
 	return &access{site: k.site(e), kind: what, spans: spans, held: k.held}
+}
+
+// enterUpdate notes what comes after by who sees an update: that may be so before its call returns.
+func (c *Checker) enterUpdate(k *rank, e *event) {
+	base, _, is := operationName(e.name)
+	w := k.wins[e.In("win").Uint()]
+	if c.follow != nil || !is || w == nil || base == "Put" || base == "Get" || e.In("op").Uint() == abi.MPI_NO_OP {
+		return
+	}
+	target := w.meets.world(k, int(e.In("target_rank").Int()))
+	member := slices.Index(w.meets.members, target)
+	if member < 0 {
+		return
+	}
+	if p := &w.parts[member]; !p.known {
+		p.begun = append(p.begun, k.clock.clone())
+		return
+	}
+	count, datatype := e.In("target_count").Int(), e.In("target_datatype").Uint()
+	if base == "Fetch_and_op" || base == "Compare_and_swap" {
+		count, datatype = 1, e.In("datatype").Uint()
+	}
+	p := w.parts[member]
+	spans := k.spansOf(p.base+uint64(e.In("target_disp").Int()*p.unit), count, datatype)
+	if spans == nil {
+		return
+	}
+	a := &access{site: k.site(e), win: w, kind: updates, spans: spans, release: k.clock.clone()}
+	owner := c.owner(target, a)
+	c.ranks[owner].space.add(a)
+	c.endAccess(a, k.now())
 }
 
 // operation notes an operation on a window.
@@ -130,13 +160,12 @@ func (c *Checker) operation(k *rank, e *event) {
 		o.request.spans = k.spansOf(1<<62, int64(count), datatype)
 		o.request.element = k.elementOf(datatype)
 	}
-	if what == updates && op != abi.MPI_NO_OP {
-		o.request.clock = k.clock.clone()
-	}
 	if base == "Put" || base == "Get" || base == "Accumulate" || base == "Get_accumulate" && op != abi.MPI_NO_OP {
-		mine, there := k.contents(int64(word("origin_count")), word("origin_datatype")), k.contents(int64(count), datatype)
+		mine, there := k.contents(int64(word("origin_count")), word("origin_datatype")),
+			k.contents(int64(count), datatype)
 		if how := mine.differs(there, false); how != "" {
-			c.tell(&Finding{Kind: "signature", Window: w.plain(), Target: target, Advice: how}, site.address, 0,
+			c.tell(&Finding{Kind: "signature", Window: w.plain(), Target: target, Advice: how},
+				site.address, 0,
 				spot{site, "has other datatypes at origin and target"})
 		}
 	}
@@ -156,7 +185,8 @@ func (c *Checker) operation(k *rank, e *event) {
 			o.early = true
 		}
 	}
-	if s := w.noput[[2]int{target, w.fences[k.number]}]; s != nil && w.epochs[k.number] == "fence" && what != reads &&
+	if s := w.noput[[2]int{target, w.fences[k.number]}]; s != nil && w.epochs[k.number] == "fence" &&
+		what != reads &&
 		op != abi.MPI_NO_OP {
 		c.asserted("NOPUT", w, s, site, "an operation changes the memory")
 	}
@@ -179,7 +209,6 @@ type reach struct {
 	spans    []span // from 1<<62 on
 	fetches  bool
 	held     []hold
-	clock    vector
 }
 
 // reach finds out which bytes of the target an operation is about, once that has the window.
@@ -196,13 +225,11 @@ func (c *Checker) reach(k *rank, o *operation) {
 			r.spans[i].low += at
 			r.spans[i].high += at
 		}
-		o.there = &access{site: r.site, win: o.window, kind: r.what, remote: true, group: o, spans: r.spans, held: r.held}
+		o.there = &access{site: r.site, win: o.window, kind: r.what, remote: true, group: o, spans: r.spans,
+			held: r.held}
 		if r.what == updates {
-			o.there.op, o.there.element, o.there.clock = r.op, r.element, r.clock
+			o.there.op, o.there.element = r.op, r.element
 			o.there.ordered = o.window.hints["accumulate_ordering"] != "none"
-			if r.fetches {
-				o.fetch = o.there
-			}
 		}
 	}
 	if !o.early {
@@ -248,14 +275,20 @@ func (c *Checker) doneHere(o *operation, at moment) {
 			c.endAccess(a, at)
 		}
 	}
-	if f := o.fetch; f != nil {
-		o.fetch = nil
+	if o.request.fetches && !o.fetched {
+		o.fetched = true
 		k := c.ranks[o.origin]
+		for _, v := range o.window.parts[slices.Index(o.window.meets.members, o.target)].begun {
+			k.clock.join(v)
+		}
+		f := o.there
+		if f == nil {
+			return
+		}
 		c.ranks[o.target].space.each(f, func(x *access) {
-			if x.clock != nil && x != f {
-				if _, is := overlap(x, f); is {
-					k.clock.join(x.clock)
-				}
+			if _, is := overlap(x, f); is && (x.release != nil || x.clock != nil) {
+				k.clock.join(x.release)
+				k.clock.join(x.clock)
 			}
 		})
 	}
@@ -266,8 +299,7 @@ func (c *Checker) doneHere(o *operation, at moment) {
 func (c *Checker) requestDone(k *rank, o *operation) {
 	c.doneHere(o, k.now())
 	if o.reads {
-		o.window.open[k.number] = slices.DeleteFunc(o.window.open[k.number], func(x *operation) bool { return x == o })
+		o.window.open[k.number] = slices.DeleteFunc(o.window.open[k.number],
+			func(x *operation) bool { return x == o })
 	}
 }
-
-var _ insight.Place

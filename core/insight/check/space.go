@@ -32,7 +32,8 @@ type access struct {
 	spans   []span // ascending, none touches the next
 	held    []hold
 	owner   int    // whose memory it is
-	clock   vector // of updates: what who sees them comes after
+	clock   vector // of an atomic store of the program: what who sees it comes after
+	release vector // of no access, but of an update that begins: what who sees it comes after
 	over    bool   // it has ended, at
 	end     moment
 }
@@ -79,10 +80,12 @@ type lastKey struct {
 	win     *window
 	span    span
 	spans   int
+	release bool
 }
 
 func (a *access) key() lastKey {
-	return lastKey{a.site.rank, a.site.address, a.kind, a.op, a.win, span{a.low(), a.high()}, len(a.spans)}
+	return lastKey{a.site.rank, a.site.address, a.kind, a.op, a.win, span{a.low(), a.high()}, len(a.spans),
+		a.release != nil}
 }
 
 func newSpace() *space { return &space{pages: map[uint64][]*access{}, last: map[lastKey]*access{}} }

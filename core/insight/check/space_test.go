@@ -67,7 +67,8 @@ func TestMerged(t *testing.T) {
 func TestSpaceForgets(t *testing.T) {
 	s := newSpace()
 	for i := range 10 {
-		a := &access{site: &site{rank: 0, address: 5}, spans: []span{{0, 8}}, over: true, end: moment{0, uint32(i + 1)}}
+		a := &access{site: &site{rank: 0, address: 5}, spans: []span{{0, 8}}, over: true, end: moment{0,
+			uint32(i + 1)}}
 		s.add(a)
 		s.ended(a)
 		require.Equal(t, 1, s.count)

@@ -75,24 +75,30 @@ func (c *Checker) makeType(k *rank, e *event) {
 		case "MPI_Type_create_hvector":
 			t, err = datatype.Hvector(form, number("count"), number("blocklength"), number("stride"), old)
 		case "MPI_Type_indexed":
-			t, err = datatype.Indexed(form, list("array_of_blocklengths"), list("array_of_displacements"), old)
+			t, err = datatype.Indexed(form, list("array_of_blocklengths"), list("array_of_displacements"),
+				old)
 		case "MPI_Type_create_hindexed":
-			t, err = datatype.Hindexed(form, list("array_of_blocklengths"), list("array_of_displacements"), old)
+			t, err = datatype.Hindexed(form, list("array_of_blocklengths"),
+				list("array_of_displacements"), old)
 		case "MPI_Type_create_indexed_block":
 			t, err = datatype.IndexedBlock(form, number("blocklength"), list("array_of_displacements"), old)
 		case "MPI_Type_create_hindexed_block":
-			t, err = datatype.HindexedBlock(form, number("blocklength"), list("array_of_displacements"), old)
+			t, err = datatype.HindexedBlock(form, number("blocklength"), list("array_of_displacements"),
+				old)
 		case "MPI_Type_create_struct":
 			types := k.typesOf(e.In("array_of_types").Words)
 			if len(types) != len(e.In("array_of_types").Words) {
 				return
 			}
-			t, err = datatype.Struct(form, list("array_of_blocklengths"), list("array_of_displacements"), types)
+			t, err = datatype.Struct(form, list("array_of_blocklengths"), list("array_of_displacements"),
+				types)
 		case "MPI_Type_create_subarray":
-			t, err = datatype.Subarray(form, list("array_of_sizes"), list("array_of_subsizes"), list("array_of_starts"),
+			t, err = datatype.Subarray(form, list("array_of_sizes"), list("array_of_subsizes"),
+				list("array_of_starts"),
 				int32(number("order")), old)
 		case "MPI_Type_create_darray":
-			t, err = datatype.Darray(form, int32(number("size")), int32(number("rank")), list("array_of_gsizes"),
+			t, err = datatype.Darray(form, int32(number("size")), int32(number("rank")),
+				list("array_of_gsizes"),
 				ints32(e.In("array_of_distribs").Words), ints32(e.In("array_of_dargs").Words),
 				ints32(e.In("array_of_psizes").Words), int32(number("order")), old)
 		case "MPI_Type_create_resized":
@@ -140,7 +146,10 @@ func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	spans := make([]span, 0, count*l.Segments())
 	for i := range count {
 		at := address + uint64(i*t.Extent())
-		l.Pieces(func(disp, bytes int64) { spans = append(spans, span{at + uint64(disp), at + uint64(disp+bytes)}) })
+		l.Pieces(func(disp, bytes int64) {
+			spans = append(spans, span{at + uint64(disp), at +
+				uint64(disp+bytes)})
+		})
 	}
 	return merged(spans)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
-	"gompirma/core/insight"
 )
 
 // window is a window, the same for all its members.
@@ -35,6 +34,7 @@ type part struct {
 	base  uint64
 	size  uint64
 	unit  int64
+	begun []vector     // what who sees updates of it comes after, of those that began before its member had it
 	late  []*operation // on it, that were called before its member had it
 }
 
@@ -89,9 +89,11 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 	if w == nil {
 		c.windows++
 		w = &window{number: c.windows, dynamic: e.name == "MPI_Win_create_dynamic",
-			meets: &comm{members: meet.comm.members, counts: map[int]int{}}, parts: make([]part, len(meet.comm.members)),
+			meets: &comm{members: meet.comm.members, counts: map[int]int{}}, parts: make([]part,
+				len(meet.comm.members)),
 			open: map[int][]*operation{}, locks: map[int]*lockState{}, posts: map[int][]*exposure{},
-			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{}, started: map[int][]int{}, fences: map[int]int{}, noput: map[[2]int]*site{}}
+			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{},
+			started: map[int][]int{}, fences: map[int]int{}, noput: map[[2]int]*site{}}
 		for i, r := range w.meets.members { // which all have said before anybody has the window
 			w.parts[i] = meet.parts[r]
 		}
@@ -109,6 +111,7 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 	if i := slices.Index(w.meets.members, k.number); i >= 0 {
 		p.known = true
 		late := w.parts[i].late
+		p.begun = w.parts[i].begun
 		w.parts[i] = p
 		for _, o := range late {
 			c.reach(c.ranks[o.origin], o)
@@ -170,7 +173,8 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 		w.completes(k, k.site(e))
 	case "MPI_Win_unlock", "MPI_Win_unlock_all":
 		for _, h := range k.held {
-			if h.window != w || e.name == "MPI_Win_unlock" && h.target != w.meets.world(k, int(e.In("rank").Int())) {
+			if h.window != w || e.name == "MPI_Win_unlock" && h.target != w.meets.world(k,
+				int(e.In("rank").Int())) {
 				continue
 			}
 			state := w.lockOf(h.target)
@@ -215,8 +219,9 @@ func (w *window) completes(k *rank, s *site) {
 
 // posted begins an exposure epoch.
 func (c *Checker) posted(k *rank, e *event, w *window) {
-	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(), completed: map[int]completion{},
-		number: map[int]int{}}
+	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(),
+		completed: map[int]completion{},
+		number:    map[int]int{}}
 	x.at, x.site = e.call.now, k.site(e)
 	x.unchecked = e.In("assert").Int()&abi.MPI_MODE_NOCHECK != 0
 	x.noput = e.In("assert").Int()&abi.MPI_MODE_NOPUT != 0
@@ -404,9 +409,6 @@ func (c *Checker) mapped(k *rank, e *event, w *window) {
 		k.aliases = append(k.aliases, alias{span{base, base + size}, w, i})
 	}
 }
-
-var _ = strings.TrimPrefix
-var _ insight.Place
 
 // plain returns the name as the program has given it.
 func (w *window) plain() string {
