@@ -109,7 +109,8 @@ func (l *traceListener) returned(c *check.Call) {
 		l.threads[key] = true
 		l.to.Thread(c.Rank, c.Thread, fmt.Sprintf("thread %d", c.Thread))
 	}
-	e := trace.NewEvent(l.kinds[c.Number], c.Function.Name, c.Rank, c.Thread, int64(c.Start-l.began), int64(end-c.Start))
+	e := trace.NewEvent(l.kinds[c.Number], c.Function.Name, c.Rank, c.Thread, int64(c.Start-l.began),
+		int64(end-c.Start))
 	e.Target, e.Dest, e.Source, e.Tag, e.Bytes = c.Target, c.Dest, c.Source, c.Tag, c.Bytes
 	e.Disp, e.Span, e.Waited, e.For = c.Disp, c.Span, int64(c.Waited), c.For
 	if c.Comm != nil {
@@ -185,17 +186,18 @@ func kindOfCall(f *abi.Function) trace.Kind {
 	const pointToPoint, partitioned, collectives, topologies = 3, 4, 6, 8
 	name := strings.TrimPrefix(strings.TrimSuffix(f.Name, "_c"), "MPI_")
 	has := func(words ...string) bool {
-		return slices.ContainsFunc(f.Params, func(p *abi.Param) bool { return slices.Contains(words, p.Name) })
+		return slices.ContainsFunc(f.Params,
+			func(p *abi.Param) bool { return slices.Contains(words, p.Name) })
 	}
 	use, uses := insight.UseOf(f)
 	switch {
 	case uses && !use.Waits(), name == "Rput", name == "Rget":
 		return trace.RMA
-	case uses, has("win") && (insight.Collective(f) || name == "Win_test" || name == "Win_sync" || name == "Win_attach" ||
-		name == "Win_detach"):
+	case uses, has("win") && (insight.Collective(f) || name == "Win_test" || name == "Win_sync" ||
+		name == "Win_attach" || name == "Win_detach"):
 		return trace.Sync
-	case f.Chapter == pointToPoint && (has("comm", "request", "array_of_requests", "message") && !strings.Contains(name,
-		"uffer")), f.Chapter == partitioned:
+	case f.Chapter == partitioned, f.Chapter == pointToPoint && !strings.Contains(name, "uffer") &&
+		has("comm", "request", "array_of_requests", "message"):
 		return trace.Message
 	case has("comm") && (f.Chapter == collectives || insight.Collective(f)), f.Chapter == topologies &&
 		strings.Contains(strings.ToLower(name), "neighbor_a"):
@@ -214,8 +216,8 @@ func (l *traceListener) end() error {
 		}
 	})
 	about := trace.Job{Producer: "gompirma " + version.String, Command: strings.Join(os.Args, " "),
-		Started: l.started.Format(time.RFC3339), Ranks: memory.Ranks(), Nodes: l.nodeNames(), Windows: []trace.Window{},
-		Conflicts: []trace.Conflict{}}
+		Started: l.started.Format(time.RFC3339), Ranks: memory.Ranks(), Nodes: l.nodeNames(),
+		Windows: []trace.Window{}, Conflicts: []trace.Conflict{}}
 	if l.job.verdict != nil {
 		about.ExitStatus = l.job.verdict.status
 	}
@@ -253,8 +255,9 @@ func (l *traceListener) end() error {
 		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
 	}
 	if lost > 0 && !l.job.opts.quiet {
-		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls are missing, as there was no room for them in the "+
-			"rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers), envRing), true)
+		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls are missing, as there was no room for them "+
+			"in the rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers), envRing),
+			true)
 	}
 	return nil
 }
@@ -274,9 +277,9 @@ func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Times, a.Times))
 	})
 	for _, f := range findings {
-		c := trace.Conflict{What: strings.Join(strings.Fields(f.Kind+" "+f.Name+" "+f.Object), " "), Window: f.Window,
-			Target: f.Target, From: int64(f.First), To: int64(f.First + f.Bytes), Count: int64(f.Times), Advice: f.Advice,
-			Accesses: []trace.Access{}}
+		c := trace.Conflict{What: strings.Join(strings.Fields(f.Kind+" "+f.Name+" "+f.Object), " "),
+			Window: f.Window, Target: f.Target, From: int64(f.First), To: int64(f.First + f.Bytes),
+			Count: int64(f.Times), Advice: f.Advice, Accesses: []trace.Access{}}
 		for _, w := range l.byAge {
 			if f.Window != "" && w.Plain() == f.Window {
 				c.Window = w.name
@@ -284,8 +287,8 @@ func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
 			}
 		}
 		for _, p := range f.Places {
-			c.Accesses = append(c.Accesses, trace.Access{Rank: p.Rank, Thread: p.Thread, Call: p.Call, File: p.Place.File,
-				Line: p.Place.Line, Function: p.Place.Function, Epoch: p.Epoch})
+			c.Accesses = append(c.Accesses, trace.Access{Rank: p.Rank, Thread: p.Thread, Call: p.Call,
+				File: p.Place.File, Line: p.Place.Line, Function: p.Place.Function, Epoch: p.Epoch})
 		}
 		all = append(all, c)
 	}
