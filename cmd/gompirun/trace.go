@@ -255,8 +255,8 @@ func (l *traceListener) end() error {
 		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
 	}
 	if lost > 0 && !l.job.opts.quiet {
-		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls are missing, as there was no room for them "+
-			"in the rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers), envRing),
+		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls are missing, as there was no room for "+
+			"them in the rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers), envRing),
 			true)
 	}
 	return nil

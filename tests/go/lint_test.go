@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
 	{"core/comm", "core/group", "core/datatype", "core/op", "core/request"},
-	{"core/shm", "core/boot", "core/boot/pmi1"},
+	{"core/shm", "core/boot", "core/boot/pmi1", "core/insight/check"},
 	{"core/shm/plain", "core/fabric", "core/p2p"},
 	{"core/rma", "core/coll"},
 	{"core"},
