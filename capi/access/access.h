@@ -28,7 +28,7 @@ struct gompi_access_runtime {
 	gompi_a32 ranges;  // how many there are; 0: nothing is of interest
 	gompi_a32 change;  // raised before and after each change of the ranges: odd while they change
 	gompi_a32 pending; // something has been gathered
-	gompi_a32 calls;   // raised at each call of MPI
+	gompi_a32 stamp;   // raised at each call of MPI, and when the ranges have changed
 	gompi_a64 low[GOMPI_ACCESS_RANGES], high[GOMPI_ACCESS_RANGES]; // ascending, none touches the next
 
 	// Set by libgompirma-insight.so. Returns true if the thread is in no call of MPI.
@@ -44,8 +44,25 @@ struct gompi_access_runtime {
 
 extern struct gompi_access_runtime gompi_access_runtime;
 
-// Notes an access to memory of interest.
-void gompi_access_gather(uintptr_t address, size_t size, unsigned kind, void *place);
+// What the last accesses of a place were: at one distance, from low to before next; or, without a distance, not of
+// interest, like all from floor on.
+struct gompi_access_spot {
+	_Alignas(64) uintptr_t key;
+	uintptr_t next, low, floor, span; // addresses that are span or more above floor may be of other interest
+	int64_t stride;
+	uint32_t size, stamp; // it means nothing if that is not the stamp of all
+};
+enum { GOMPI_ACCESS_SPOTS = 512 };
+extern _Thread_local struct gompi_access_spot *gompi_access_spots __attribute__((tls_model("initial-exec")));
+
+static inline uintptr_t gompi_access_key(void *place, unsigned kind) { return (uintptr_t)place << 2 | kind; }
+
+static inline struct gompi_access_spot *gompi_access_spot(uintptr_t key) {
+	return &gompi_access_spots[(key ^ key >> 11) % GOMPI_ACCESS_SPOTS];
+}
+
+// Notes an access, if it is of interest.
+void gompi_access_note(uintptr_t address, size_t size, unsigned kind, void *place);
 
 // Returns true if any of the bytes is of interest.
 bool gompi_access_wanted(uintptr_t address, size_t size);

@@ -7,10 +7,30 @@
 
 #define CALLED __attribute__((visibility("default")))
 
-static inline __attribute__((always_inline)) void note(const volatile void *p, size_t size, unsigned kind, void *place) {
-	if (gompi_access_on() && gompi_access_wanted((uintptr_t)p, size))
-		gompi_access_gather((uintptr_t)p, size, kind, place);
+// A loop over memory comes to its end in here: each place has the same size each time.
+static inline __attribute__((always_inline)) void note(const volatile void *p, uint32_t size, unsigned kind, void *place) {
+	if (!gompi_access_on())
+		return;
+	uintptr_t address = (uintptr_t)p, key = gompi_access_key(place, kind);
+	struct gompi_access_spot *s = gompi_access_spot(key);
+	if (__builtin_expect(s->key == key && s->stamp == gompi_load(&gompi_access_runtime.stamp), 1)) {
+		if (address - s->floor < s->span) {
+			if (address == s->next) {
+				s->next += s->stride;
+				return;
+			}
+			if (s->stride == 0 || (s->stride == size && address - s->low < s->next - s->low))
+				return;
+		}
+	}
+	gompi_access_note(address, size, kind, place);
 }
+
+static void note_range(const void *p, size_t size, unsigned kind, void *place) {
+	if (gompi_access_on())
+		gompi_access_note((uintptr_t)p, size, kind, place);
+}
+#define NOTE_RANGE(p, size, kind) note_range(p, size, kind, __builtin_return_address(0))
 #define NOTE(p, size, kind) note(p, size, kind, __builtin_return_address(0))
 
 CALLED void __tsan_init(void) {}
@@ -43,8 +63,8 @@ BOTH(4)
 BOTH(8)
 BOTH(16)
 
-CALLED void __tsan_read_range(void *p, unsigned long size) { NOTE(p, size, GOMPI_ACCESS_LOAD); }
-CALLED void __tsan_write_range(void *p, unsigned long size) { NOTE(p, size, GOMPI_ACCESS_STORE); }
+CALLED void __tsan_read_range(void *p, unsigned long size) { NOTE_RANGE(p, size, GOMPI_ACCESS_LOAD); }
+CALLED void __tsan_write_range(void *p, unsigned long size) { NOTE_RANGE(p, size, GOMPI_ACCESS_STORE); }
 CALLED void __tsan_vptr_update(void **p, void *value) {
 	(void)value;
 	NOTE(p, sizeof *p, GOMPI_ACCESS_STORE);
@@ -53,17 +73,17 @@ CALLED void __tsan_vptr_read(void **p) { NOTE(p, sizeof *p, GOMPI_ACCESS_LOAD); 
 
 // The linker has calls of X come to __wrap_X.
 CALLED void *__wrap_memcpy(void *to, const void *from, size_t n) {
-	NOTE(from, n, GOMPI_ACCESS_LOAD);
-	NOTE(to, n, GOMPI_ACCESS_STORE);
+	NOTE_RANGE(from, n, GOMPI_ACCESS_LOAD);
+	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return memcpy(to, from, n);
 }
 CALLED void *__wrap_memmove(void *to, const void *from, size_t n) {
-	NOTE(from, n, GOMPI_ACCESS_LOAD);
-	NOTE(to, n, GOMPI_ACCESS_STORE);
+	NOTE_RANGE(from, n, GOMPI_ACCESS_LOAD);
+	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return memmove(to, from, n);
 }
 CALLED void *__wrap_memset(void *to, int byte, size_t n) {
-	NOTE(to, n, GOMPI_ACCESS_STORE);
+	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return memset(to, byte, n);
 }
 // What _FORTIFY_SOURCE makes of them.
@@ -71,17 +91,17 @@ void *__memcpy_chk(void *to, const void *from, size_t n, size_t room);
 void *__memmove_chk(void *to, const void *from, size_t n, size_t room);
 void *__memset_chk(void *to, int byte, size_t n, size_t room);
 CALLED void *__wrap___memcpy_chk(void *to, const void *from, size_t n, size_t room) {
-	NOTE(from, n, GOMPI_ACCESS_LOAD);
-	NOTE(to, n, GOMPI_ACCESS_STORE);
+	NOTE_RANGE(from, n, GOMPI_ACCESS_LOAD);
+	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return __memcpy_chk(to, from, n, room);
 }
 CALLED void *__wrap___memmove_chk(void *to, const void *from, size_t n, size_t room) {
-	NOTE(from, n, GOMPI_ACCESS_LOAD);
-	NOTE(to, n, GOMPI_ACCESS_STORE);
+	NOTE_RANGE(from, n, GOMPI_ACCESS_LOAD);
+	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return __memmove_chk(to, from, n, room);
 }
 CALLED void *__wrap___memset_chk(void *to, int byte, size_t n, size_t room) {
-	NOTE(to, n, GOMPI_ACCESS_STORE);
+	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return __memset_chk(to, byte, n, room);
 }
 
@@ -96,7 +116,7 @@ static void pass_on(void) {
 static __attribute__((noinline)) void before_store(const volatile void *p, size_t size, void *place) {
 	if (!gompi_access_wanted((uintptr_t)p, size))
 		return;
-	gompi_access_gather((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_STORE, place);
+	gompi_access_note((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_STORE, place);
 	pass_on();
 }
 
@@ -105,22 +125,22 @@ static _Thread_local struct {
 	const volatile void *p;
 	void *place;
 	uint64_t value;
-	uint32_t calls;
+	uint32_t stamp;
 } access_found[4] __attribute__((tls_model("initial-exec")));
 
 static __attribute__((noinline)) void after_load(const volatile void *p, size_t size, uint64_t value, void *place) {
 	if (!gompi_access_wanted((uintptr_t)p, size))
 		return;
-	uint32_t calls = gompi_load(&gompi_access_runtime.calls);
+	uint32_t stamp = gompi_load(&gompi_access_runtime.stamp);
 	size_t i = ((uintptr_t)p >> 2) % (sizeof access_found / sizeof *access_found);
 	if (access_found[i].p == p && access_found[i].place == place && access_found[i].value == value &&
-	    access_found[i].calls == calls)
+	    access_found[i].stamp == stamp)
 		return;
 	access_found[i].p = p;
 	access_found[i].place = place;
 	access_found[i].value = value;
-	access_found[i].calls = calls;
-	gompi_access_gather((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_LOAD, place);
+	access_found[i].stamp = stamp;
+	gompi_access_note((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_LOAD, place);
 	pass_on();
 }
 #define BEFORE(p)                     \

@@ -1,12 +1,15 @@
 // Which accesses are of interest, and how they are kept until the next call of MPI: each place in the program has a run
 // of memory that lies together or has one distance, so that a loop over an array is one piece.
+//
+// A spot is written by its thread alone, without a lock while it goes on (calls.c). Whoever drains all raises the stamp
+// before, so that a thread goes on in no spot that has been drained; what it does in that very moment may be lost.
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "access/access.h"
 
-enum { GAPS = 16, RUNS = 256, CLOSED = 8192, PAGE_BITS = 12 };
+enum { CLOSED = 8192 };
 
 // Parts of one size at one distance, read or written by one place.
 struct run {
@@ -16,32 +19,27 @@ struct run {
 };
 
 struct gather {
-	atomic_flag busy; // guards all but next
+	atomic_flag busy; // guards what is closed
 	struct gather *next;
 	size_t closed_count;
-	struct run open[RUNS];
+	struct gompi_access_spot spots[GOMPI_ACCESS_SPOTS];
 	struct run closed[CLOSED];
 };
 
-// What a thread knows of the ranges: memory between them, by the page that was accessed.
-struct gap {
-	uintptr_t low, size; // of addresses from which 16 bytes are in the gap
-};
-static _Thread_local struct {
-	uint32_t change;
-	bool inside; // in a function of this file: a signal has come
-	struct gather *gather;
-	struct gap gaps[GAPS];
-} access_self __attribute__((tls_model("initial-exec")));
+static struct gompi_access_spot no_spots[GOMPI_ACCESS_SPOTS]; // of no stamp
+_Thread_local struct gompi_access_spot *gompi_access_spots = no_spots;
+static _Thread_local struct gather *access_gather __attribute__((tls_model("initial-exec")));
+// The thread is in a function of this file: a signal has come.
+static _Thread_local bool access_inside __attribute__((tls_model("initial-exec")));
 
 static _Atomic(struct gather *) gather_all; // of threads that have ended as well: there is one for each thread at a time
 static size_t drain_gathered(uint64_t *words, size_t room);
 
 __attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_runtime = {
-    .version = GOMPI_ACCESS_VERSION, .drain = drain_gathered};
+    .version = GOMPI_ACCESS_VERSION, .stamp = 1, .drain = drain_gathered};
 
-// Returns true if one of the ranges has any of the bytes; else finds the gap that they are in.
-static bool in_ranges(uintptr_t from, uintptr_t to, struct gap *gap) {
+// Returns true if one of the ranges has any of the bytes. It or the gap between two is from begin to end.
+static bool in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
 	struct gompi_access_runtime *r = &gompi_access_runtime;
 	for (;;) {
 		uint32_t change = gompi_load_acquire(&r->change); // pairs with the release of who changes the ranges
@@ -54,32 +52,23 @@ static bool in_ranges(uintptr_t from, uintptr_t to, struct gap *gap) {
 				low = middle + 1;
 		}
 		bool is = low < n && gompi_load(&r->low[low]) < to;
-		uintptr_t begin = low > 0 ? gompi_load(&r->high[low - 1]) : 0;
-		uintptr_t end = low < n ? gompi_load(&r->low[low]) : UINTPTR_MAX;
-		gompi_load_fence();
-		if ((change & 1) || gompi_load(&r->change) != change) {
-			gompi_pause();
-			continue;
+		if (is) {
+			*begin = gompi_load(&r->low[low]);
+			*end = gompi_load(&r->high[low]);
+		} else {
+			*begin = low > 0 ? gompi_load(&r->high[low - 1]) : 0;
+			*end = low < n ? gompi_load(&r->low[low]) : UINTPTR_MAX;
 		}
-		if (gap != NULL && !is)
-			*gap = (struct gap){begin, end - begin > 16 ? end - begin - 16 : 0};
-		return is;
+		gompi_load_fence();
+		if (!(change & 1) && gompi_load(&r->change) == change)
+			return is;
+		gompi_pause();
 	}
 }
 
 bool gompi_access_wanted(uintptr_t address, size_t size) {
-	uint32_t change = gompi_load(&gompi_access_runtime.change);
-	if (access_self.change != change) {
-		access_self.change = change;
-		for (int i = 0; i < GAPS; i++)
-			access_self.gaps[i].size = 0;
-	}
-	if (size > 16)
-		return in_ranges(address, address + size, NULL);
-	struct gap *gap = &access_self.gaps[address >> PAGE_BITS & (GAPS - 1)];
-	if (address - gap->low < gap->size)
-		return false;
-	return in_ranges(address, address + size, gap);
+	uintptr_t begin, end;
+	return in_ranges(address, address + size, &begin, &end);
 }
 
 static void lock_gather(struct gather *g) {
@@ -149,84 +138,97 @@ static size_t join_runs(struct run *runs, size_t n) {
 	return m;
 }
 
-// Ends a run. Returns true if there is no room for more.
-static bool close_run(struct gather *g, struct run *r) {
-	if (r->count == 2) { // no distance yet
-		r->count = 1;
-		struct run second = *r;
-		second.low += r->stride;
-		r->stride = second.stride = 0;
-		g->closed[g->closed_count++] = second;
-	} else if (r->stride < 0) {
-		r->low += r->stride * (r->count - 1);
-		r->stride = -r->stride;
+static void add_closed(struct gather *g, const struct gompi_access_spot *s, uintptr_t low, int64_t size, int64_t stride,
+		       int64_t count) {
+	g->closed[g->closed_count++] =
+	    (struct run){s->key >> 2, low, size, stride, count, (unsigned)(s->key & 3)};
+}
+
+// Ends the run of a spot. Returns true if there is no room for more.
+static bool close_spot(struct gather *g, struct gompi_access_spot *s) {
+	int64_t stride = s->stride, size = s->size;
+	if (stride == 0)
+		return false;
+	int64_t count = (int64_t)(s->next - s->low) / stride;
+	uintptr_t low = stride < 0 ? s->low + stride * (count - 1) : s->low;
+	s->stride = 0;
+	s->stamp = 0;
+	if (stride == size || stride == -size) {
+		add_closed(g, s, low, size * count, 0, 1);
+	} else if (count == 2) { // it may be chance
+		add_closed(g, s, s->low, size, 0, 1);
+		add_closed(g, s, s->low + stride, size, 0, 1);
+	} else {
+		add_closed(g, s, low, size, stride < 0 ? -stride : stride, count);
 	}
-	g->closed[g->closed_count++] = *r;
-	r->count = 0;
 	if (g->closed_count < CLOSED - 2)
 		return false;
-	// A run that was found in the order of their places is not joined with one at a distance again.
 	g->closed_count = join_runs(g->closed, g->closed_count);
 	return g->closed_count > CLOSED / 2;
 }
 
-// Adds an access to the run of its place, if it goes on there.
-static bool extend_run(struct run *r, uintptr_t address, int64_t size) {
-	int64_t at = address - r->low;
-	if (r->count == 1) {
-		if (at >= 0 && at + size <= r->size)
-			return true;
-		if (at == r->size) {
-			r->size += size;
-			return true;
-		}
-		if (at == -size) {
-			r->low = address;
-			r->size += size;
-			return true;
-		}
-		if (size != r->size)
-			return false;
-		r->stride = at;
-		r->count = 2;
-		return at >= size || at <= -size;
-	}
-	if (size != r->size)
+// Returns true if an access is one of the run of a spot, or makes it one with another distance.
+static bool goes_on(struct gompi_access_spot *s, uintptr_t address, size_t size) {
+	int64_t at = address - s->low, length = s->next - s->low;
+	if (s->stride == 0 || size != s->size)
 		return false;
-	if (at == r->stride * r->count) {
-		r->count++;
+	if (address == s->next) {
+		s->next += s->stride;
 		return true;
 	}
-	return at % r->stride == 0 && at / r->stride >= 0 && at / r->stride < r->count;
+	if (length == s->stride && s->stride == (int64_t)size && (at >= length || at <= -length)) { // the second one
+		s->stride = at;
+		s->next = address + at;
+		return true;
+	}
+	if (s->stride == (int64_t)size)
+		return at >= 0 && at + (int64_t)size <= length;
+	return at % s->stride == 0 && at / s->stride >= 0 && at / s->stride < length / s->stride;
 }
 
-void gompi_access_gather(uintptr_t address, size_t size, unsigned kind, void *place) {
+// Notes an access in a spot. Returns true if there is no room for more.
+static bool note_in(struct gather *g, uintptr_t address, size_t size, uintptr_t key) {
+	uint32_t stamp = gompi_load(&gompi_access_runtime.stamp);
+	struct gompi_access_spot *s = gompi_access_spot(key);
+	uintptr_t begin, end;
+	bool wanted = in_ranges(address, address + size, &begin, &end), same = s->key == key && s->stamp == stamp;
+	if (wanted && same && goes_on(s, address, size))
+		return false;
+	bool full = close_spot(g, s);
+	bool odd = size > UINT32_MAX; // of no loop
+	*s = (struct gompi_access_spot){.key = key, .stamp = stamp, .floor = begin,
+					.span = end - begin >= size ? end - begin - size + 1 : 0};
+	if (wanted && odd) {
+		add_closed(g, s, address, size, 0, 1);
+		s->span = 0;
+	} else if (wanted) {
+		s->low = address;
+		s->size = size;
+		s->stride = size;
+		s->next = address + size;
+	} else {
+		s->next = UINTPTR_MAX;
+	}
+	if (wanted && gompi_load(&gompi_access_runtime.pending) == 0)
+		gompi_store(&gompi_access_runtime.pending, 1);
+	return full;
+}
+
+void gompi_access_note(uintptr_t address, size_t size, unsigned kind, void *place) {
 	struct gompi_access_runtime *all = &gompi_access_runtime;
 	bool (*outside)(void) = gompi_load(&all->outside);
-	if (access_self.inside || size == 0 || outside == NULL || !outside())
+	if (access_inside || size == 0 || outside == NULL || !outside())
 		return;
-	access_self.inside = true;
-	struct gather *g = access_self.gather;
-	if (g == NULL)
-		g = access_self.gather = new_gather();
+	access_inside = true;
 	bool full = false;
-	if (g != NULL) {
-		lock_gather(g);
-		struct run *r = &g->open[((uintptr_t)place * 2 + (kind & 1)) * UINT64_C(0x9e3779b97f4a7c15) >> 56];
-		bool known = r->count > 0 && r->place == (uintptr_t)place && r->kind == kind;
-		struct run before = *r;
-		if (!known || !extend_run(r, address, size)) {
-			if (before.count > 0) {
-				*r = before;
-				full = close_run(g, r);
-			}
-			*r = (struct run){(uintptr_t)place, address, size, 0, 1, kind};
-		}
-		if (gompi_load(&all->pending) == 0)
-			gompi_store(&all->pending, 1);
-		gompi_flag_give(&g->busy);
+	if (access_gather == NULL && (access_gather = new_gather()) != NULL)
+		gompi_access_spots = access_gather->spots;
+	if (access_gather != NULL) {
+		lock_gather(access_gather);
+		full = note_in(access_gather, address, size, gompi_access_key(place, kind));
+		gompi_flag_give(&access_gather->busy);
 	}
-	access_self.inside = false;
+	access_inside = false;
 	void (*pass_on)(void) = gompi_load(&all->pass_on);
 	if (full && pass_on != NULL)
 		pass_on();
@@ -257,24 +259,24 @@ static size_t write_groups(struct gather *g, uint64_t *words, size_t room) {
 }
 
 static size_t drain_gathered(uint64_t *words, size_t room) {
-	if (access_self.inside)
+	if (access_inside)
 		return 0;
-	access_self.inside = true;
+	access_inside = true;
 	gompi_store(&gompi_access_runtime.pending, 0);
+	gompi_add(&gompi_access_runtime.stamp, 1);
 	size_t used = 0;
 	// Acquire: pairs with the change in new_gather.
 	for (struct gather *g = gompi_load_acquire(&gather_all); g != NULL && used == 0; g = g->next) {
 		lock_gather(g);
 		bool full = false;
-		for (int i = 0; i < RUNS && !full; i++)
-			if (g->open[i].count > 0)
-				full = close_run(g, &g->open[i]);
+		for (int i = 0; i < GOMPI_ACCESS_SPOTS && !full; i++)
+			full = close_spot(g, &g->spots[i]);
 		g->closed_count = join_runs(g->closed, g->closed_count);
 		used = write_groups(g, words, room);
 		gompi_flag_give(&g->busy);
 	}
 	if (used > 0)
 		gompi_store(&gompi_access_runtime.pending, 1); // there may be more
-	access_self.inside = false;
+	access_inside = false;
 	return used;
 }

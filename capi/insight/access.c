@@ -82,7 +82,7 @@ void gompi_insight_flush(struct gompi_insight_thread *t) {
 	struct gompi_access_runtime *r = gompi_load_acquire(&access_runtime);
 	if (__builtin_expect(r == NULL, 1))
 		return;
-	gompi_add(&r->calls, 1);
+	gompi_add(&r->stamp, 1);
 	while (gompi_load(&r->pending)) {
 		enum { HEAD = GOMPI_INSIGHT_HEAD_WORDS };
 		size_t n = r->drain(t->words + HEAD, GOMPI_INSIGHT_MAX_RECORD - HEAD);
@@ -222,6 +222,7 @@ static void publish(struct gompi_access_runtime *r) {
 	}
 	gompi_store(&r->ranges, n);
 	gompi_add_total(&r->change, 1);
+	gompi_add(&r->stamp, 1);
 	free(all);
 }
 
