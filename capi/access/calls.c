@@ -8,7 +8,7 @@
 #define CALLED __attribute__((visibility("default")))
 
 // A loop over memory comes to its end in here: each place has the same size each time.
-static inline __attribute__((always_inline)) void note(const volatile void *p, uint32_t size, unsigned kind, void *place) {
+static inline __attribute__((always_inline)) void note(const void *p, uint32_t size, unsigned kind, void *place) {
 	if (!gompi_access_on())
 		return;
 	uintptr_t address = (uintptr_t)p, key = gompi_access_key(place, kind);
@@ -37,9 +37,9 @@ CALLED void __tsan_init(void) {}
 CALLED void __tsan_func_entry(void *caller) { (void)caller; }
 CALLED void __tsan_func_exit(void) {}
 
-#define PLAIN(name, n)                                                                              \
-	CALLED void __tsan_##name##read##n(void *p) { NOTE(p, n, GOMPI_ACCESS_LOAD); }              \
-	CALLED void __tsan_##name##write##n(void *p) { NOTE(p, n, GOMPI_ACCESS_STORE); }            \
+#define PLAIN(name, n)                                                                                    \
+	CALLED void __tsan_##name##read##n(void *p) { NOTE(p, n, GOMPI_ACCESS_LOAD); }                    \
+	CALLED void __tsan_##name##write##n(void *p) { NOTE(p, n, GOMPI_ACCESS_STORE); }                  \
 	CALLED void __tsan_##name##read##n##_pc(void *p, void *at) { note(p, n, GOMPI_ACCESS_LOAD, at); } \
 	CALLED void __tsan_##name##write##n##_pc(void *p, void *at) { note(p, n, GOMPI_ACCESS_STORE, at); }
 #define SIZES(name) PLAIN(name, 1) PLAIN(name, 2) PLAIN(name, 4) PLAIN(name, 8) PLAIN(name, 16)
@@ -48,14 +48,14 @@ SIZES(unaligned_)
 SIZES(volatile_)
 SIZES(unaligned_volatile_)
 
-#define BOTH(n)                                                  \
-	CALLED void __tsan_read_write##n(void *p) {              \
-		NOTE(p, n, GOMPI_ACCESS_LOAD);                   \
-		NOTE(p, n, GOMPI_ACCESS_STORE);                  \
-	}                                                        \
-	CALLED void __tsan_unaligned_read_write##n(void *p) {    \
-		NOTE(p, n, GOMPI_ACCESS_LOAD);                   \
-		NOTE(p, n, GOMPI_ACCESS_STORE);                  \
+#define BOTH(n)                                               \
+	CALLED void __tsan_read_write##n(void *p) {           \
+		NOTE(p, n, GOMPI_ACCESS_LOAD);                \
+		NOTE(p, n, GOMPI_ACCESS_STORE);               \
+	}                                                     \
+	CALLED void __tsan_unaligned_read_write##n(void *p) { \
+		NOTE(p, n, GOMPI_ACCESS_LOAD);                \
+		NOTE(p, n, GOMPI_ACCESS_STORE);               \
 	}
 BOTH(1)
 BOTH(2)
@@ -113,7 +113,7 @@ static void pass_on(void) {
 		now();
 }
 
-static __attribute__((noinline)) void before_store(const volatile void *p, size_t size, void *place) {
+static __attribute__((noinline)) void before_store(const void *p, size_t size, void *place) {
 	if (!gompi_access_wanted((uintptr_t)p, size))
 		return;
 	gompi_access_note((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_STORE, place);
@@ -122,13 +122,13 @@ static __attribute__((noinline)) void before_store(const volatile void *p, size_
 
 // A load that finds the value again which the last one has found, with no call of MPI between them, tells nothing new.
 static _Thread_local struct {
-	const volatile void *p;
+	const void *p;
 	void *place;
 	uint64_t value;
 	uint32_t stamp;
 } access_found[4] __attribute__((tls_model("initial-exec")));
 
-static __attribute__((noinline)) void after_load(const volatile void *p, size_t size, uint64_t value, void *place) {
+static __attribute__((noinline)) void after_load(const void *p, size_t size, uint64_t value, void *place) {
 	if (!gompi_access_wanted((uintptr_t)p, size))
 		return;
 	uint32_t stamp = gompi_load(&gompi_access_runtime.stamp);
@@ -143,11 +143,11 @@ static __attribute__((noinline)) void after_load(const volatile void *p, size_t 
 	gompi_access_note((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_LOAD, place);
 	pass_on();
 }
-#define BEFORE(p)                     \
-	if (gompi_access_on())        \
+#define BEFORE(p)              \
+	if (gompi_access_on()) \
 	before_store(p, sizeof *(p), __builtin_return_address(0))
-#define AFTER(p, v)                   \
-	if (gompi_access_on())        \
+#define AFTER(p, v)            \
+	if (gompi_access_on()) \
 	after_load(p, sizeof *(p), (uint64_t)(v), __builtin_return_address(0))
 
 typedef unsigned char u8;
@@ -157,56 +157,56 @@ typedef unsigned long u64;
 __extension__ typedef unsigned __int128 u128;
 
 // Orders are the strongest: a program that is checked may wait a little longer.
-#define FETCH(n, name)                                                               \
-	CALLED u##n __tsan_atomic##n##_fetch_##name(volatile u##n *p, u##n v, int o) { \
-		(void)o;                                                             \
-		BEFORE(p);                                                           \
-		u##n old = __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST);            \
-		AFTER(p, old);                                                       \
-		return old;                                                          \
+#define FETCH(n, name)                                                        \
+	CALLED u##n __tsan_atomic##n##_fetch_##name(u##n *p, u##n v, int o) { \
+		(void)o;                                                      \
+		BEFORE(p);                                                    \
+		u##n old = __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST);     \
+		AFTER(p, old);                                                \
+		return old;                                                   \
 	}
-#define COMPARE(n, how)                                                                                            \
-	CALLED int __tsan_atomic##n##_compare_exchange_##how(volatile u##n *p, u##n *c, u##n v, int o, int f) {    \
-		(void)o, (void)f;                                                                                  \
-		if (gompi_access_on() && __atomic_load_n(p, __ATOMIC_RELAXED) == *c)                               \
-			before_store(p, sizeof *p, __builtin_return_address(0));                                   \
-		int is = __atomic_compare_exchange_n(p, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
-		AFTER(p, is ? v : *c);                                                                             \
-		return is;                                                                                         \
+#define COMPARE(n, how)                                                                                \
+	CALLED int __tsan_atomic##n##_compare_exchange_##how(u##n *p, u##n *c, u##n v, int o, int f) { \
+		(void)o, (void)f;                                                                      \
+		if (gompi_access_on() && __atomic_load_n(p, __ATOMIC_RELAXED) == *c)                   \
+			before_store(p, sizeof *p, __builtin_return_address(0));                       \
+		int is = __atomic_compare_exchange_n(p, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+		AFTER(p, is ? v : *c);                                                                 \
+		return is;                                                                             \
 	}
-#define ATOMIC(n)                                                                                                  \
-	CALLED u##n __tsan_atomic##n##_load(const volatile u##n *p, int o) {                                       \
-		(void)o;                                                                                           \
-		u##n v = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                     \
-		AFTER(p, v);                                                                                       \
-		return v;                                                                                          \
-	}                                                                                                          \
-	CALLED void __tsan_atomic##n##_store(volatile u##n *p, u##n v, int o) {                                    \
-		(void)o;                                                                                           \
-		BEFORE(p);                                                                                         \
-		__atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                          \
-	}                                                                                                          \
-	CALLED u##n __tsan_atomic##n##_exchange(volatile u##n *p, u##n v, int o) {                                 \
-		(void)o;                                                                                           \
-		BEFORE(p);                                                                                         \
-		u##n old = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                            \
-		AFTER(p, old);                                                                                     \
-		return old;                                                                                        \
-	}                                                                                                          \
-	CALLED u##n __tsan_atomic##n##_compare_exchange_val(volatile u##n *p, u##n c, u##n v, int o, int f) {      \
-		(void)o, (void)f;                                                                                  \
-		BEFORE(p);                                                                                         \
-		__atomic_compare_exchange_n(p, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
-		AFTER(p, c);                                                                                       \
-		return c;                                                                                          \
-	}                                                                                                          \
-	FETCH(n, add)                                                                                              \
-	FETCH(n, sub)                                                                                              \
-	FETCH(n, and)                                                                                              \
-	FETCH(n, or)                                                                                               \
-	FETCH(n, xor)                                                                                              \
-	FETCH(n, nand)                                                                                             \
-	COMPARE(n, strong)                                                                                         \
+#define ATOMIC(n)                                                                                    \
+	CALLED u##n __tsan_atomic##n##_load(const u##n *p, int o) {                                  \
+		(void)o;                                                                             \
+		u##n v = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                       \
+		AFTER(p, v);                                                                         \
+		return v;                                                                            \
+	}                                                                                            \
+	CALLED void __tsan_atomic##n##_store(u##n *p, u##n v, int o) {                               \
+		(void)o;                                                                             \
+		BEFORE(p);                                                                           \
+		__atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                            \
+	}                                                                                            \
+	CALLED u##n __tsan_atomic##n##_exchange(u##n *p, u##n v, int o) {                            \
+		(void)o;                                                                             \
+		BEFORE(p);                                                                           \
+		u##n old = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                              \
+		AFTER(p, old);                                                                       \
+		return old;                                                                          \
+	}                                                                                            \
+	CALLED u##n __tsan_atomic##n##_compare_exchange_val(u##n *p, u##n c, u##n v, int o, int f) { \
+		(void)o, (void)f;                                                                    \
+		BEFORE(p);                                                                           \
+		__atomic_compare_exchange_n(p, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+		AFTER(p, c);                                                                         \
+		return c;                                                                            \
+	}                                                                                            \
+	FETCH(n, add)                                                                                \
+	FETCH(n, sub)                                                                                \
+	FETCH(n, and)                                                                                \
+	FETCH(n, or)                                                                                 \
+	FETCH(n, xor)                                                                                \
+	FETCH(n, nand)                                                                               \
+	COMPARE(n, strong)                                                                           \
 	COMPARE(n, weak)
 ATOMIC(8)
 ATOMIC(16)
@@ -214,47 +214,47 @@ ATOMIC(32)
 ATOMIC(64)
 
 // Of 16 bytes by compare and swap, which needs no library.
-static u128 update_128(volatile u128 *p, u128 (*new)(u128 old, u128 v), u128 v) {
+static u128 update_128(u128 *p, u128 (*new)(u128 old, u128 v), u128 v) {
 	u128 old = 0, seen;
 	while ((seen = __sync_val_compare_and_swap(p, old, new (old, v))) != old)
 		old = seen;
 	return old;
 }
-#define FETCH_128(name, formula)                                                         \
-	static u128 new_##name(u128 old, u128 v) { return formula; }                     \
-	CALLED u128 __tsan_atomic128_##name(volatile u128 *p, u128 v, int o) {           \
-		(void)o;                                                                 \
-		BEFORE(p);                                                               \
-		u128 old = update_128(p, new_##name, v);                                 \
-		AFTER(p, old);                                                           \
-		return old;                                                              \
+#define FETCH_128(name, formula)                                      \
+	static u128 new_##name(u128 old, u128 v) { return formula; }  \
+	CALLED u128 __tsan_atomic128_##name(u128 *p, u128 v, int o) { \
+		(void)o;                                              \
+		BEFORE(p);                                            \
+		u128 old = update_128(p, new_##name, v);              \
+		AFTER(p, old);                                        \
+		return old;                                           \
 	}
 FETCH_128(fetch_add, old + v)
 FETCH_128(fetch_sub, old - v)
 FETCH_128(fetch_and, old &v)
 FETCH_128(fetch_or, old | v)
 FETCH_128(fetch_xor, old ^ v)
-FETCH_128(fetch_nand, ~(old & v))
+FETCH_128(fetch_nand, ~(old &v))
 FETCH_128(exchange, ((void)old, v))
-CALLED void __tsan_atomic128_store(volatile u128 *p, u128 v, int o) {
+CALLED void __tsan_atomic128_store(u128 *p, u128 v, int o) {
 	(void)o;
 	BEFORE(p);
 	(void)update_128(p, new_exchange, v);
 }
-CALLED u128 __tsan_atomic128_load(const volatile u128 *p, int o) {
+CALLED u128 __tsan_atomic128_load(const u128 *p, int o) {
 	(void)o;
-	u128 v = __sync_val_compare_and_swap((volatile u128 *)p, 0, 0);
+	u128 v = __sync_val_compare_and_swap((u128 *)p, 0, 0);
 	AFTER(p, v);
 	return v;
 }
-CALLED u128 __tsan_atomic128_compare_exchange_val(volatile u128 *p, u128 c, u128 v, int o, int f) {
+CALLED u128 __tsan_atomic128_compare_exchange_val(u128 *p, u128 c, u128 v, int o, int f) {
 	(void)o, (void)f;
 	BEFORE(p);
 	u128 old = __sync_val_compare_and_swap(p, c, v);
 	AFTER(p, old);
 	return old;
 }
-CALLED int __tsan_atomic128_compare_exchange_strong(volatile u128 *p, u128 *c, u128 v, int o, int f) {
+CALLED int __tsan_atomic128_compare_exchange_strong(u128 *p, u128 *c, u128 v, int o, int f) {
 	(void)o, (void)f;
 	BEFORE(p);
 	u128 old = __sync_val_compare_and_swap(p, *c, v);
@@ -263,7 +263,7 @@ CALLED int __tsan_atomic128_compare_exchange_strong(volatile u128 *p, u128 *c, u
 	*c = old;
 	return is;
 }
-CALLED int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *c, u128 v, int o, int f) {
+CALLED int __tsan_atomic128_compare_exchange_weak(u128 *p, u128 *c, u128 v, int o, int f) {
 	return __tsan_atomic128_compare_exchange_strong(p, c, v, o, f);
 }
 

@@ -32,11 +32,12 @@ static _Thread_local struct gather *access_gather __attribute__((tls_model("init
 // The thread is in a function of this file: a signal has come.
 static _Thread_local bool access_inside __attribute__((tls_model("initial-exec")));
 
-static _Atomic(struct gather *) gather_all; // of threads that have ended as well: there is one for each thread at a time
+static _Atomic(struct gather *)
+	gather_all; // of threads that have ended as well: there is one for each thread at a time
 static size_t drain_gathered(uint64_t *words, size_t room);
 
 __attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_runtime = {
-    .version = GOMPI_ACCESS_VERSION, .stamp = 1, .drain = drain_gathered};
+	.version = GOMPI_ACCESS_VERSION, .stamp = 1, .drain = drain_gathered};
 
 // Returns true if one of the ranges has any of the bytes. It or the gap between two is from begin to end.
 static bool in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
@@ -89,7 +90,7 @@ static struct gather *new_gather(void) {
 
 static int by_place(const void *a, const void *b) {
 	const struct run *x = a, *y = b;
-#define COMPARE(field)              \
+#define COMPARE(field)            \
 	if (x->field != y->field) \
 	return x->field < y->field ? -1 : 1
 	COMPARE(kind); // atomic ones come last
@@ -140,8 +141,7 @@ static size_t join_runs(struct run *runs, size_t n) {
 
 static void add_closed(struct gather *g, const struct gompi_access_spot *s, uintptr_t low, int64_t size, int64_t stride,
 		       int64_t count) {
-	g->closed[g->closed_count++] =
-	    (struct run){s->key >> 2, low, size, stride, count, (unsigned)(s->key & 3)};
+	g->closed[g->closed_count++] = (struct run){s->key >> 2, low, size, stride, count, (unsigned)(s->key & 3)};
 }
 
 // Ends the run of a spot. Returns true if there is no room for more.
@@ -196,8 +196,8 @@ static bool note_in(struct gather *g, uintptr_t address, size_t size, uintptr_t 
 		return false;
 	bool full = close_spot(g, s);
 	bool odd = size > UINT32_MAX; // of no loop
-	*s = (struct gompi_access_spot){.key = key, .stamp = stamp, .floor = begin,
-					.span = end - begin >= size ? end - begin - size + 1 : 0};
+	*s = (struct gompi_access_spot){
+		.key = key, .stamp = stamp, .floor = begin, .span = end - begin >= size ? end - begin - size + 1 : 0};
 	if (wanted && odd) {
 		add_closed(g, s, address, size, 0, 1);
 		s->span = 0;

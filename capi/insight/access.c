@@ -15,8 +15,26 @@
 #include "insight/ask.h"
 
 // What calls have to do with it.
-enum { NOTHING, CREATE, ALLOCATE, SHARED, ATTACH, DETACH, QUERY, FREE, PUT, ACCUMULATE, FETCH,
-       SWAP, GET_ACCUMULATE, LOCK, UNLOCK, FLUSH, ENDS, ENDS_ASSERTED };
+enum {
+	NOTHING,
+	CREATE,
+	ALLOCATE,
+	SHARED,
+	ATTACH,
+	DETACH,
+	QUERY,
+	FREE,
+	PUT,
+	ACCUMULATE,
+	FETCH,
+	SWAP,
+	GET_ACCUMULATE,
+	LOCK,
+	UNLOCK,
+	FLUSH,
+	ENDS,
+	ENDS_ASSERTED
+};
 static uint8_t what_for[GOMPI_INSIGHT_FUNCTIONS];
 
 struct extent {
@@ -51,13 +69,32 @@ static void classify(void) {
 	static const struct {
 		const char *name;
 		uint8_t what;
-	} names[] = {{"Win_create", CREATE}, {"Win_allocate", ALLOCATE}, {"Win_allocate_shared", SHARED},
-		     {"Win_attach", ATTACH}, {"Win_detach", DETACH}, {"Win_shared_query", QUERY}, {"Win_free", FREE},
-		     {"Put", PUT}, {"Get", PUT}, {"Accumulate", ACCUMULATE}, {"Rput", PUT}, {"Rget", PUT}, {"Raccumulate", ACCUMULATE},
-		     {"Fetch_and_op", FETCH}, {"Compare_and_swap", SWAP}, {"Get_accumulate", GET_ACCUMULATE},
-		     {"Rget_accumulate", GET_ACCUMULATE}, {"Win_lock", LOCK}, {"Win_unlock", UNLOCK},
-		     {"Win_flush", FLUSH}, {"Win_flush_local", FLUSH}, {"Win_complete", ENDS}, {"Win_fence", ENDS_ASSERTED},
-		     {"Win_unlock_all", ENDS}, {"Win_flush_all", ENDS}, {"Win_flush_local_all", ENDS}};
+	} names[] = {{"Win_create", CREATE},
+		     {"Win_allocate", ALLOCATE},
+		     {"Win_allocate_shared", SHARED},
+		     {"Win_attach", ATTACH},
+		     {"Win_detach", DETACH},
+		     {"Win_shared_query", QUERY},
+		     {"Win_free", FREE},
+		     {"Put", PUT},
+		     {"Get", PUT},
+		     {"Accumulate", ACCUMULATE},
+		     {"Rput", PUT},
+		     {"Rget", PUT},
+		     {"Raccumulate", ACCUMULATE},
+		     {"Fetch_and_op", FETCH},
+		     {"Compare_and_swap", SWAP},
+		     {"Get_accumulate", GET_ACCUMULATE},
+		     {"Rget_accumulate", GET_ACCUMULATE},
+		     {"Win_lock", LOCK},
+		     {"Win_unlock", UNLOCK},
+		     {"Win_flush", FLUSH},
+		     {"Win_flush_local", FLUSH},
+		     {"Win_complete", ENDS},
+		     {"Win_fence", ENDS_ASSERTED},
+		     {"Win_unlock_all", ENDS},
+		     {"Win_flush_all", ENDS},
+		     {"Win_flush_local_all", ENDS}};
 	for (int f = 0; f < GOMPI_INSIGHT_FUNCTIONS; f++)
 		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 			size_t n = strlen(names[i].name);
@@ -301,7 +338,8 @@ static bool learn_operation(int what, const uint64_t *in) {
 }
 
 static bool learn_end(int what, const uint64_t *in) {
-	struct watched *w = window_at(in[what == LOCK ? 3 : what == ENDS_ASSERTED || what == UNLOCK || what == FLUSH], false);
+	struct watched *w =
+		window_at(in[what == LOCK ? 3 : what == ENDS_ASSERTED || what == UNLOCK || what == FLUSH], false);
 	if (w == NULL)
 		return false;
 	switch (what) {
@@ -334,7 +372,7 @@ void gompi_insight_learn(struct gompi_insight_thread *t) {
 		return;
 	const uint64_t *in = t->words + GOMPI_INSIGHT_HEAD_WORDS;
 	pthread_mutex_lock(&access_mutex);
-	bool changed = what <= FREE               ? learn_memory(what, in)
+	bool changed = what <= FREE             ? learn_memory(what, in)
 		       : what <= GET_ACCUMULATE ? learn_operation(what, in)
 						: learn_end(what, in);
 	if (changed)
