@@ -36,9 +36,10 @@ struct gompi_access_runtime {
 	// Passes on what has been gathered, by drain.
 	void (*_Atomic pass_on)(void);
 
-	// Takes what has been gathered by all threads, as groups of words: the place in the program, what the access does
-	// and the number of pieces (kind | pieces << 8), and for each piece its first byte, the length of each part of
-	// it, the distance of those, and how many there are. Returns how many words it has written; 0: there is no more.
+	// Takes what has been gathered by all threads, as groups of words: the place in the program, what the access
+	// does and the number of pieces (kind | pieces << 8), and for each piece its first byte, the length of each
+	// part of it, the distance of those, and how many there are. Returns how many words it has written; 0: there
+	// is no more.
 	size_t (*drain)(uint64_t *words, size_t room);
 };
 

@@ -1,8 +1,8 @@
 package insight
 
 // ownAccesses stands in place of a function's number in records of what the program itself has done with memory since
-// its last call: groups of words for each place. The second word is what is done, and above that how many pieces follow,
-// of four words.
+// its last call: groups of words for each place. The second word is what is done, and above that how many pieces
+// follow, of four words.
 const ownAccesses = 0xffff
 
 // What an access of the program does: capi/access/access.h has the same.

@@ -51,8 +51,8 @@ func TestCheckAccesses(t *testing.T) {
 	require.NoError(t, err)
 	pairs := map[string]bool{}
 	for _, p := range all {
-		if p.Needs == suite.Accesses ||
-			slices.ContainsFunc(p.Findings, func(f suite.Finding) bool { return f.Needs == suite.Accesses }) {
+		needs := func(f suite.Finding) bool { return f.Needs == suite.Accesses }
+		if p.Needs == suite.Accesses || slices.ContainsFunc(p.Findings, needs) {
 			pairs[p.Pair] = true
 		}
 	}

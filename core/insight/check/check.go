@@ -27,6 +27,7 @@ type Checker struct {
 	place    func(rank int, address uint64) insight.Place
 	findings []*Finding
 	known    map[findingKey]*Finding
+	lines    map[insight.Place]uint64 // of loads and stores, an address of each line
 	windows  int
 	calls    int // since the last look for what can be forgotten
 	news     []*Finding
@@ -95,7 +96,8 @@ type site struct {
 
 // New returns a checker of a job with so many ranks. place finds out where in the program a rank has called from.
 func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
-	c := &Checker{comms: map[commKey]*comm{}, place: place, known: map[findingKey]*Finding{}}
+	c := &Checker{comms: map[commKey]*comm{}, place: place, known: map[findingKey]*Finding{},
+		lines: map[insight.Place]uint64{}}
 	everybody := make([]int, ranks)
 	for i := range everybody {
 		everybody[i] = i

@@ -172,7 +172,9 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 	if w == nil && what == "race" {
 		w = c.ranks[owner].windowAt(at)
 	}
-	key := findingKey{what, w, x.site.address, y.site.address, x.kind, y.kind}
+	ax, kx := c.line(x)
+	ay, ky := c.line(y)
+	key := findingKey{what, w, ax, ay, kx, ky}
 	if key.a > key.b || key.a == key.b && key.aw > key.bw {
 		key.a, key.b, key.aw, key.bw = key.b, key.a, key.bw, key.aw
 	}

@@ -7,7 +7,8 @@ func (c *Checker) own(k *rank, r *insight.Record) {
 	k.clock[k.number]++
 	for i := range r.Accesses {
 		x := &r.Accesses[i]
-		s := &site{rank: k.number, thread: r.Thread, address: x.Place, name: ownKinds[x.Kind&3]}
+		s := &site{rank: k.number, thread: r.Thread, address: x.Place,
+			name: ownKinds[x.Kind&3]}
 		for owner, spans := range k.byOwner(spansOfPieces(x.Pieces)) {
 			a := &access{site: s, spans: spans, held: k.held, own: true,
 				atomic: x.Kind >= insight.AtomicStore}
@@ -92,12 +93,28 @@ func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	for i := range k.aliases {
 		a := &k.aliases[i]
 		if a.low <= s.low && s.low < a.high {
-			return a.window.meets.members[a.member], a.window.parts[a.member].base - a.low, min(high,
-				a.high)
+			at = a.window.parts[a.member].base - a.low
+			return a.window.meets.members[a.member], at, min(high, a.high)
 		}
 		if s.low < a.low && a.low < high {
 			high = a.low
 		}
 	}
 	return k.number, 0, high
+}
+
+// line returns what an access is known by in findings: an address and a kind. A line that loads and stores has several
+// addresses, but is one.
+func (c *Checker) line(a *access) (address uint64, what kind) {
+	if !a.own {
+		return a.site.address, a.kind
+	}
+	p := c.place(a.site.rank, a.site.address)
+	if p.Line == 0 {
+		return a.site.address, a.kind
+	}
+	if c.lines[p] == 0 {
+		c.lines[p] = a.site.address
+	}
+	return c.lines[p], reads
 }
