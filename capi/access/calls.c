@@ -107,7 +107,7 @@ CALLED void *__wrap___memset_chk(void *to, int byte, size_t n, size_t room) {
 
 // A record of an atomic operation stands where it is in the program: of a store before it is done, so that whoever
 // sees its value has a later one; of a load when it is done.
-static void pass_on(void) {
+static void hand_on(void) {
 	void (*now)(void) = gompi_load(&gompi_access_runtime.pass_on);
 	if (now != NULL)
 		now();
@@ -117,7 +117,7 @@ static __attribute__((noinline)) void before_store(const void *p, size_t size, v
 	if (!gompi_access_wanted((uintptr_t)p, size))
 		return;
 	gompi_access_note((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_STORE, place);
-	pass_on();
+	hand_on();
 }
 
 // A load that finds the value again which the last one has found, with no call of MPI between them, tells nothing new.
@@ -141,7 +141,7 @@ static __attribute__((noinline)) void after_load(const void *p, size_t size, uin
 	access_found[i].value = value;
 	access_found[i].stamp = stamp;
 	gompi_access_note((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_LOAD, place);
-	pass_on();
+	hand_on();
 }
 #define BEFORE(p)              \
 	if (gompi_access_on()) \

@@ -28,9 +28,9 @@ struct gather {
 
 static struct gompi_access_spot no_spots[GOMPI_ACCESS_SPOTS]; // of no stamp
 _Thread_local struct gompi_access_spot *gompi_access_spots = no_spots;
-static _Thread_local struct gather *access_gather __attribute__((tls_model("initial-exec")));
+static __attribute__((tls_model("initial-exec"))) _Thread_local struct gather *access_gather;
 // The thread is in a function of this file: a signal has come.
-static _Thread_local bool access_inside __attribute__((tls_model("initial-exec")));
+static __attribute__((tls_model("initial-exec"))) _Thread_local bool access_inside;
 
 static _Atomic(struct gather *)
 	gather_all; // of threads that have ended as well: there is one for each thread at a time

@@ -55,15 +55,17 @@ static _Atomic(struct gompi_access_runtime *) access_runtime;
 static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the windows
 static struct watched *access_windows;
 
-static void pass_on(void) {
+static void pass_gathered(struct gompi_insight_thread *t);
+
+static void hand_gathered(void) {
 	struct gompi_insight_thread *t = gompi_insight_begin();
 	if (t == NULL)
 		return;
-	gompi_insight_flush(t);
+	pass_gathered(t);
 	gompi_insight_end(t);
 }
 
-static bool outside(void) { return gompi_insight_self.open || gompi_insight_self.frame == 0; }
+static bool own_outside(void) { return gompi_insight_self.open || gompi_insight_self.frame == 0; }
 
 static void classify(void) {
 	static const struct {
@@ -104,18 +106,18 @@ static void classify(void) {
 		}
 }
 
-void gompi_insight_find_accesses(void) {
+static void find_accesses(void) {
 	struct gompi_access_runtime *r = dlsym(RTLD_DEFAULT, "gompi_access_runtime");
 	if (r == NULL || gompi_load(&access_runtime) != NULL || r->version != GOMPI_ACCESS_VERSION ||
 	    !(gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES))
 		return;
 	classify();
-	gompi_store(&r->outside, outside);
-	gompi_store(&r->pass_on, pass_on);
-	gompi_store_release(&access_runtime, r); // pairs with the acquire in gompi_insight_flush
+	gompi_store(&r->outside, own_outside);
+	gompi_store(&r->pass_on, hand_gathered);
+	gompi_store_release(&access_runtime, r); // pairs with the acquire in pass_gathered
 }
 
-void gompi_insight_flush(struct gompi_insight_thread *t) {
+static void pass_gathered(struct gompi_insight_thread *t) {
 	struct gompi_access_runtime *r = gompi_load_acquire(&access_runtime);
 	if (__builtin_expect(r == NULL, 1))
 		return;
@@ -237,7 +239,7 @@ static bool drop_buffers(struct watched *w) {
 }
 
 // Tells the other library.
-static void publish(struct gompi_access_runtime *r) {
+static void own_publish(struct gompi_access_runtime *r) {
 	int n = 0;
 	for (struct watched *w = access_windows; w != NULL; w = w->next)
 		n += w->memories + w->buffers;
@@ -356,14 +358,14 @@ static bool learn_end(int what, const uint64_t *in) {
 	}
 }
 
-void gompi_insight_learn(struct gompi_insight_thread *t) {
+static void learn_from(struct gompi_insight_thread *t) {
 	uint32_t number = t->words[0] & 0xffff;
 	if (number >= GOMPI_INSIGHT_FUNCTIONS || t->words[5] != MPI_SUCCESS || t->words[3] == 0)
 		return;
 	if (gompi_load(&access_runtime) == NULL) {
 		static const char make[] = "MPI_Win_";
 		if (strncmp(gompi_insight_names[number], make, sizeof make - 1) == 0)
-			gompi_insight_find_accesses(); // it may have been loaded in the meantime
+			find_accesses(); // it may have been loaded in the meantime
 		if (gompi_load(&access_runtime) == NULL)
 			return;
 	}
@@ -376,6 +378,11 @@ void gompi_insight_learn(struct gompi_insight_thread *t) {
 		       : what <= GET_ACCUMULATE ? learn_operation(what, in)
 						: learn_end(what, in);
 	if (changed)
-		publish(gompi_load(&access_runtime));
+		own_publish(gompi_load(&access_runtime));
 	pthread_mutex_unlock(&access_mutex);
+}
+
+__attribute__((constructor)) static void take_part(void) {
+	gompi_insight_own =
+		(struct gompi_insight_own){.find = find_accesses, .pass_on = pass_gathered, .learn = learn_from};
 }

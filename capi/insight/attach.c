@@ -78,6 +78,7 @@ _Static_assert(sizeof(MPI_Status) == 8 * GOMPI_INSIGHT_STATUS_WORDS, "a status")
 
 _Thread_local struct gompi_insight_thread gompi_insight_self __attribute__((tls_model("initial-exec")));
 struct gompi_insight_part *gompi_insight_part;
+struct gompi_insight_own gompi_insight_own;
 struct gompi_insight_job *gompi_insight_job;
 bool gompi_insight_alone;
 
@@ -204,7 +205,8 @@ static void claim_rank(void) {
 	if (pthread_key_create(&insight_key, thread_ends) != 0)
 		return;
 	pthread_atfork(NULL, NULL, forked);
-	gompi_insight_find_accesses();
+	if (gompi_insight_own.find != NULL)
+		gompi_insight_own.find();
 	gompi_store_release(&insight_attached, 1); // pairs with the acquire in gompi_insight_enter
 }
 

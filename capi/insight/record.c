@@ -15,8 +15,8 @@ const char gompi_insight_absent[1];
 
 void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void *caller) {
 	uintptr_t address = (uintptr_t)caller;
-	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES)
-		gompi_insight_flush(t);
+	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES && gompi_insight_own.pass_on != NULL)
+		gompi_insight_own.pass_on(t);
 	if (__builtin_expect(address - t->low >= t->size, 0))
 		address = gompi_insight_caller(t, address);
 	t->truncated = false;
@@ -135,8 +135,8 @@ static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
 	return true;
 }
 
-// Passes on the first words of the record. Of a ring in which there may be no room a part is kept for those that are not
-// alone.
+// Passes on the first words of the record. Of a ring in which there may be no room a part is kept for those that are
+// not alone.
 static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	uint64_t size = gompi_insight_job->ring_size / 8, n = t->used, head = gompi_load(&part->head), tail;
@@ -171,14 +171,12 @@ void gompi_insight_entered(struct gompi_insight_thread *t) {
 
 void gompi_insight_write_words(struct gompi_insight_thread *t) { to_ring(t, 0, false); }
 
-void gompi_insight_write(struct gompi_insight_thread *t) {
-	to_ring(t, 0, false);
-	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES)
-		gompi_insight_learn(t);
+static void write_call(struct gompi_insight_thread *t, bool alone) {
+	to_ring(t, 0, alone);
+	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES && gompi_insight_own.learn != NULL)
+		gompi_insight_own.learn(t);
 }
 
-void gompi_insight_write_alone(struct gompi_insight_thread *t) {
-	to_ring(t, 0, true);
-	if (t->mode & GOMPI_INSIGHT_MODE_ACCESSES)
-		gompi_insight_learn(t);
-}
+void gompi_insight_write(struct gompi_insight_thread *t) { write_call(t, false); }
+
+void gompi_insight_write_alone(struct gompi_insight_thread *t) { write_call(t, true); }

@@ -165,11 +165,14 @@ static inline bool gompi_insight_made(int rc) { return rc == MPI_SUCCESS || rc =
 // The same without looking at what it is.
 void gompi_insight_write_words(struct gompi_insight_thread *t);
 
-// What the program's own loads and stores need (access.c): finds libgompirma-access.so; passes on what that has
-// gathered; learns from a record which memory is of interest.
-void gompi_insight_find_accesses(void);
-void gompi_insight_flush(struct gompi_insight_thread *t);
-void gompi_insight_learn(struct gompi_insight_thread *t);
+// What the program's own loads and stores need. access.c sets it when this library is loaded: what comes before it in
+// a call knows no more of it.
+struct gompi_insight_own {
+	void (*find)(void);                              // finds libgompirma-access.so
+	void (*pass_on)(struct gompi_insight_thread *t); // what that has gathered
+	void (*learn)(struct gompi_insight_thread *t);   // from a record, which memory is of interest
+};
+extern struct gompi_insight_own gompi_insight_own; // attach.c
 
 // Returns true if a test is to be recorded: those that find nothing come by thousands.
 bool gompi_insight_found(struct gompi_insight_thread *t, int rc, const int *flag);

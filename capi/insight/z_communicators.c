@@ -37,6 +37,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(253, MPI_Comm_create)(comm, group, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 253, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
@@ -55,8 +56,8 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -69,6 +70,7 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(254, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 254, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)group);
@@ -89,8 +91,8 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -102,6 +104,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(255, MPI_Comm_create_group)(comm, group, tag, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 255, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
@@ -121,8 +124,8 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -187,6 +190,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(258, MPI_Comm_dup)(comm, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 258, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
@@ -204,8 +208,8 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -217,6 +221,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(259, MPI_Comm_dup_with_info)(comm, info, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 259, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
@@ -235,8 +240,8 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -633,6 +638,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(275, MPI_Comm_split)(comm, color, key, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 275, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
@@ -652,8 +658,8 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -665,6 +671,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(276, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 276, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
@@ -685,8 +692,8 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1065,6 +1072,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(291, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+    MPI_Comm was_newintercomm = newintercomm != NULL ? *newintercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 291, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)local_comm);
@@ -1086,8 +1094,8 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1100,6 +1108,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(292, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+    MPI_Comm was_newintercomm = newintercomm != NULL ? *newintercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 292, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)local_group);
@@ -1123,8 +1132,8 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintercomm != NULL && *newintercomm != was_newintercomm ? *newintercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1136,6 +1145,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(293, MPI_Intercomm_merge)(intercomm, high, newintracomm);
+    MPI_Comm was_newintracomm = newintracomm != NULL ? *newintracomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 293, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)intercomm);
@@ -1154,8 +1164,8 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newintracomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newintracomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintracomm ? *newintracomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintracomm ? *newintracomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newintracomm != NULL && *newintracomm != was_newintracomm ? *newintracomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newintracomm != NULL && *newintracomm != was_newintracomm ? *newintracomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1562,6 +1572,7 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(309, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
+    MPI_Comm was_comm_cart = comm_cart != NULL ? *comm_cart : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 309, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm_old);
@@ -1583,8 +1594,8 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_cart, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_cart);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_cart ? *comm_cart : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_cart ? *comm_cart : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_cart != NULL && *comm_cart != was_comm_cart ? *comm_cart : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_cart != NULL && *comm_cart != was_comm_cart ? *comm_cart : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1706,6 +1717,7 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(314, MPI_Cart_sub)(comm, remain_dims, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 314, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm);
@@ -1724,8 +1736,8 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1790,6 +1802,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(317, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+    MPI_Comm was_comm_dist_graph = comm_dist_graph != NULL ? *comm_dist_graph : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 317, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm_old);
@@ -1814,8 +1827,8 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1829,6 +1842,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(318, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+    MPI_Comm was_comm_dist_graph = comm_dist_graph != NULL ? *comm_dist_graph : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 318, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm_old);
@@ -1854,8 +1868,8 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_dist_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_dist_graph);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_dist_graph != NULL && *comm_dist_graph != was_comm_dist_graph ? *comm_dist_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1926,6 +1940,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(321, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
+    MPI_Comm was_comm_graph = comm_graph != NULL ? *comm_graph : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 321, __builtin_return_address(0));
         gompi_insight_word(t, (uintptr_t)comm_old);
@@ -1947,8 +1962,8 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, comm_graph, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *comm_graph);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_graph ? *comm_graph : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_graph ? *comm_graph : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && comm_graph != NULL && *comm_graph != was_comm_graph ? *comm_graph : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && comm_graph != NULL && *comm_graph != was_comm_graph ? *comm_graph : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

@@ -1079,6 +1079,7 @@ int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm com
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(402, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 402, __builtin_return_address(0));
         gompi_insight_text(t, port_name);
@@ -1099,8 +1100,8 @@ int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm com
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1112,6 +1113,7 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(403, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 403, __builtin_return_address(0));
         gompi_insight_text(t, port_name);
@@ -1132,8 +1134,8 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1173,6 +1175,7 @@ int MPI_Comm_get_parent(MPI_Comm *parent)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(405, MPI_Comm_get_parent)(parent);
+    MPI_Comm was_parent = parent != NULL ? *parent : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 405, __builtin_return_address(0));
     }
@@ -1186,8 +1189,8 @@ int MPI_Comm_get_parent(MPI_Comm *parent)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, parent, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *parent);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && parent ? *parent : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && parent ? *parent : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && parent != NULL && *parent != was_parent ? *parent : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && parent != NULL && *parent != was_parent ? *parent : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1199,6 +1202,7 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(406, MPI_Comm_join)(fd, intercomm);
+    MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 406, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)fd);
@@ -1216,8 +1220,8 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1230,6 +1234,7 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(407, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 407, __builtin_return_address(0));
         gompi_insight_text(t, command);
@@ -1253,8 +1258,8 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);
@@ -1268,6 +1273,7 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
     struct gompi_insight_thread *t = gompi_insight_begin();
     if (t == NULL)
         return GOMPI_NEXT(408, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 408, __builtin_return_address(0));
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1292,8 +1298,8 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, intercomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *intercomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && intercomm != NULL && *intercomm != was_intercomm ? *intercomm : MPI_COMM_NULL);
         gompi_insight_write(t);
     }
     gompi_insight_end(t);

@@ -51,7 +51,7 @@ func (l *checkListener) looked(until time.Duration) {
 		l.number++
 		fmt.Fprintf(os.Stderr, "gompirun: --check: %d: %v\n", l.number, f)
 		if f.Kind == "collective" && f.Name == "name" {
-			l.job.mail.send(hopeless{"--check ends the job: its ranks wait for each other in different collectives"})
+			l.job.mail.send(hopeless{"--check ends the job: its ranks are in different collectives"})
 		}
 	}
 }

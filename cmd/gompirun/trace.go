@@ -256,7 +256,8 @@ func (l *traceListener) end() error {
 	}
 	if lost > 0 && !l.job.opts.quiet {
 		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls are missing, as there was no room for "+
-			"them in the rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers), envRing),
+			"them in the rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers),
+			envRing),
 			true)
 	}
 	return nil

@@ -268,7 +268,8 @@ func (w wrapper) linkFlags() []string {
 	return flags
 }
 
-// checkFlags have the compiler call libgompirma-access.so at each load and store. It warns of fences, which that does not
+// checkFlags have the compiler call libgompirma-access.so at each load and store. It warns of fences, which that does
+// not
 // follow.
 var checkFlags = []string{"-fsanitize=thread", "-g", "-Wno-tsan"}
 

@@ -31,9 +31,11 @@ func sample(argv0 string, env map[string]string, files ...string) wrapper {
 
 const link = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma"
 
-const checkCompile = "-I/p/include -fsanitize=thread -g -Wno-tsan -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset"
+const checkCompile = "-I/p/include -fsanitize=thread -g -Wno-tsan " +
+	"-fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset"
 
-const checkLibrary = " -L/p/lib/gompirma/check -lgompirma-access -Wl,--wrap=memcpy -Wl,--wrap=memmove -Wl,--wrap=memset " +
+const checkLibrary = " -L/p/lib/gompirma/check -lgompirma-access -Wl,--wrap=memcpy " +
+	"-Wl,--wrap=memmove -Wl,--wrap=memset " +
 	"-Wl,--wrap=__memcpy_chk -Wl,--wrap=__memmove_chk -Wl,--wrap=__memset_chk"
 
 const checkLink = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary + " -lgompirma"
@@ -118,13 +120,17 @@ func TestCommand(t *testing.T) {
 		{"check, link", "gompicxx", "--check x.o", nil, nil, "g++ " + checkCompile + " x.o " + checkLink},
 		{"check, shared library", "mpicc", "--check -shared -fPIC x.c -o x.so", nil, nil,
 			"gcc " + checkCompile + " -shared -fPIC x.c -o x.so " + checkLink},
-		{"check, compiler by another's variable", "gompicc", "--check x.c", map[string]string{"MPICH_CC": "gcc-12"},
+		{"check, compiler by another's variable", "gompicc", "--check x.c",
+			map[string]string{"MPICH_CC": "gcc-12"},
 			nil, "gcc-12 " + checkCompile + " x.c " + checkLink},
 		{"check, standard ABI", "gompicc", "--check --abi x.c", nil, nil, "gcc " + checkCompile + " x.c " +
-			"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags" + checkLibrary + " -lmpi_abi"},
+			"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags" + checkLibrary +
+			" -lmpi_abi"},
 		{"check, Fortran", "gompifort", "--check x.f90", nil, fortran,
-			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fsanitize=thread -g -Wno-tsan x.f90 -L/p/lib " +
-				"-Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary + " -lgompirma_fortran -lgompirma"},
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fsanitize=thread -g " +
+				"-Wno-tsan x.f90 -L/p/lib " +
+				"-Wl,-rpath,/p/lib -Wl,--enable-new-dtags" + checkLibrary +
+				" -lgompirma_fortran -lgompirma"},
 		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -182,7 +188,8 @@ func TestOddPrefix(t *testing.T) {
 	w.prefix = "/a b,c"
 	a, err := w.act([]string{"-show", "x y.c", "it's"})
 	require.NoError(t, err)
-	require.Equal(t, `gcc -I"/a b,c/include" 'x y.c' 'it'\''s' -L"/a b,c/lib" -Xlinker -rpath -Xlinker '/a b,c/lib' -Wl,--enable-new-dtags -lgompirma`, a.text)
+	require.Equal(t,
+		`gcc -I"/a b,c/include" 'x y.c' 'it'\''s' -L"/a b,c/lib" -Xlinker -rpath -Xlinker '/a b,c/lib' -Wl,--enable-new-dtags -lgompirma`, a.text)
 }
 
 func TestFields(t *testing.T) {

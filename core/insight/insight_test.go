@@ -129,7 +129,8 @@ func TestRecordFields(t *testing.T) {
 // Who is in a communicator that was made stands behind the outputs, and is no parameter.
 func TestMembers(t *testing.T) {
 	var r Record
-	require.NoError(t, r.Decode(record(t, "MPI_Comm_split", 0, 0x101, 1, 0, head(Given, 1), 0x2000, head(Given, 2), 4, 2,
+	require.NoError(t, r.Decode(record(t, "MPI_Comm_split", 0, 0x101, 1, 0, head(Given, 1), 0x2000, head(Given,
+		2), 4, 2,
 		head(Given, 1), 7)))
 	require.Equal(t, []int{4, 2}, r.Members(false))
 	require.Equal(t, []int{7}, r.Members(true))

@@ -22,7 +22,8 @@ func TestOrderByTime(t *testing.T) {
 	o.Add(0, &Record{Function: f, Start: 10, End: 35})
 	o.Until(30)
 	require.Equal(t, []string{"0 10", "1 30"}, got)
-	o.Add(1, &Record{Function: f, Start: 40, End: 45}) // of which a call that had begun before was written down late
+	// of which a call that had begun before was written down late
+	o.Add(1, &Record{Function: f, Start: 40, End: 45})
 	o.Add(0, &Record{Function: f, Start: 36, End: 41})
 	o.Until(time.Hour)
 	require.Equal(t, []string{"0 10", "1 30", "0 35", "1 40", "0 41", "1 45"}, got)
@@ -38,7 +39,8 @@ func TestOrderOfCauses(t *testing.T) {
 			at   time.Duration // when it was in the ring
 			r    Record
 		}
-		// Ranks take turns: each step is entered after the one before was written down, some time after its entry.
+		// Ranks take turns: each step is entered after the one before was written down, some time after its
+		// entry.
 		var all []written
 		now := time.Duration(0)
 		for i := range 40 {
@@ -70,7 +72,8 @@ func TestOrderOfCauses(t *testing.T) {
 // A copy of a record stays as it was when the words are used again.
 func TestClone(t *testing.T) {
 	words := []uint64{7, 8}
-	r := Record{Function: abi.Functions()[0], Inputs: []Value{{Words: words[:1]}}, Outputs: []Value{{Words: words[1:]}}}
+	r := Record{Function: abi.Functions()[0], Inputs: []Value{{Words: words[:1]}},
+		Outputs: []Value{{Words: words[1:]}}}
 	c := r.Clone()
 	words[0], words[1] = 0, 0
 	require.Equal(t, []uint64{7}, c.Inputs[0].Words)

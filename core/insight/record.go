@@ -138,7 +138,8 @@ func (r *Record) Decode(words []uint64) error {
 	}
 	number, flags := int(words[0]&0xffff), words[0]>>16&0xffff
 	if number == ownAccesses {
-		*r = Record{Number: number, Thread: int(words[1]), Start: time.Duration(words[2]), End: time.Duration(words[3])}
+		*r = Record{Number: number, Thread: int(words[1]), Start: time.Duration(words[2]),
+			End: time.Duration(words[3])}
 		var err error
 		r.Accesses, err = own(words[HeadWords:])
 		return err

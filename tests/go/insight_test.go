@@ -132,7 +132,9 @@ func calls(name string, rank int) []string {
 		"MPI_Put(" + put + ") = 0",
 		"> MPI_Win_fence(assert=0, win=A)",
 		"MPI_Win_fence(assert=0, win=A) = 0",
+		"> MPI_Irecv(buf=A, count=1, datatype=0x209, source=-1, tag=7, comm=0x101)",
 		"MPI_Irecv(buf=A, count=1, datatype=0x209, source=-1, tag=7, comm=0x101) = 0 (request=[A])",
+		fmt.Sprintf("> MPI_Isend(buf=A, count=1, datatype=0x209, dest=%d, tag=7, comm=0x101)", 1-rank),
 		fmt.Sprintf("MPI_Isend(buf=A, count=1, datatype=0x209, dest=%d, tag=7, comm=0x101) = 0 "+
 			"(request=[0x181])", 1-rank),
 		"> MPI_Waitall(count=2, array_of_requests=[A 0x181])",

@@ -216,7 +216,8 @@ func TestLintC(t *testing.T) {
 			!strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
 			return
 		}
-		if path != "capi/base/order.h" {
+		// What the compiler calls in place of the program's own atomics has their orders.
+		if path != "capi/base/order.h" && path != "capi/access/calls.c" {
 			require.Empty(t, order.FindString(content), "%s: orders have names in capi/base/order.h", path)
 		}
 		require.Empty(t, whether.FindString(content), "%s: comments begin with what is returned", path)

@@ -69,6 +69,13 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	fmt.Fprintf(b, "    struct gompi_insight_thread *t = gompi_insight_begin();\n"+
 		"    if (t == NULL)\n        return %s;\n", call)
 	plan := insight.Plan(f)
+	for _, i := range plan {
+		if i.Form == insight.Members && i.After {
+			// A call whose error handler has mended it returns MPI_SUCCESS, and has made nothing.
+			fmt.Fprintf(b, "    MPI_Comm was_%[1]s = %[1]s != NULL ? *%[1]s : MPI_COMM_NULL;\n",
+				i.Param.CName)
+		}
+	}
 	fmt.Fprintf(b, "    if (gompi_insight_records(t)) {\n"+
 		"        gompi_insight_start(t, %d, __builtin_return_address(0));\n", number)
 	for _, i := range plan {
@@ -265,8 +272,8 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 		if before {
 			fmt.Fprintf(b, "        gompi_insight_group_members(t, %s);\n", p.CName)
 		} else {
-			fmt.Fprintf(b, "        gompi_insight_%s(t, gompi_insight_made(rc) && %s ? *%s : MPI_COMM_NULL);\n",
-				what, p.CName, p.CName)
+			fmt.Fprintf(b, "        gompi_insight_%[1]s(t, gompi_insight_made(rc) && %[2]s != NULL && "+
+				"*%[2]s != was_%[2]s ? *%[2]s : MPI_COMM_NULL);\n", what, p.CName)
 		}
 		return
 	}

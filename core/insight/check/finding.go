@@ -223,15 +223,15 @@ func advice(x, y *access) string {
 	case x.kind == updates && y.kind == updates:
 		return "accumulates at one place at one time need one operation, or MPI_NO_OP"
 	case x.site.rank == y.site.rank && (x.win == nil || y.win == nil):
-		return fmt.Sprintf("the buffer is in use until the operation is complete at the origin: by a flush, the end of " +
-			"the epoch, or its request")
+		return "the buffer is in use until the operation is complete at the origin: " +
+			"by a flush, the end of the epoch, or its request"
 	case x.site.rank == y.site.rank:
 		return "operations of one origin have no order until a flush or the end of the epoch"
 	case !x.over:
-		return "the first is not complete: a flush or the end of the epoch, and then synchronization of the ranks"
+		return "the first is not complete: a flush or the end of the epoch, then synchronization of the ranks"
 	}
-	return fmt.Sprintf("nothing of rank %d after the first is before the second: a message, a collective or an epoch "+
-		"of both", x.site.rank)
+	return fmt.Sprintf("nothing of rank %d after the first is before the second: "+
+		"a message, a collective or an epoch of both", x.site.rank)
 }
 
 // New returns what has been found since the last time.
