@@ -19,8 +19,9 @@ import (
 func WhyNoMapping(root string) string {
 	var why []string
 	most, err := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
-	// A mapping may need two more for a moment, when it divides another.
-	if n := lines(filepath.Join(root, "proc/self/maps")); err == nil && n+8 >= most {
+	// A mapping may need two more for a moment, when it divides another, and other threads may have given some back
+	// since.
+	if n := lines(filepath.Join(root, "proc/self/maps")); err == nil && n+64 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings, and vm.max_map_count allows %d", n, most))
 	}
 	if used, most, ok := space(root); ok {
