@@ -1,8 +1,6 @@
 package gotest
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,35 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gompirma/core/insight/check"
 	"gompirma/tests/go/suite"
 )
-
-// checked builds a program of the suite with --check and returns what is found: kind and lines of each.
-func checked(t *testing.T, p *suite.Program) (found []string) {
-	t.Helper()
-	program, file := filepath.Join(t.TempDir(), p.Name), filepath.Join(t.TempDir(), "found")
-	wrapper := map[string]string{".c": "gompicc", ".cc": "gompicxx", ".f90": "gompifort"}[filepath.Ext(p.Path)]
-	out, err := exec.Command(filepath.Join(built(t), "bin", wrapper), "--check", "-O1", "-pthread", "-o", program,
-		p.Path).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	l := prepare(t, "-n", fmt.Sprint(p.Ranks), "--check="+file, program)
-	status := l.run(t)
-	require.Contains(t, []int{0, 3}, status, "%s%s", l.out.String(), l.err.String())
-	content, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var findings []check.Finding
-	require.NoError(t, json.Unmarshal(content, &findings))
-	for _, f := range findings {
-		var lines []int
-		for _, s := range f.Places {
-			lines = append(lines, s.Place.Line)
-		}
-		slices.Sort(lines)
-		found = append(found, fmt.Sprint(f.Kind, lines))
-	}
-	return found
-}
 
 // What needs loads and stores is found where the program is recompiled; in the counterparts, which differ in little,
 // nothing is.
@@ -64,10 +35,10 @@ func TestCheckAccesses(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			var want []string
 			for _, f := range p.Findings {
-				lines := slices.Sorted(slices.Values(f.Lines))
-				want = append(want, fmt.Sprint(f.Kind, lines))
+				want = append(want, found(f.Kind, f.Lines))
 			}
-			require.ElementsMatch(t, want, checked(t, p))
+			got, out := checked(t, p, checkProgram(t, p, "--check"))
+			require.ElementsMatch(t, want, got, out)
 		})
 	}
 }

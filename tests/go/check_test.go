@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -31,21 +32,48 @@ func notAlways(p *suite.Program, f suite.Finding) string {
 	return ""
 }
 
-// checkProgram returns the built program: that of target check_programs, if it is newer than its source.
-func checkProgram(t *testing.T, p *suite.Program, folder string) string {
+// checkProgram returns the built program: that of target check_programs if it is newer than its source and nothing else
+// is wanted of the compiler.
+func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	t.Helper()
 	source, err := os.Stat(p.Path)
 	require.NoError(t, err)
 	made := filepath.Join(built(t), "tests/c/check", p.Name)
-	if info, err := os.Stat(made); err == nil && info.ModTime().After(source.ModTime()) {
+	if info, err := os.Stat(made); err == nil && info.ModTime().After(source.ModTime()) && len(flags) == 0 {
 		return made
 	}
-	made = filepath.Join(folder, p.Name)
-	compiler := map[string]string{".c": "gompicc", ".cc": "gompicxx", ".f90": "gompifort"}[filepath.Ext(p.Path)]
-	out, err := exec.Command(filepath.Join(built(t), "bin", compiler), "-O1", "-g", "-pthread", "-o", made,
-		p.Path).CombinedOutput()
+	made = filepath.Join(t.TempDir(), p.Name)
+	wrapper := map[string]string{".c": "gompicc", ".cc": "gompicxx", ".f90": "gompifort"}[filepath.Ext(p.Path)]
+	out, err := exec.Command(filepath.Join(built(t), "bin", wrapper), append(flags, "-O1", "-g", "-pthread",
+		"-o", made, p.Path)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return made
+}
+
+// checked runs a program of the suite and returns what is found, and all that was written.
+func checked(t *testing.T, p *suite.Program, program string) (all []string, text string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "findings.json")
+	args := []string{"-n", strconv.Itoa(p.Ranks), "--check=" + file}
+	if p.Hangs {
+		args = append(args, "--deadlock", "abort", "--deadlock-after", "2")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	defer cancel()
+	run := exec.CommandContext(ctx, filepath.Join(built(t), "bin/gompirun"), append(args, program)...)
+	out, _ := run.CombinedOutput()
+	content, err := os.ReadFile(file)
+	require.NoError(t, err, "%s", out)
+	var findings []check.Finding
+	require.NoError(t, json.Unmarshal(content, &findings))
+	for _, f := range findings {
+		var lines []int
+		for _, s := range f.Places {
+			lines = append(lines, s.Place.Line)
+		}
+		all = append(all, found(f.Kind, lines))
+	}
+	return all, string(out)
 }
 
 // found is a finding as the suite speaks of it: its kind and lines.
@@ -59,33 +87,16 @@ func found(kind string, lines []int) string {
 func TestCheckSuite(t *testing.T) {
 	programs, err := suite.Load("../c/check")
 	require.NoError(t, err)
-	folder := t.TempDir()
 	slots := make(chan struct{}, runtime.NumCPU()+1)
 	for _, p := range programs {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			made := checkProgram(t, p, folder)
-			file := filepath.Join(t.TempDir(), "findings.json")
-			args := []string{"-n", strconv.Itoa(p.Ranks), "--check=" + file}
-			if p.Hangs {
-				args = append(args, "--deadlock", "abort", "--deadlock-after", "2")
-			}
-			out, _ := exec.Command(filepath.Join(built(t), "bin/gompirun"), append(args,
-				made)...).CombinedOutput()
-			var findings []check.Finding
-			content, err := os.ReadFile(file)
-			require.NoError(t, err, "%s", out)
-			require.NoError(t, json.Unmarshal(content, &findings))
-
+			all, out := checked(t, p, checkProgram(t, p))
 			got, want, may := map[string]bool{}, map[string]bool{}, map[string]bool{}
-			for _, f := range findings {
-				var lines []int
-				for _, s := range f.Places {
-					lines = append(lines, s.Place.Line)
-				}
-				got[found(f.Kind, lines)] = true
+			for _, key := range all {
+				got[key] = true
 			}
 			for _, f := range p.Findings {
 				if f.Needs == suite.Accesses {
@@ -112,6 +123,7 @@ int main(int argc, char **argv)
 {
 	int rank, value = 1, memory[4];
 	MPI_Win win;
+	MPI_Comm kept;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -121,31 +133,25 @@ int main(int argc, char **argv)
 		MPI_Put(&value, 1, MPI_INT, 1, 2, 1, MPI_INT, win);
 	MPI_Win_fence(0, win);
 	MPI_Win_free(&win);
+	if (argc == 1)
+		MPI_Comm_dup(MPI_COMM_WORLD, &kept);
 	MPI_Finalize();
 	return argc > 2 ? 7 : 0;
 }
 `
 
-// compiled builds a program with debug information and returns its path.
-func compiled(t *testing.T, source string) string {
-	t.Helper()
-	folder := t.TempDir()
-	file, program := filepath.Join(folder, "program.c"), filepath.Join(folder, "program")
-	require.NoError(t, os.WriteFile(file, []byte(source), 0o666))
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-g", "-o", program, file).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return program
-}
-
 // What is found is told once, with both places, and decides about the exit status unless something else was wrong.
 func TestCheckTells(t *testing.T) {
-	program := compiled(t, checkedProgram)
+	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check", program)
 	require.Equal(t, 3, l.run(t))
 	require.Equal(t, `gompirun: --check: 1: race: window 'halo', memory of rank 1, 4 bytes at 8
-    rank 0: MPI_Put at program.c:13 writes the target's memory, in an epoch of fence
-    rank 1: MPI_Put at program.c:13 writes the target's memory, in an epoch of fence
+    rank 0: MPI_Put at program.c:14 writes the target's memory, in an epoch of fence
+    rank 1: MPI_Put at program.c:14 writes the target's memory, in an epoch of fence
 `, strings.Join(strings.SplitAfter(withRanksInOrder(l.err.String()), "\n")[:3], ""))
+	// Both ranks leave a communicator behind: addresses differ between them, the place does not.
+	require.Equal(t, 1, strings.Count(l.err.String(), "--check: 2: leak: communicator"), l.err.String())
+	require.Equal(t, 2, strings.Count(l.err.String(), "--check: "), l.err.String())
 	l = prepare(t, "-n", "2", "--check", program, "clean")
 	require.Equal(t, 0, l.run(t))
 	require.Empty(t, l.err.String())
@@ -164,7 +170,7 @@ func withRanksInOrder(text string) string {
 
 // A file that cannot be written is an error, and no option may be misunderstood.
 func TestCheckFile(t *testing.T) {
-	program := compiled(t, checkedProgram)
+	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check=/nonexistent/file", program, "clean")
 	require.NotZero(t, l.run(t))
 	require.Contains(t, l.err.String(), "/nonexistent/file")

@@ -47,8 +47,7 @@ func (k *rank) shareOf(e *event, m *comm, base string) share {
 // agrees compares what two members have given.
 func (c *Checker) agrees(m *comm, a, b share) {
 	tell := func(kind, name, advice string) {
-		c.tell(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice}, a.site.address,
-			b.site.address,
+		c.tell(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice},
 			spot{a.site, "takes part"}, spot{b.site, "takes part"})
 	}
 	switch {
@@ -69,19 +68,19 @@ func (c *Checker) agrees(m *comm, a, b share) {
 	}
 }
 
-// window calls that have no counterpart on all members, for a communicator.
+// hintFails tells of a hint that is not true; w: the window that it is of, nil: it is a communicator's.
 func (c *Checker) hintFails(name string, s *site, w *window, why string) {
 	f := &Finding{Kind: "hint", Name: name, Target: s.rank, Advice: why}
 	if w != nil {
 		f.Window = w.plain()
 	}
-	c.tell(f, s.address, 0, spot{s, "does otherwise"})
+	c.tell(f, spot{s, "does otherwise"})
 }
 
 // asserted tells of an assertion that is not true.
 func (c *Checker) asserted(name string, w *window, by *site, against *site, why string) {
-	c.tell(&Finding{Kind: "assertion", Name: name, Window: w.plain(), Target: by.rank, Advice: why}, by.address,
-		against.address, spot{by, "asserts " + name}, spot{against, "makes it untrue"})
+	c.tell(&Finding{Kind: "assertion", Name: name, Window: w.plain(), Target: by.rank, Advice: why},
+		spot{by, "asserts " + name}, spot{against, "makes it untrue"})
 }
 
 // hintsOfWindow compares the parts of a window that all members say are equal.
@@ -106,12 +105,11 @@ func (c *Checker) hintsOfWindow(k *rank, e *event, w *window) {
 }
 
 // nocheck looks whether another epoch of a target's lock may be at the same time.
-func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked bool, s *site) *lockEpoch {
+func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked bool, s *site) {
 	if c.follow != nil {
-		return nil
+		return
 	}
 	state := w.lockOf(target)
-	epoch := &lockEpoch{rank: k.number, exclusive: exclusive, unchecked: unchecked, site: s}
 	state.epochs = slices.DeleteFunc(state.epochs, func(x *lockEpoch) bool {
 		return len(state.epochs) > 64 &&
 			x.over
@@ -128,8 +126,8 @@ func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked b
 		c.asserted("NOCHECK", w, by, other, "another process may hold a conflicting lock")
 		break
 	}
-	state.epochs = append(state.epochs, epoch)
-	return epoch
+	state.epochs = append(state.epochs,
+		&lockEpoch{rank: k.number, exclusive: exclusive, unchecked: unchecked, site: s})
 }
 
 // lockEpoch is the time in which a rank has a lock.

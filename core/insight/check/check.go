@@ -13,11 +13,12 @@
 package check
 
 import (
+	"strings"
+	"time"
+
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/insight"
-	"strings"
-	"time"
 )
 
 // Checker is what is known of a job.
@@ -27,7 +28,7 @@ type Checker struct {
 	place    func(rank int, address uint64) insight.Place
 	findings []*Finding
 	known    map[findingKey]*Finding
-	lines    map[insight.Place]uint64 // of loads and stores, an address of each line
+	places   map[insight.Place]int // that findings are about, numbered from 1
 	windows  int
 	calls    int // since the last look for what can be forgotten
 	news     []*Finding
@@ -52,7 +53,6 @@ type rank struct {
 	entered  map[int]*call // of threads that are in a call
 	aliases  []alias
 	held     []hold // locks of windows
-	buffers  []*access
 	ended    bool
 	current  *call
 }
@@ -64,7 +64,7 @@ type alias struct {
 	member int // whose part it is
 }
 
-// event is a record, of a call that has not failed, without the _c of its name.
+// event is a record, without the _c of its name.
 type event struct {
 	*insight.Record
 	name string
@@ -73,14 +73,13 @@ type event struct {
 
 // call is what is remembered between a call's entry and its return.
 type call struct {
-	now      moment // of the entry
-	buffers  []*access
-	meeting  *meeting
-	receive  *receive
-	send     *send
-	window   *window
-	received bool
-	about    // what Follow tells
+	now     moment // of the entry
+	buffers []*access
+	meeting *meeting
+	receive *receive
+	send    *send
+	window  *window
+	about   // what Follow tells
 }
 
 // site is a place in the program that calls.
@@ -97,7 +96,7 @@ type site struct {
 // New returns a checker of a job with so many ranks. place finds out where in the program a rank has called from.
 func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
 	c := &Checker{comms: map[commKey]*comm{}, place: place, known: map[findingKey]*Finding{},
-		lines: map[insight.Place]uint64{}}
+		places: map[insight.Place]int{}}
 	everybody := make([]int, ranks)
 	for i := range everybody {
 		everybody[i] = i
@@ -154,14 +153,20 @@ func (c *Checker) Record(number int, r *insight.Record) {
 
 // forget drops accesses that nothing can conflict with any longer.
 func (c *Checker) forget() {
-	all := c.ranks[0].clock.clone()
-	for _, k := range c.ranks[1:] {
+	var all vector
+	for _, k := range c.ranks {
 		if k.ended {
 			continue
+		}
+		if all == nil {
+			all = k.clock.clone()
 		}
 		for i, n := range k.clock {
 			all[i] = min(all[i], n)
 		}
+	}
+	if all == nil {
+		return
 	}
 	for _, k := range c.ranks {
 		k.space.forget(all)
@@ -171,6 +176,15 @@ func (c *Checker) forget() {
 // site returns the place of a call.
 func (k *rank) site(e *event) *site {
 	return &site{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
+}
+
+// placeOf returns the number of a place in the program, which is the same for all ranks.
+func (c *Checker) placeOf(s *site) int {
+	p := c.place(s.rank, s.address)
+	if c.places[p] == 0 {
+		c.places[p] = len(c.places) + 1
+	}
+	return c.places[p]
 }
 
 // tick counts a call of the rank. Who only follows has no clocks.
@@ -243,11 +257,11 @@ func (c *Checker) failed(k *rank, e *event) {
 	if e.Result == abi.MPI_ERR_RMA_SYNC && w != nil {
 		s.epoch = w.epochs[k.number]
 		c.tell(&Finding{Kind: "epoch", Window: w.plain(), Target: k.number,
-			Advice: "there is no epoch in which the call is allowed"}, s.address, 0, spot{s, "is refused"})
+			Advice: "there is no epoch in which the call is allowed"}, spot{s, "is refused"})
 		return
 	}
 	c.misused(k, e)
 }
 
-// unknown is for handles of which nothing is known.
+// comm returns what a handle of the rank stands for, nil: nothing that is known.
 func (k *rank) comm(h uint64) *comm { return k.comms[h] }

@@ -16,7 +16,6 @@ type comm struct {
 	number   int    // among all but the predefined ones, from 1
 	members  []int  // ranks in MPI_COMM_WORLD
 	remote   []int  // of an intercommunicator's other group
-	other    *comm  // that group's side of it
 	hints    map[string]string
 	counts   map[int]int
 	meetings []*meeting // those that not all members have left; the first is number first

@@ -39,7 +39,7 @@ type Spot struct {
 type findingKey struct {
 	what   string
 	window *window
-	a, b   uint64 // places in the program
+	a, b   int // places in the program; 0: there is none
 	aw, bw kind
 }
 
@@ -94,8 +94,9 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 		switch {
 		case x.release != nil, a.kind == reads && x.kind == reads, a.group != nil && a.group == x.group:
 			return
-		case !a.remote && !x.remote && a.site.rank == x.site.rank, x.over && x.end.before(start), harmless(a,
-			x):
+		case !a.remote && !x.remote && a.site.rank == x.site.rank:
+			return
+		case x.over && x.end.before(start), harmless(a, x):
 			return
 		}
 		if at, is := overlap(a, x); is {
@@ -131,16 +132,13 @@ func harmless(a, b *access) bool {
 	for _, x := range a.held {
 		for _, y := range b.held {
 			if x.window == y.window && x.target == y.target && (x.exclusive || y.exclusive) &&
-				a.site.rank != b.site.rank && x.target == a.lockedAt() {
+				a.site.rank != b.site.rank && x.target == a.owner {
 				return true
 			}
 		}
 	}
 	return false
 }
-
-// lockedAt returns the rank whose lock guards the memory.
-func (a *access) lockedAt() int { return a.owner }
 
 func describe(a *access) string {
 	switch {
@@ -234,7 +232,7 @@ func advice(x, y *access) string {
 		"a message, a collective or an epoch of both", x.site.rank)
 }
 
-// New returns what has been found since the last time.
+// News returns what has been found since the last time.
 func (c *Checker) News() []*Finding {
 	news := c.news
 	c.news = nil

@@ -103,18 +103,11 @@ func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	return k.number, 0, high
 }
 
-// line returns what an access is known by in findings: an address and a kind. A line that loads and stores has several
+// line returns what an access is known by in findings: a place and a kind. A line that loads and stores has several
 // addresses, but is one.
-func (c *Checker) line(a *access) (address uint64, what kind) {
-	if !a.own {
-		return a.site.address, a.kind
+func (c *Checker) line(a *access) (place int, what kind) {
+	if a.own && c.place(a.site.rank, a.site.address).Line > 0 {
+		return c.placeOf(a.site), reads
 	}
-	p := c.place(a.site.rank, a.site.address)
-	if p.Line == 0 {
-		return a.site.address, a.kind
-	}
-	if c.lines[p] == 0 {
-		c.lines[p] = a.site.address
-	}
-	return c.lines[p], reads
+	return c.placeOf(a.site), a.kind
 }

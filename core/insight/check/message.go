@@ -98,8 +98,8 @@ func (c *Checker) matches(m *comm, s *send, r *receive) {
 		return
 	}
 	if how := s.data.differs(r.data, true); how != "" && s.data.bytes <= r.data.bytes {
-		c.tell(&Finding{Kind: "signature", Target: r.site.rank, Object: m.name, Advice: how}, s.site.address,
-			r.site.address, spot{s.site, "sends"}, spot{r.site, "receives"})
+		c.tell(&Finding{Kind: "signature", Target: r.site.rank, Object: m.name, Advice: how},
+			spot{s.site, "sends"}, spot{r.site, "receives"})
 	}
 	if m.hints["mpi_assert_exact_length"] == "true" && s.data.bytes != r.data.bytes {
 		c.hintFails("mpi_assert_exact_length", r.site, nil,
@@ -108,7 +108,7 @@ func (c *Checker) matches(m *comm, s *send, r *receive) {
 	}
 }
 
-// sends returns whether a function sends, as the kind of it: "", "B", "S", "R".
+// sends reports whether a function sends a message, receives whether it takes one.
 func sends(name string) bool {
 	switch strings.TrimPrefix(name, "MPI_") {
 	case "Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Sendrecv", "Sendrecv_replace",
@@ -208,7 +208,7 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 	case strings.HasPrefix(name, "I") && (sends(e.name) || receives(e.name)):
 		c.begin(k, e, &request{send: e.call.send, synchronous: name == "Issend", receive: e.call.receive})
 		return
-	case strings.HasSuffix(name, "_init") && !strings.Contains(name, "P") && e.Out("request").Given():
+	case strings.HasSuffix(name, "_init") && !strings.HasPrefix(name, "P") && e.Out("request").Given():
 		c.keep(k, e)
 		return
 	case m == nil:

@@ -75,7 +75,7 @@ func (c *Checker) misused(k *rank, e *event) {
 			}
 			use := k.site(e)
 			c.tell(&Finding{Kind: "freed", Target: k.number, Object: objectNames[what],
-				Advice: "the handle was freed before it is used"}, free.address, use.address,
+				Advice: "the handle was freed before it is used"},
 				spot{free, "frees it"}, spot{use, "uses it"})
 			return
 		}
@@ -101,7 +101,7 @@ func (c *Checker) leaks(k *rank) {
 
 func (c *Checker) leak(k *rank, what string, made *site) {
 	c.tell(&Finding{Kind: "leak", Target: k.number, Object: what,
-		Advice: "the " + what + " is not freed before MPI_Finalize"}, made.address, 0, spot{made, "makes it"})
+		Advice: "the " + what + " is not freed before MPI_Finalize"}, spot{made, "makes it"})
 }
 
 // spot is a call that a finding is about, and what it does.
@@ -110,15 +110,16 @@ type spot struct {
 	what string
 }
 
-// tell adds a finding, once for each pair of places.
-func (c *Checker) tell(f *Finding, a, b uint64, spots ...spot) {
+// tell adds a finding, once for the places of its spots: one or two.
+func (c *Checker) tell(f *Finding, spots ...spot) {
 	if c.follow != nil {
 		return
 	}
-	if a > b {
-		a, b = b, a
+	key := findingKey{what: f.Kind + f.Object + f.Name, b: c.placeOf(spots[0].site)}
+	if len(spots) > 1 {
+		other := c.placeOf(spots[1].site)
+		key.a, key.b = min(key.b, other), max(key.b, other)
 	}
-	key := findingKey{what: f.Kind + f.Object + f.Name, a: a, b: b}
 	if old := c.known[key]; old != nil {
 		old.Times++
 		return
@@ -126,8 +127,7 @@ func (c *Checker) tell(f *Finding, a, b uint64, spots ...spot) {
 	f.Times = 1
 	for _, s := range spots {
 		f.Places = append(f.Places, Spot{Rank: s.rank, Thread: s.thread, Call: s.name, Detail: s.detail,
-			What:  s.what,
-			Epoch: s.epoch, Place: c.place(s.rank, s.address)})
+			What: s.what, Epoch: s.epoch, Place: c.place(s.rank, s.address)})
 	}
 	c.known[key] = f
 	c.findings = append(c.findings, f)

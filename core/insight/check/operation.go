@@ -14,7 +14,6 @@ type operation struct {
 	target    int // ranks in MPI_COMM_WORLD
 	turn      int // which access epoch of start and complete it is of, else -1
 	reads     bool
-	result    bool
 	start     vector    // what it comes after at the target
 	there     *access   // at the target, nil: no bytes
 	here      []*access // with the origin's buffers
@@ -165,7 +164,6 @@ func (c *Checker) operation(k *rank, e *event) {
 			k.contents(int64(count), datatype)
 		if how := mine.differs(there, false); how != "" {
 			c.tell(&Finding{Kind: "signature", Window: w.plain(), Target: target, Advice: how},
-				site.address, 0,
 				spot{site, "has other datatypes at origin and target"})
 		}
 	}
@@ -192,7 +190,6 @@ func (c *Checker) operation(k *rank, e *event) {
 	}
 	c.reach(k, o)
 	if withRequest && e.Out("request").Given() {
-		o.result = base == "Get" || base == "Get_accumulate"
 		c.begin(k, e, &request{operation: o})
 	}
 }

@@ -21,9 +21,8 @@ type request struct {
 
 // persistent is what a request does each time that it is started.
 type persistent struct {
-	event  *event // of the call that made it
-	base   string // of a collective
-	window bool
+	event *event // of the call that made it
+	base  string // of a collective
 }
 
 // begin notes the request that a call has made.

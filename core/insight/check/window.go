@@ -20,7 +20,6 @@ type window struct {
 	posts   map[int][]*exposure  // by target, exposure epochs that have not ended
 	turns   map[[2]int]*turns    // by origin and target
 	epochs  map[int]string       // by rank, what the epoch is that its calls are in
-	freed   bool
 	hints   map[string]string
 	stored  map[int]*site    // by rank, the last call that wrote to its memory since it synchronized
 	started map[int][]int    // by origin, the targets of its access epoch
@@ -294,7 +293,7 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 		c.mapped(k, e, w)
 	case "MPI_Win_free":
 		delete(k.wins, e.In("win").Uint())
-		w.freed = true
+		k.aliases = slices.DeleteFunc(k.aliases, func(a alias) bool { return a.window == w })
 	case "MPI_Win_fence":
 		w.epochs[k.number] = "fence"
 		if e.In("assert").Int()&abi.MPI_MODE_NOSUCCEED != 0 {
