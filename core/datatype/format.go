@@ -122,35 +122,3 @@ func (l Layout) Bounds(count int64) (lo, hi int64, ok bool) {
 	}
 	return lo, hi, !a.over
 }
-
-// Pieces calls use with each contiguous piece of one copy, in typemap order: its displacement and its bytes.
-func (l Layout) Pieces(use func(disp, bytes int64)) {
-	if l.prog[HeadRoot] != 0 {
-		l.pieces(l.prog[HeadRoot], l.prog[HeadOrigin], use)
-	}
-}
-
-// pieces does so with the node at a reference.
-func (l Layout) pieces(at, base int64, use func(disp, bytes int64)) {
-	n := l.prog[at:]
-	switch n[0] {
-	case NodeBlock:
-		use(base, n[1])
-	case NodeLoop:
-		for i := range n[2] {
-			l.pieces(n[4], base+i*n[3], use)
-		}
-	case NodeList:
-		for _, disp := range n[4 : 4+n[2]] {
-			l.pieces(n[3], base+disp, use)
-		}
-	case NodeBlocks:
-		for i := range n[2] {
-			use(base+n[3+i], n[3+n[2]+i+1]-n[3+n[2]+i])
-		}
-	case NodeSeq:
-		for i := range n[2] {
-			l.pieces(n[3+2*n[2]+1+i], base+n[3+i], use)
-		}
-	}
-}

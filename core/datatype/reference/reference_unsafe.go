@@ -1,4 +1,5 @@
-// Package reference walks over the data of a type in Go, one contiguous piece at a time, for tests of what is used.
+// Package reference walks over the data of a type in Go, one contiguous piece at a time, for tests of what is used and
+// for who looks at calls from outside.
 package reference
 
 import (

@@ -57,9 +57,12 @@ func (a *access) sees(b *access) bool {
 // spansOfPieces returns all bytes of pieces.
 func spansOfPieces(pieces []insight.Piece) (spans []span) {
 	for _, p := range pieces {
-		if p.Count > mostSpans {
-			spans = append(spans, span{p.Low, p.Low + p.Stride*(p.Count-1) + p.Size})
+		if p.Stride == p.Size && p.Count > 0 {
+			spans = append(spans, span{p.Low, p.Low + p.Count*p.Size})
 			continue
+		}
+		if p.Count > mostSpans {
+			continue // the bytes in between are others'
 		}
 		for i := range p.Count {
 			spans = append(spans, span{p.Low + i*p.Stride, p.Low + i*p.Stride + p.Size})

@@ -3,6 +3,7 @@ package check
 import (
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/core/datatype/reference"
 )
 
 // typeOf returns a datatype of a rank, nil: nothing is known of it.
@@ -126,10 +127,10 @@ func predefinedResult(e *event) *datatype.Type {
 	return t
 }
 
-// mostSpans is how many pieces of one access are told apart; of more the bytes in between count as well.
-const mostSpans = 1 << 16
+// mostSpans is how many pieces an access may have. Nothing is known of what has more: the bytes in between are others'.
+const mostSpans = 1 << 18
 
-// spansOf returns the bytes of count elements of a type at an address, nil: none, or nothing is known of the type.
+// spansOf returns the bytes of count elements of a type at an address, nil: none, or nothing is known of them.
 func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	t := k.typeOf(h)
 	if t == nil || count <= 0 || t.Size() == 0 {
@@ -140,16 +141,15 @@ func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	if !ok {
 		return nil
 	}
-	if l.Contiguous() || l.Segments() > mostSpans/count {
+	if l.Contiguous() {
 		return []span{{address + uint64(lo), address + uint64(hi)}}
 	}
+	if l.Segments() > mostSpans/count {
+		return nil
+	}
 	spans := make([]span, 0, count*l.Segments())
-	for i := range count {
-		at := address + uint64(i*t.Extent())
-		l.Pieces(func(disp, bytes int64) {
-			spans = append(spans, span{at + uint64(disp), at +
-				uint64(disp+bytes)})
-		})
+	for at, n := range reference.Segments(t.Program(), count, false, 0) {
+		spans = append(spans, span{address + uint64(at), address + uint64(at+n)})
 	}
 	return merged(spans)
 }
