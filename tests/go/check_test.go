@@ -50,8 +50,9 @@ func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	return made
 }
 
-// checked runs a program of the suite and returns what is found, and all that was written.
-func checked(t *testing.T, p *suite.Program, program string) (all []string, text string) {
+// checked runs a program of the suite, by the launcher in front of gompirun if there is one, and returns what is found,
+// and all that was written.
+func checked(t *testing.T, p *suite.Program, program string, front ...string) (all []string, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "findings.json")
 	args := []string{"-n", strconv.Itoa(p.Ranks), "--check=" + file}
@@ -60,8 +61,8 @@ func checked(t *testing.T, p *suite.Program, program string) (all []string, text
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	defer cancel()
-	run := exec.CommandContext(ctx, filepath.Join(built(t), "bin/gompirun"), append(args, program)...)
-	out, _ := run.CombinedOutput()
+	line := append(append(front, filepath.Join(built(t), "bin/gompirun")), append(args, program)...)
+	out, _ := exec.CommandContext(ctx, line[0], line[1:]...).CombinedOutput()
 	content, err := os.ReadFile(file)
 	require.NoError(t, err, "%s", out)
 	var findings []check.Finding

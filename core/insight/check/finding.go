@@ -65,7 +65,30 @@ var opNames = []struct {
 
 // add adds an access to a rank's memory that comes after start, and looks what it conflicts with.
 func (c *Checker) add(owner int, a *access, start vector) {
+	if p := c.ranks[owner].unmapped(a.spans); p != nil {
+		start, a.late = start.clone(), true
+		p.late = append(p.late, func() {
+			a.late = false
+			c.add(owner, a, start)
+			if a.over {
+				c.endAccess(a, a.end)
+			}
+		})
+		return
+	}
 	c.addOwned(c.owner(owner, a), a, start)
+}
+
+// unmapped returns the part of a window that bytes are of, if that is mapped here and its own member has not told yet
+// where it lies there; else nil.
+func (k *rank) unmapped(spans []span) *part {
+	for _, a := range k.aliases {
+		p := &a.window.parts[a.member]
+		if !p.known && len(spans) > 0 && spans[0].low < a.high && a.low < spans[len(spans)-1].high {
+			return p
+		}
+	}
+	return nil
 }
 
 // owner returns the rank whose memory an access of another's address space touches: what that has mapped may be
@@ -108,6 +131,9 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 
 func (c *Checker) endAccess(a *access, at moment) {
 	a.over, a.end = true, at
+	if a.late {
+		return
+	}
 	c.ranks[a.owner].space.ended(a)
 }
 

@@ -7,26 +7,37 @@ func (c *Checker) own(k *rank, r *insight.Record) {
 	k.clock[k.number]++
 	for i := range r.Accesses {
 		x := &r.Accesses[i]
-		s := &site{rank: k.number, thread: r.Thread, address: x.Place,
-			name: ownKinds[x.Kind&3]}
-		for owner, spans := range k.byOwner(spansOfPieces(x.Pieces)) {
-			a := &access{site: s, spans: spans, held: k.held, own: true,
-				atomic: x.Kind >= insight.AtomicStore}
-			if x.Kind == insight.Store || x.Kind == insight.AtomicStore {
-				a.kind = writes
-			}
-			if x.Kind == insight.AtomicStore {
-				a.clock = k.clock.clone()
-			}
-			if x.Kind == insight.AtomicLoad {
-				c.acquire(k, owner, a)
-			}
-			c.addOwned(owner, a, k.clock)
-			if owner == k.number {
-				c.stores(k, a)
-			}
-			c.endAccess(a, k.now())
+		a := access{site: &site{rank: k.number, thread: r.Thread, address: x.Place, name: ownKinds[x.Kind&3]},
+			held: k.held, own: true, atomic: x.Kind >= insight.AtomicStore}
+		if x.Kind == insight.Store || x.Kind == insight.AtomicStore {
+			a.kind = writes
 		}
+		if x.Kind == insight.AtomicStore {
+			a.clock = k.clock.clone()
+		}
+		spans := spansOfPieces(x.Pieces)
+		if p := k.unmapped(spans); p != nil {
+			start, now := k.clock.clone(), k.now()
+			p.late = append(p.late, func() { c.addOwn(k, a, spans, start, now) })
+		} else {
+			c.addOwn(k, a, spans, k.clock, k.now())
+		}
+	}
+}
+
+// addOwn adds an access of the program in the spaces of those whose memory it touches.
+func (c *Checker) addOwn(k *rank, all access, spans []span, start vector, now moment) {
+	for owner, spans := range k.byOwner(spans) {
+		a := all
+		a.spans = spans
+		if a.atomic && a.kind == reads {
+			c.acquire(k, owner, &a)
+		}
+		c.addOwned(owner, &a, start)
+		if owner == k.number {
+			c.stores(k, &a)
+		}
+		c.endAccess(&a, now)
 	}
 }
 

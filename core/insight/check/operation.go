@@ -80,6 +80,10 @@ func (c *Checker) enterUpdate(k *rank, e *event) {
 		return
 	}
 	a := &access{site: k.site(e), win: w, kind: updates, spans: spans, release: k.clock.clone()}
+	if p := c.ranks[target].unmapped(spans); p != nil {
+		p.begun = append(p.begun, a.release)
+		return
+	}
 	owner := c.owner(target, a)
 	c.ranks[owner].space.add(a)
 	c.endAccess(a, k.now())
@@ -212,7 +216,7 @@ type reach struct {
 func (c *Checker) reach(k *rank, o *operation) {
 	p := &o.window.parts[slices.Index(o.window.meets.members, o.target)]
 	if !p.known {
-		p.late = append(p.late, o)
+		p.late = append(p.late, func() { c.reach(k, o) })
 		return
 	}
 	r := o.request

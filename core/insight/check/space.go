@@ -34,6 +34,7 @@ type access struct {
 	owner   int    // whose memory it is
 	clock   vector // of an atomic store of the program: what who sees it comes after
 	release vector // of no access, but of an update that begins: what who sees it comes after
+	late    bool   // it is not in a space yet: whose memory it is will be known later
 	over    bool   // it has ended, at
 	end     moment
 }

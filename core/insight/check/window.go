@@ -33,8 +33,8 @@ type part struct {
 	base  uint64
 	size  uint64
 	unit  int64
-	begun []vector     // what who sees updates of it comes after, of those that began before its member had it
-	late  []*operation // on it, that were called before its member had it
+	begun []vector // what who sees updates of it comes after, of those that began before its member had it
+	late  []func() // accesses to it from before its member had it, which are added then
 }
 
 // hold is a lock that a rank has.
@@ -112,8 +112,8 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 		late := w.parts[i].late
 		p.begun = w.parts[i].begun
 		w.parts[i] = p
-		for _, o := range late {
-			c.reach(c.ranks[o.origin], o)
+		for _, add := range late {
+			add()
 		}
 		c.hintsOfWindow(k, e, w)
 	}
