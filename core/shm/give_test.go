@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,11 +26,15 @@ func (s *slow) give(off, size int64) {
 	s.backing.give(off, size)
 }
 
-func slowly(nd *Node) chan struct{} {
+// slowly lets a node's memory go back as a test says: a piece for each value of let, and all once that is called, which it
+// is when the test ends however it does.
+func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	s := &slow{nd.memory, make(chan struct{})}
 	nd.memory = s
 	nd.giving.share = 1
-	return s.let
+	all = sync.OnceFunc(func() { close(s.let) })
+	t.Cleanup(all)
+	return s.let, all
 }
 
 // TestReleaseDoesNotWait: much memory goes back later, its address space is not handed out before, and in the end
@@ -41,14 +46,14 @@ func TestReleaseDoesNotWait(t *testing.T) {
 	off, err := nd.Reserve(48*mib, 0)
 	require.NoError(t, err)
 	require.NoError(t, nd.Commit(off, 48*mib))
-	let := slowly(nd)
+	_, all := slowly(t, nd)
 	nd.Release(off, 48*mib)
 	require.Equal(t, int64(48*mib), nd.toCome())
 	require.GreaterOrEqual(t, taken(t, nd), start+48*mib)
 	other, err := nd.Reserve(48*mib, 0)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, other, off+48*mib, "what still has contents has been handed out")
-	close(let)
+	all()
 	require.True(t, nd.Given())
 	require.False(t, nd.Given())
 	require.Zero(t, nd.toCome())
@@ -84,10 +89,10 @@ func TestWhoNeedsItWaits(t *testing.T) {
 	off, err := nodes[0].Reserve(48*mib, 0)
 	require.NoError(t, err)
 	require.NoError(t, nodes[0].Commit(off, 48*mib))
-	let := slowly(nodes[0])
+	let, _ := slowly(t, nodes[0])
 	nodes[0].Release(off, 48*mib)
 	require.Equal(t, int64(48*mib), nodes[1].toCome())
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() {
 		off, err := nodes[1].Reserve(90*mib, 0)
 		if err == nil {
@@ -117,7 +122,7 @@ func TestTheStoppedGiveNothing(t *testing.T) {
 	off, err := nodes[0].Reserve(48*mib, 0)
 	require.NoError(t, err)
 	require.NoError(t, nodes[0].Commit(off, 48*mib))
-	let := slowly(nodes[0])
+	_, all := slowly(t, nodes[0])
 	nodes[0].Release(off, 48*mib)
 	start := time.Now()
 	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nodes[1].Commit(off, 90*mib)))
@@ -126,7 +131,7 @@ func TestTheStoppedGiveNothing(t *testing.T) {
 	nodes[0].SetState(0, Dead)
 	require.False(t, nodes[1].AwaitGiven())
 	nodes[0].SetState(0, Running)
-	close(let)
+	all()
 	require.True(t, nodes[1].AwaitGiven() || nodes[1].toCome() == 0)
 }
 
