@@ -12,8 +12,10 @@ running=
 mkdir -p "$build" || exit 1
 left=$build/left_out.txt # what was left out, a line each
 took=$build/took.txt     # how long each test took: a line "SECONDS NAME..." for each
+wrong=$build/wrong.txt   # which tests failed, with the first lines of what they said
 : >"$left"
 : >"$took"
+: >"$wrong"
 
 # `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
 trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
@@ -41,10 +43,10 @@ pure() {
 	go list ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
 }
 
-# The tests have a minute less than their step, so that what hangs is said where.
+# A package that hangs is ended long before its step, so that it is said where, and what comes behind is run.
 # Go keeps results of tests whose Go files are as they were, but those of tests/go depend on all files of the project: -count=1.
-go_test() { # go_test STEP SECONDS ARGUMENT...
-	step "$1" "$2" go run ./tests/go/report "$left" "$took" "$1" -timeout "$(($2 - 60))s" "${@:3}"
+go_test() { # go_test STEP SECONDS ARGUMENT...: of a package; of the step twice that
+	step "$1" "$((2 * $2))" go run ./tests/go/report "$left" "$took" "$wrong" "$1" -timeout "$2s" "${@:3}"
 }
 
 c_build() {
@@ -64,7 +66,10 @@ c() {
 	ctest_took "$build/ctest.log"
 }
 # Lines such as " 7/12 Test  #3: name ......   Passed    0.35 sec".
-ctest_took() { sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec *$/\2 ctest \1/p' "$1" >>"$took"; }
+ctest_took() {
+	sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec *$/\2 ctest \1/p' "$1" >>"$took"
+	sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*$/ctest \1: \2/p' "$1" >>"$wrong"
+}
 # The charts of `make bench` are a module of their own: what they need is not the library's, and may not be had.
 charts() {
 	if ! timeout 600 go -C bench/chart list -deps >/dev/null 2>&1 </dev/null; then
@@ -76,7 +81,7 @@ charts() {
 # All packages with Go tests but those that need hosts, or a browser, which are targets of their own.
 here() { go list ./... | grep -v -e '/tests/cluster$' -e '/report/browser$'; }
 # core is Go alone: it does without a C compiler.
-core() { CGO_ENABLED=0 go_test 'core without C' 600 -p 2 ./core/...; }
+core() { CGO_ENABLED=0 go_test 'core without C' 300 -p 2 ./core/...; }
 lint() {
 	step 'format' 600 scripts/format.sh -check
 	step 'go vet' 600 go vet ./...
@@ -86,18 +91,18 @@ lint() {
 case $what in
 all)
 	c
-	go_test 'go test' 1800 -count=1 -p 2 $(here)
+	go_test 'go test' 1200 -count=1 -p 2 $(here)
 	core
-	go_test 'race detector' 1800 -race -short -p 2 $(pure)
+	go_test 'race detector' 600 -race -short -p 2 $(pure)
 	charts
 	lint
 	;;
 c) c ;;
 go)
-	go_test 'go test' 1800 -count=1 -p 2 $(here)
+	go_test 'go test' 1200 -count=1 -p 2 $(here)
 	core
 	;;
-race) go_test 'race detector' 1800 -race -p 2 $(pure) ;;
+race) go_test 'race detector' 600 -race -p 2 $(pure) ;;
 lint)
 	lint
 	step 'rules' 600 go test ./tests/go -run TestLint
@@ -111,7 +116,7 @@ fabric)
 	c_build && for n in ${GOMPIRMA_TEST_NODES:-2 3}; do
 		step "ctest on $n nodes" 3600 env GOMPIRMA_NODES="$n" ctest --test-dir "$build" --output-on-failure \
 			--output-log "$build/ctest-$n.log" --timeout 120 -j "$jobs" -L "$labels" -LE one_node
-		GOMPIRMA_NODES=$n go_test "go test on $n nodes" 3600 $short -count=1 -p 2 ./tests/go/model ./tests/go/matrix
+		GOMPIRMA_NODES=$n go_test "go test on $n nodes" 1200 $short -count=1 -p 2 ./tests/go/model ./tests/go/matrix
 		ctest_took "$build/ctest-$n.log"
 	done
 	;;
@@ -121,12 +126,12 @@ cluster)
 	if [ $? -eq 77 ]; then
 		sed 's/^bed.sh: skipped: /jobs over several hosts: /' "$build/bed.log" >>"$left"
 	else
-		step 'hosts' 1800 tests/cluster/bed.sh 3 go run ./tests/go/report "$left" "$took" hosts \
-			-timeout 1800s -count=1 -v ./tests/cluster
+		step 'hosts' 1800 tests/cluster/bed.sh 3 go run ./tests/go/report "$left" "$took" "$wrong" hosts \
+			-timeout 1200s -count=1 -v ./tests/cluster
 	fi
 	;;
 browser)
-	GOMPIRMA_BROWSER=1 go_test 'browser' 900 -count=1 -v ./cmd/internal/report/browser
+	GOMPIRMA_BROWSER=1 go_test 'browser' 450 -count=1 -v ./cmd/internal/report/browser
 	;;
 scale)
 	heartbeats=unit_fabric_heartbeats_address
@@ -143,6 +148,7 @@ if [ -s "$took" ]; then
 fi
 LC_ALL=C sort -u "$left" | sed 's/^/left out: /'
 if [ ${#failed[@]} -gt 0 ]; then
+	cat "$wrong"
 	printf 'failed: %s\n' "${failed[*]}"
 	exit 1
 fi

@@ -23,11 +23,12 @@ The following tests did not run:
 	  3 - litmus/iriw.n4 (Skipped)
 	 12 - abi/x (Disabled)
 EOF`
-		// Only `go run ./tests/go/report LEFT_OUT TOOK NAME ARGUMENTS...` leaves something out: the same test
-		// in both of its steps.
+		// Only `go run ./tests/go/report LEFT_OUT TOOK WRONG NAME ARGUMENTS...` leaves something out: the same
+		// test in both of its steps.
 		golang = `case "$2" in ./tests/go/report)
 	echo "core/boot TestUnderHydra: mpiexec.mpich is not installed" >>"$3"
-	for i in 1 2 3 4 5 6 7 8 9; do echo "4.$i $5 core/boot Test$i" >>"$4"; done ;; esac`
+	for i in 1 2 3 4 5 6 7 8 9; do echo "4.$i $6 core/boot Test$i" >>"$4"; done ;; esac`
+		broken = `case "$2" in ./tests/go/report) echo "$6 core/shm: panic" >>"$5"; exit 1 ;; esac`
 	)
 	for _, c := range []struct {
 		name, what           string
@@ -48,6 +49,11 @@ EOF`
 			"left out: ctest litmus/iriw.n4: Skipped", "all steps passed"}},
 		{"nothing built", "all", cmake + "; exit 1", ctest, "exit 0", []string{"left out: Fortran: no compiler",
 			"left out: ctest: what it would run is not built", "failed: cmake"}},
+		{"race detector", "race", cmake, ctest, broken, []string{"== race detector: FAILED",
+			"race detector core/shm: panic", "failed: race detector"}},
+		{"ctest", "c", cmake, ctest + "\nexit 1", golang, []string{"== ctest: FAILED", "slowest:",
+			"  12.50 s", "  3.07 s", "  2.00 s", "left out: Fortran", "left out: ctest abi/x",
+			"left out: ctest litmus/iriw.n4", "ctest unit/win/lock.thread: Failed", "failed: ctest"}},
 		{"Go alone", "go", cmake, ctest, golang,
 			[]string{"== core without C: ok", "slowest:", "  4.9 s: go test core/boot Test9",
 				"  4.9 s: core without C core/boot Test9", "  4.8 s: go", "  4.8 s: core",

@@ -1,8 +1,9 @@
 // Command report runs `go test` and prints what it prints without -v. What tests skip, which `go test` alone does not
 // tell, it appends to a file, a line for each with the reason; to another one how long each test took, a line
-// "SECONDS NAME PACKAGE TEST" for each. Its status is that of `go test`.
+// "SECONDS NAME PACKAGE TEST" for each; to a third one the first lines of what failed tests printed. Its status is that
+// of `go test`.
 //
-//	go run ./tests/go/report LEFT_OUT TOOK NAME -p 2 ./...     the arguments behind NAME are those of `go test`
+//	go run ./tests/go/report LEFT_OUT TOOK WRONG NAME -p 2 ./...   the arguments behind NAME are `go test`'s
 package main
 
 import (
@@ -19,12 +20,12 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 4 {
-		fmt.Fprintln(os.Stderr, "usage: report LEFT_OUT TOOK NAME [ARGUMENT OF go test...]")
+	if len(os.Args) < 5 {
+		fmt.Fprintln(os.Stderr, "usage: report LEFT_OUT TOOK WRONG NAME [ARGUMENT OF go test...]")
 		os.Exit(2)
 	}
-	to := report{out: os.Stdout, name: os.Args[3]}
-	var files [2]*os.File
+	to := report{out: os.Stdout, name: os.Args[4]}
+	var files [3]*os.File
 	var err error
 	for i := range files {
 		if err == nil {
@@ -32,8 +33,8 @@ func main() {
 		}
 	}
 	if err == nil {
-		to.leftOut, to.took = files[0], files[1]
-		err = run(to, os.Args[4:])
+		to.leftOut, to.took, to.wrong = files[0], files[1], files[2]
+		err = run(to, os.Args[5:])
 	}
 	var ended *exec.ExitError
 	switch {
@@ -47,8 +48,8 @@ func main() {
 
 // report is where what `go test` tells goes.
 type report struct {
-	out, leftOut, took io.Writer
-	name               string // of this run, in took
+	out, leftOut, took, wrong io.Writer
+	name                      string // of this run, in took and wrong
 }
 
 func run(to report, args []string) error {
@@ -112,12 +113,16 @@ func (to report) read(in io.Reader) error {
 			fmt.Fprintf(to.leftOut, "%s %s: %s\n", pkg, e.Test, reason(lines[e.Package], e.Test))
 		case (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && e.Test == "":
 			show(out, lines[e.Package], quiet[e.Package], e.Action == "fail")
+			if e.Action == "fail" {
+				to.first(pkg, lines[e.Package], quiet[e.Package])
+			}
 			delete(lines, e.Package)
 			delete(quiet, e.Package)
 		}
 		if err != nil { // what has no end: go test itself was ended
-			for _, printed := range lines {
+			for pkg, printed := range lines {
 				show(out, printed, nil, true)
+				to.first(strings.TrimPrefix(pkg, "gompirma/"), printed, quiet[pkg])
 			}
 			if err == io.EOF {
 				return nil
@@ -139,6 +144,21 @@ func reason(lines []line, test string) string {
 		return "no reason given"
 	}
 	return strings.Join(said, " ")
+}
+
+// mostOfWrong is how many lines a package that failed may have in wrong: what hangs ends in a dump of all goroutines.
+const mostOfWrong = 40
+
+// first writes down how a package that failed began to tell of it.
+func (to report) first(pkg string, lines []line, quiet []string) {
+	var all strings.Builder
+	show(&all, lines, quiet, true)
+	printed := strings.SplitAfter(all.String(), "\n")
+	for _, text := range printed[:min(len(printed), mostOfWrong)] {
+		if text != "" {
+			fmt.Fprintf(to.wrong, "%s %s: %s", to.name, pkg, text)
+		}
+	}
 }
 
 // show prints the closing line of a package, and of a failed one all but the output of tests that passed.

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, leftOut strings.Builder
-			to := report{out: &out, leftOut: &leftOut, took: io.Discard}
+			to := report{out: &out, leftOut: &leftOut, took: io.Discard, wrong: io.Discard}
 			require.NoError(t, to.read(strings.NewReader(c.in)))
 			require.Equal(t, c.out, out.String())
 			require.Equal(t, c.leftOut, leftOut.String())
@@ -64,7 +64,25 @@ func TestTook(t *testing.T) {
 {"Action":"fail","Package":"gompirma/capi","Elapsed":130}
 `
 	var took strings.Builder
-	to := report{out: io.Discard, leftOut: io.Discard, took: &took, name: "go test"}
+	to := report{out: io.Discard, leftOut: io.Discard, took: &took, wrong: io.Discard, name: "go test"}
 	require.NoError(t, to.read(strings.NewReader(in)))
 	require.Equal(t, "2.25 go test core/rma TestA\n120.00 go test capi TestB\n", took.String())
+}
+
+// What is kept of a failure is how it begins, each line with where it comes from.
+func TestWrong(t *testing.T) {
+	var in, wrong strings.Builder
+	in.WriteString(printed("a", "TestA", "fine") + ended("a", "TestA", "pass"))
+	in.WriteString(printed("a", "TestB", "panic: test timed out"))
+	for i := range 2 * mostOfWrong {
+		in.WriteString(printed("a", "TestB", fmt.Sprint("goroutine ", i)))
+	}
+	in.WriteString(ended("a", "", "fail") + printed("b", "", "ok b") + ended("b", "", "pass"))
+	in.WriteString(printed("c", "TestC", "waiting"))
+	to := report{out: io.Discard, leftOut: io.Discard, took: io.Discard, wrong: &wrong, name: "race"}
+	require.NoError(t, to.read(strings.NewReader(in.String())))
+	lines := strings.Split(wrong.String(), "\n")
+	require.Len(t, lines, mostOfWrong+2)
+	require.Equal(t, []string{"race a: panic: test timed out", "race a: goroutine 0"}, lines[:2])
+	require.Equal(t, []string{"race c: waiting", ""}, lines[mostOfWrong:])
 }
