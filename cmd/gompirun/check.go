@@ -36,7 +36,10 @@ func (l *checkListener) begin(j *job) error {
 	return nil
 }
 
-func (l *checkListener) record(rank int, r *insight.Record) { l.order.Add(rank, r) }
+func (l *checkListener) record(rank int, words []uint64) error {
+	l.order.Add(rank, words)
+	return nil
+}
 
 // unrecorded is how long a call that another rank has noticed may not be recorded yet: one that operates on a window is
 // written down when it returns, but whoever loads from there sees before what it has done.
@@ -58,6 +61,9 @@ func (l *checkListener) looked(until time.Duration) {
 
 func (l *checkListener) end() error {
 	l.looked(math.MaxInt64)
+	if l.order.Err != nil {
+		return l.order.Err
+	}
 	findings := l.checker.Findings()
 	if l.path != "" {
 		text, err := json.MarshalIndent(findings, "", "  ")

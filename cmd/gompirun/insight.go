@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +21,8 @@ type listener interface {
 	mode() insight.Mode
 	// begin is called when the memory is there, and no rank has been started.
 	begin(j *job) error
-	// record is called with each record, from one goroutine. It is valid until record returns.
-	record(rank int, r *insight.Record)
+	// record is called with the words of each record, from one goroutine. They are valid until record returns.
+	record(rank int, words []uint64) error
 	// end is called when no rank runs any longer and all records have been read.
 	end() error
 }
@@ -73,6 +75,10 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	for _, l := range listeners {
 		mode |= l.mode()
 	}
+	if mode&insight.Records != 0 {
+		// What is made of records lives short or long, and little of it: the ranks wait while it is looked for.
+		debug.SetGCPercent(400)
+	}
 	if mode&insight.Records == 0 {
 		ring = insight.MinRing
 	}
@@ -110,12 +116,13 @@ func (o *observation) start(j *job) error {
 		go o.memory.Tick(o.stop)
 	}
 	go func() {
-		o.done <- o.memory.Follow(o.stop, func(rank int, r *insight.Record) {
+		o.done <- o.memory.Follow(o.stop, func(rank int, words []uint64) (err error) {
 			for _, l := range o.listeners {
-				if _, is := l.(*checkListener); is || r.Function != nil {
-					l.record(rank, r)
+				if _, is := l.(*checkListener); is || !insight.OfProgram(words) {
+					err = cmp.Or(err, l.record(rank, words))
 				}
 			}
+			return err
 		}, func(until time.Duration) {
 			for _, l := range o.listeners {
 				if l, is := l.(looker); is {

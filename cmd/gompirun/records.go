@@ -13,10 +13,11 @@ import (
 
 // recordWriter writes every record as a line of text: the listener of --records.
 type recordWriter struct {
-	path string
-	job  *job
-	file *os.File
-	to   *bufio.Writer
+	path    string
+	job     *job
+	file    *os.File
+	to      *bufio.Writer
+	decoded insight.Record
 }
 
 func (w *recordWriter) mode() insight.Mode { return insight.Records | insight.Entries | insight.Waits }
@@ -30,19 +31,24 @@ func (w *recordWriter) begin(j *job) (err error) {
 
 // record writes rank and thread, the time from when the rank began, the caller, the duration, the call with its inputs,
 // and after "=" result and outputs. Where a call is entered stands ">" in place of the duration.
-func (w *recordWriter) record(rank int, r *insight.Record) {
+func (w *recordWriter) record(rank int, words []uint64) error {
+	r := &w.decoded
+	if err := r.Decode(words); err != nil {
+		return err
+	}
 	part := w.job.observation.memory.Rank(rank)
 	began, _ := part.Clocks()
 	fmt.Fprintf(w.to, "%d.%d %d %s ", rank, r.Thread, int64(r.Start-began), where(part, r.Caller))
 	if r.Entry {
 		fmt.Fprintf(w.to, "> %s(%s)\n", r.Function.Name, valueTexts(r.Inputs))
-		return
+		return nil
 	}
 	fmt.Fprintf(w.to, "%d %s(%s) = %d", int64(r.End-r.Start), r.Function.Name, valueTexts(r.Inputs), r.Result)
 	if len(r.Outputs) > 0 {
 		fmt.Fprintf(w.to, " (%s)", valueTexts(r.Outputs))
 	}
 	fmt.Fprintln(w.to)
+	return nil
 }
 
 // where says in which object an address is, and where in that.

@@ -34,7 +34,7 @@ func (s *statistics) begin(j *job) error {
 	return err
 }
 
-func (s *statistics) record(int, *insight.Record) {}
+func (s *statistics) record(int, []uint64) error { return nil }
 
 func (s *statistics) end() error {
 	sum := summarize(s.job.observation.memory, monotonic())

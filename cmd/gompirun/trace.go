@@ -88,7 +88,10 @@ func (l *traceListener) nodeNames() (names []string) {
 	return names
 }
 
-func (l *traceListener) record(rank int, r *insight.Record) { l.order.Add(rank, r) }
+func (l *traceListener) record(rank int, words []uint64) error {
+	l.order.Add(rank, words)
+	return nil
+}
 
 // looked writes what has come. The file is handed on every so often, so that little is lost with gompirun.
 func (l *traceListener) looked(until time.Duration) {
@@ -247,10 +250,7 @@ func (l *traceListener) end() error {
 			about.Conflicts = l.conflicts(c.checker.Findings())
 		}
 	}
-	err := l.to.Close(about)
-	if e := l.file.Close(); err == nil {
-		err = e
-	}
+	err := cmp.Or(l.to.Close(about), l.file.Close(), l.order.Err)
 	if err != nil {
 		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
 	}

@@ -206,7 +206,12 @@ func TestFollow(t *testing.T) {
 	stop, done := make(chan struct{}), make(chan error)
 	seen := make(chan string, 10)
 	go func() {
-		done <- m.Follow(stop, func(rank int, r *Record) { seen <- fmt.Sprint(rank, r.Function.Name) },
+		done <- m.Follow(stop, func(rank int, words []uint64) error {
+			var r Record
+			err := r.Decode(words)
+			seen <- fmt.Sprint(rank, r.Function.Name)
+			return err
+		},
 			func(time.Duration) {})
 	}()
 	m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
@@ -214,7 +219,8 @@ func TestFollow(t *testing.T) {
 	close(stop)
 	require.NoError(t, <-done)
 	m.Rank(0).pretend(record(t, "MPI_Put", 0, 1))
-	require.EqualError(t, m.Follow(stop, nil, func(time.Duration) {}), "rank 0: MPI_Put: "+errShort.Error())
+	require.EqualError(t, m.Follow(stop, func(int, []uint64) error { return errShort }, func(time.Duration) {}),
+		"rank 0: "+errShort.Error())
 }
 
 func TestObjects(t *testing.T) {

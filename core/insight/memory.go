@@ -191,24 +191,22 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 	}
 }
 
-// Follow calls use with the records of all ranks until stop is closed, and then with those that are left: the ranks
-// have ended by then. Those of one rank come in the order in which their calls returned, or in which those were entered
-// that have a record of that; nothing is promised of those of two. The record is valid until use returns.
+// Follow calls use with the words of the records of all ranks until stop is closed, and then with those that are left:
+// the ranks have ended by then. Those of one rank come in the order in which their calls returned, or in which those
+// were entered that have a record of that; nothing is promised of those of two. The words are valid until use returns.
 //
 // After each look at all of them it calls looked with a time: no record that depends on one which it has not been given
 // is older. It is CLOCK_MONOTONIC when the look began; whatever was written later depends on nothing earlier.
-func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, r *Record), looked func(time.Duration)) error {
-	var record Record
+func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64) error,
+	looked func(time.Duration)) error {
 	var failed error
 	drain := func() (n int) {
 		began := monotonic()
 		defer func() { looked(began) }()
 		for i, r := range m.ranks {
 			some, err := r.Read(func(words []uint64) {
-				if err := record.Decode(words); err != nil && failed == nil {
+				if err := use(i, words); err != nil && failed == nil {
 					failed = fmt.Errorf("rank %d: %w", i, err)
-				} else if err == nil {
-					use(i, &record)
 				}
 			})
 			if err != nil && failed == nil {

@@ -7,24 +7,33 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"gompirma/core/abi"
 )
+
+// made returns a record with these times, and a number in place of the caller.
+func made(t *testing.T, entry bool, start, end time.Duration, number uint64) []uint64 {
+	words := record(t, "MPI_Win_fence", 0, 0, 7)
+	if entry {
+		words[0] |= flagEntry << 16
+	}
+	words[2], words[3], words[4] = uint64(start), uint64(end), number
+	return words
+}
 
 // Records come by their times, those of one rank in its order, and none is given on before its time has come.
 func TestOrderByTime(t *testing.T) {
 	var got []string
-	o := Order{Use: func(rank int, r *Record) { got = append(got, fmt.Sprint(rank, " ", r.time().Nanoseconds())) }}
-	f := abi.Functions()[0]
-	o.Add(1, &Record{Function: f, Start: 1, End: 30})
-	o.Add(1, &Record{Function: f, Entry: true, Start: 40})
-	o.Add(0, &Record{Function: f, Entry: true, Start: 10})
-	o.Add(0, &Record{Function: f, Start: 10, End: 35})
+	o := Order{Use: func(rank int, r *Record) {
+		got = append(got, fmt.Sprint(rank, " ", timeOf(r.words).Nanoseconds()))
+	}}
+	o.Add(1, made(t, false, 1, 30, 0))
+	o.Add(1, made(t, true, 40, 0, 0))
+	o.Add(0, made(t, true, 10, 0, 0))
+	o.Add(0, made(t, false, 10, 35, 0))
 	o.Until(30)
 	require.Equal(t, []string{"0 10", "1 30"}, got)
 	// of which a call that had begun before was written down late
-	o.Add(1, &Record{Function: f, Start: 40, End: 45})
-	o.Add(0, &Record{Function: f, Start: 36, End: 41})
+	o.Add(1, made(t, false, 40, 45, 0))
+	o.Add(0, made(t, false, 36, 41, 0))
 	o.Until(time.Hour)
 	require.Equal(t, []string{"0 10", "1 30", "0 35", "1 40", "0 41", "1 45"}, got)
 }
@@ -32,12 +41,11 @@ func TestOrderByTime(t *testing.T) {
 // What two ranks tell each other comes behind what was told, whenever the reader has looked at whom.
 func TestOrderOfCauses(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	f := abi.Functions()[0]
 	for range 200 {
 		type written struct {
 			rank int
 			at   time.Duration // when it was in the ring
-			r    Record
+			r    []uint64
 		}
 		// Ranks take turns: each step is entered after the one before was written down, some time after its
 		// entry.
@@ -45,14 +53,14 @@ func TestOrderOfCauses(t *testing.T) {
 		now := time.Duration(0)
 		for i := range 40 {
 			now += time.Duration(1 + r.Intn(10))
-			w := written{rank: r.Intn(3), r: Record{Function: f, Number: i, Entry: true, Start: now}}
+			w := written{rank: r.Intn(3), r: made(t, true, now, 0, uint64(i))}
 			now += time.Duration(r.Intn(30))
 			w.at = now
 			all = append(all, w)
 		}
 		next := 0
 		o := Order{Use: func(_ int, r *Record) {
-			require.Equal(t, next, r.Number)
+			require.Equal(t, uint64(next), r.Caller)
 			next++
 		}}
 		for looked, i := time.Duration(0), 0; i < len(all); {
@@ -60,7 +68,7 @@ func TestOrderOfCauses(t *testing.T) {
 			began := looked
 			looked += time.Duration(r.Intn(20)) // rank by rank; more may be written meanwhile
 			for ; i < len(all) && all[i].at <= looked; i++ {
-				o.Add(all[i].rank, &all[i].r)
+				o.Add(all[i].rank, all[i].r)
 			}
 			o.Until(began)
 		}
@@ -69,13 +77,53 @@ func TestOrderOfCauses(t *testing.T) {
 	}
 }
 
+// An operation on a window counts from its beginning.
+func TestTimeOf(t *testing.T) {
+	words := record(t, "MPI_Put", 0)
+	require.Equal(t, time.Duration(100), timeOf(words))
+	words = record(t, "MPI_Win_flush", 0)
+	require.Equal(t, time.Duration(250), timeOf(words))
+	words[0] |= ownAccesses
+	require.Equal(t, time.Duration(250), timeOf(words))
+}
+
+// Records come through pieces of memory as they were, and no more of those are kept than are needed.
+func TestOrderInPieces(t *testing.T) {
+	var got, want []uint64
+	o := Order{Use: func(_ int, r *Record) { got = append(got, r.Caller) }}
+	const many = (mostFree + 10) * pieceWords / 8
+	for i := range uint64(many) {
+		o.Add(0, made(t, false, time.Duration(i), time.Duration(i), i))
+		want = append(want, i)
+	}
+	require.Greater(t, len(o.queues[0].pieces), mostFree)
+	o.Until(many * 3 / 4)
+	o.Add(0, made(t, false, many, many, many))
+	o.Until(time.Hour)
+	require.Equal(t, append(want, many), got)
+	require.NoError(t, o.Err)
+	require.Empty(t, o.queues[0].pieces)
+	require.Len(t, o.free, mostFree)
+}
+
+// What is no record is told once, and those behind it come.
+func TestOrderOfWrongWords(t *testing.T) {
+	n := 0
+	o := Order{Use: func(int, *Record) { n++ }}
+	o.Add(1, record(t, "MPI_Put", 0, 1))
+	o.Add(1, record(t, "MPI_Get", 0, 1))
+	o.Add(1, made(t, false, 1, 300, 0))
+	o.Until(time.Hour)
+	require.EqualError(t, o.Err, "rank 1: MPI_Put: "+errShort.Error())
+	require.Equal(t, 1, n)
+}
+
 // A copy of a record stays as it was when the words are used again.
 func TestClone(t *testing.T) {
-	words := []uint64{7, 8}
-	r := Record{Function: abi.Functions()[0], Inputs: []Value{{Words: words[:1]}},
-		Outputs: []Value{{Words: words[1:]}}}
+	words := record(t, "MPI_Win_fence", 0, 0, 7)
+	var r Record
+	require.NoError(t, r.Decode(words))
 	c := r.Clone()
-	words[0], words[1] = 0, 0
-	require.Equal(t, []uint64{7}, c.Inputs[0].Words)
-	require.Equal(t, []uint64{8}, c.Outputs[0].Words)
+	words[7] = 0
+	require.Equal(t, uint64(7), c.In("win").Uint())
 }

@@ -23,6 +23,7 @@ type Record struct {
 	Inputs    []Value       // in the order of Plan
 	Outputs   []Value       // in the order of Plan; none in a record of the entry
 	Accesses  []Access      // what the program itself has done: then it is no call, and Function is nil
+	words     []uint64      // that it was made of
 }
 
 // Value is a parameter in a record.
@@ -131,6 +132,9 @@ var plans = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 
 var errShort = errors.New("a record is shorter than what it holds")
 
+// OfProgram reports whether a record is of what the program itself has done with memory, not of a call.
+func OfProgram(words []uint64) bool { return words[0]&0xffff == ownAccesses }
+
 // Decode makes r of the words of a record. Values refer to the words.
 func (r *Record) Decode(words []uint64) error {
 	if len(words) < HeadWords || uint64(len(words)) != words[0]>>32 {
@@ -139,7 +143,7 @@ func (r *Record) Decode(words []uint64) error {
 	number, flags := int(words[0]&0xffff), words[0]>>16&0xffff
 	if number == ownAccesses {
 		*r = Record{Number: number, Thread: int(words[1]), Start: time.Duration(words[2]),
-			End: time.Duration(words[3])}
+			End: time.Duration(words[3]), Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], words: words}
 		var err error
 		r.Accesses, err = own(words[HeadWords:])
 		return err
@@ -151,7 +155,7 @@ func (r *Record) Decode(words []uint64) error {
 	*r = Record{Function: abi.Functions()[number], Number: number, Thread: int(words[1]),
 		Entry: flags&flagEntry != 0, Truncated: flags&flagTruncated != 0, Start: time.Duration(words[2]),
 		End: time.Duration(words[3]), Caller: words[4], Result: int64(words[5]),
-		Inputs: r.Inputs[:0], Outputs: r.Outputs[:0]}
+		Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], words: words}
 	rest := words[HeadWords:]
 	var err error
 	if r.Inputs, rest, err = values(r.Inputs, p.before, rest); err == nil && !r.Entry {

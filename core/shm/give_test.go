@@ -26,8 +26,8 @@ func (s *slow) give(off, size int64) {
 	s.backing.give(off, size)
 }
 
-// slowly lets a node's memory go back as a test says: a piece for each value of let, and all once that is called, which it
-// is when the test ends however it does.
+// slowly lets a node's memory go back as a test says: a piece for each value of let, and all once that is called, which
+// it is when the test ends however it does.
 func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	s := &slow{nd.memory, make(chan struct{})}
 	nd.memory = s

@@ -23,7 +23,8 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 		return
 	}
 	add := func(what kind, address, count, datatype string, times int) {
-		a := k.buffer(e, what, e.In(address).Uint(), e.In(count).Uint()*uint64(times), e.In(datatype).Uint())
+		a := k.buffer(k.site(e), what, e.In(address).Uint(), e.In(count).Uint()*uint64(times),
+			e.In(datatype).Uint())
 		if a == nil {
 			return
 		}

@@ -14,6 +14,7 @@ package check
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"gompirma/core/abi"
@@ -34,6 +35,8 @@ type Checker struct {
 	news     []*Finding
 	follow   func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
 	broken   bool        // records were lost: nothing is known any longer of what several ranks do together
+	event    event       // the record that is looked at
+	operates call        // of an operation on a window, of which nothing is kept when it has returned
 }
 
 // rank is what is known of one.
@@ -122,11 +125,14 @@ func (c *Checker) Record(number int, r *insight.Record) {
 		c.own(k, r)
 		return
 	}
-	e := &event{Record: r, name: strings.TrimSuffix(r.Function.Name, "_c")}
+	e := &c.event
+	*e = event{Record: r, name: strings.TrimSuffix(r.Function.Name, "_c")}
 	k.tick()
 	if r.Entry {
 		e.call = newCall(k)
-		e.call.record = r
+		if c.follow != nil {
+			e.call.record = r.Clone()
+		}
 		k.entered[r.Thread] = e.call
 		c.entry(k, e)
 		return
@@ -134,7 +140,11 @@ func (c *Checker) Record(number int, r *insight.Record) {
 	if e.call = k.entered[r.Thread]; e.call != nil {
 		delete(k.entered, r.Thread)
 	} else {
-		e.call = newCall(k)
+		if e.call = &c.operates; insight.Operates(r.Number) {
+			*e.call = call{now: k.now(), about: unknown}
+		} else {
+			e.call = newCall(k)
+		}
 		if r.Result == abi.MPI_SUCCESS {
 			c.entry(k, e)
 		}
@@ -203,13 +213,33 @@ func (k *rank) now() moment {
 
 func newCall(k *rank) *call { return &call{now: k.now(), about: unknown} }
 
+// ofWindow says of each function, by its number in a record, whether it is about a window and nothing else: neither a
+// collective nor of messages, and it makes no object. They come in greater numbers than all others.
+var ofWindow = sync.OnceValue(func() []bool {
+	are := make([]bool, len(abi.Functions()))
+	for i, f := range abi.Functions() {
+		_, _, meets := collective(strings.TrimSuffix(f.Name, "_c"))
+		for _, p := range f.Params {
+			are[i] = are[i] || p.Kind.Name == "WINDOW"
+			meets = meets || p.Kind.Name == "COMMUNICATOR" ||
+				objectNames[p.Kind.Name] != "" && p.Dir != abi.In
+		}
+		are[i] = are[i] && !meets
+	}
+	return are
+})
+
 // entry is what a call does when it begins.
 func (c *Checker) entry(k *rank, e *event) {
-	c.enterMessages(k, e)
-	c.enterCollective(k, e)
+	if !ofWindow()[e.Number] {
+		c.enterMessages(k, e)
+		c.enterCollective(k, e)
+	}
 	c.enterWindow(k, e)
 	if c.follow == nil {
-		c.enterBuffers(k, e)
+		if !ofWindow()[e.Number] {
+			c.enterBuffers(k, e)
+		}
 		c.enterUpdate(k, e)
 	}
 }
@@ -217,6 +247,11 @@ func (c *Checker) entry(k *rank, e *event) {
 // returned is what has happened when a call has returned.
 func (c *Checker) returned(k *rank, e *event) {
 	fine := e.Result == abi.MPI_SUCCESS
+	if fine && ofWindow()[e.Number] {
+		c.leaveWindow(k, e)
+		c.operation(k, e)
+		return
+	}
 	c.leaveBuffers(k, e)
 	if fine {
 		c.leaveCollective(k, e)

@@ -42,8 +42,8 @@ func operationName(name string) (base string, request, is bool) {
 	return base, false, false
 }
 
-// buffer returns an access with a buffer of a call, nil: it touches no memory.
-func (k *rank) buffer(e *event, what kind, address, count, datatype uint64) *access {
+// buffer returns an access with a buffer of a call at s, nil: it touches no memory.
+func (k *rank) buffer(s *site, what kind, address, count, datatype uint64) *access {
 	if inPlace(address) {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (k *rank) buffer(e *event, what kind, address, count, datatype uint64) *acc
 	if spans == nil || spans[0].low < 4096 {
 		return nil
 	}
-	return &access{site: k.site(e), kind: what, spans: spans, held: k.held}
+	return &access{site: s, kind: what, spans: spans, held: k.held}
 }
 
 // enterUpdate notes what comes after by who sees an update: that may be so before its call returns.
@@ -133,7 +133,7 @@ func (c *Checker) operation(k *rank, e *event) {
 	}
 	add := func(a *access) {
 		if a != nil {
-			a.site, a.remote, a.group = site, true, o
+			a.remote, a.group = true, o
 			o.here = append(o.here, a)
 		}
 	}
@@ -142,20 +142,20 @@ func (c *Checker) operation(k *rank, e *event) {
 		if single {
 			n, t = 1, datatype
 		}
-		add(k.buffer(e, reads, word("origin_addr"), n, t))
+		add(k.buffer(site, reads, word("origin_addr"), n, t))
 	}
 	if base == "Get" {
-		add(k.buffer(e, writes, word("origin_addr"), word("origin_count"), word("origin_datatype")))
+		add(k.buffer(site, writes, word("origin_addr"), word("origin_count"), word("origin_datatype")))
 	}
 	if base == "Compare_and_swap" {
-		add(k.buffer(e, reads, word("compare_addr"), 1, datatype))
+		add(k.buffer(site, reads, word("compare_addr"), 1, datatype))
 	}
 	if single || base == "Get_accumulate" {
 		n, t := word("result_count"), word("result_datatype")
 		if single {
 			n, t = 1, datatype
 		}
-		add(k.buffer(e, writes, word("result_addr"), n, t))
+		add(k.buffer(site, writes, word("result_addr"), n, t))
 	}
 	o.request = &reach{site: site, what: what, op: op, datatype: datatype, count: int64(count),
 		disp: e.In("target_disp").Int(), fetches: single || base == "Get_accumulate", held: k.held}
