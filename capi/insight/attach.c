@@ -137,7 +137,9 @@ static void count_alone(void) {
 }
 
 __attribute__((constructor)) static void map_job(void) {
-	long fd = number_of(GOMPI_INSIGHT_ENV_FD), rank = number_of("PMI_RANK");
+	long fd = number_of(GOMPI_INSIGHT_ENV_FD), rank = number_of(GOMPI_INSIGHT_ENV_RANK);
+	if (rank < 0)
+		rank = number_of("PMI_RANK");
 	struct stat st;
 	if (fd < 0)
 		count_alone();

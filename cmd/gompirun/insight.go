@@ -33,6 +33,7 @@ type looker interface{ looked(until time.Duration) }
 // observation is all that is recorded in a job: libgompirma-insight.so is preloaded into the ranks for it.
 type observation struct {
 	memory    *insight.Memory
+	ring      int // of each rank, in bytes; 0: the usual one
 	library   string
 	listeners []listener
 	stop      chan struct{}
@@ -82,6 +83,7 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	if mode&insight.Records == 0 {
 		ring = insight.MinRing
 	}
+	o.ring = ring
 	o.memory, err = insight.Create(ranks, mode, ring)
 	return o, err
 }
@@ -150,9 +152,12 @@ const fdInsight = fdControl + 1
 // preloaded adds to the environment of a rank what has it observed. What the user preloads stands behind that, so that
 // another tool is called as well. A program with the address sanitizer would refuse to start with a library in front
 // of that, which does no harm as this one allocates nothing by its functions.
-func (o *observation) preloaded(env []string) []string {
+func (o *observation) preloaded(env []string) []string { return preloaded(env, o.library, fdInsight) }
+
+// preloaded is that of a library, with the memory as a descriptor.
+func preloaded(env []string, library string, fd int) []string {
 	const preload = "LD_PRELOAD"
-	value := o.library
+	value := library
 	if users := variable(env, preload); users != "" {
 		value += ":" + users
 	}
@@ -164,5 +169,5 @@ func (o *observation) preloaded(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return strings.HasPrefix(v, preload+"=") || strings.HasPrefix(v, sanitizer+"=")
 	})
-	return append(env, preload+"="+value, sanitizer+"="+options, insight.EnvFd+"="+strconv.Itoa(fdInsight))
+	return append(env, preload+"="+value, sanitizer+"="+options, insight.EnvFd+"="+strconv.Itoa(fd))
 }

@@ -24,6 +24,8 @@
 //	page.go        gompirun report: a page made of a trace
 //	trace.go       gompirun --trace: the trace
 //	remote.go      jobs on other hosts, which another launcher starts
+//	listen.go      what is recorded of ranks on other hosts
+//	relay.go       what runs beside such a rank
 //	leftover.go    what ranks leave running
 //
 // One goroutine, (*job).run, owns all that is known about the job; the others send it events.
@@ -65,6 +67,9 @@ func gompirun(args []string) int {
 	if len(args) == 1 && args[0] == preflightRank {
 		return runPreflight()
 	}
+	if len(args) > 1 && args[0] == relayRank {
+		return runRelay(args[1:])
+	}
 	if len(args) > 0 && args[0] == reportWord {
 		return runReport(args[1:])
 	}
@@ -80,7 +85,7 @@ func gompirun(args []string) int {
 		return refuse(err)
 	}
 	if opts.remote != "" {
-		return refuse(startElsewhere(opts))
+		return startElsewhere(opts)
 	}
 	j, err := newJob(opts)
 	if err != nil {

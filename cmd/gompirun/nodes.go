@@ -14,6 +14,7 @@ import (
 // node is ranks that share memory: all of the job, unless --nodes has them pretend to be on several machines.
 type node struct {
 	number      int
+	host        string    // "": this one
 	first, size int       // its ranks
 	control     *os.File  // the control segment
 	memory      *shm.Node // gompirun's view of it

@@ -605,8 +605,13 @@ func (p *parser) checkRemote() error {
 			p.opts.remote)
 	case p.order != "":
 		return fmt.Errorf("%s: ranks lie on the hosts in blocks", p.order)
-	case len(p.opts.listeners) > 0:
-		return fmt.Errorf("calls are recorded on this machine only, and host %s is another", p.opts.remote)
+	}
+	for _, l := range p.opts.listeners {
+		if _, is := l.(*checkListener); is {
+			return fmt.Errorf("--check: what comes before what is known on one machine only, and host "+
+				"%s is another (--nodes %d pretends several)", p.opts.remote,
+				len(merged(p.opts.hosts)))
+		}
 	}
 	return nil
 }

@@ -34,34 +34,45 @@ type starter struct {
 	mpi  string // srun's name for what tells processes their job
 }
 
-// startElsewhere becomes another launcher. It returns if that is impossible.
-func startElsewhere(o *options) error {
-	environ := os.Environ()
-	s, err := findStarter(o, variable(environ, "PATH"), variable(environ, "SLURM_JOB_ID") != "", versionOf)
+// startElsewhere becomes another launcher, and returns if that is impossible, or starts one if somebody listens.
+// Returns the exit status.
+func startElsewhere(o *options) int {
+	if len(o.listeners) > 0 {
+		return listenElsewhere(o)
+	}
+	s, args, env, err := commandElsewhere(o, os.Environ())
+	if err == nil {
+		if err = syscall.Exec(s.path, args, env); err != nil {
+			err = fmt.Errorf("%s: %w", s.path, err)
+		}
+	}
+	return refuse(err)
+}
+
+// commandElsewhere finds the launcher and what it is to be told, and says so.
+func commandElsewhere(o *options, environ []string) (s starter, args, env []string, err error) {
+	s, err = findStarter(o, variable(environ, "PATH"), variable(environ, "SLURM_JOB_ID") != "", versionOf)
 	if err != nil {
-		return err
+		return s, nil, nil, err
 	}
 	places, err := o.place()
 	if err != nil {
-		return err
+		return s, nil, nil, err
 	}
-	args, env, err := s.command(o, places, environ, libraryFolder())
+	args, env, err = s.command(o, places, environ, libraryFolder())
 	if err != nil {
-		return err
+		return s, nil, nil, err
 	}
 	if o.outputDir != "" {
 		if err := os.MkdirAll(o.outputDir, 0o777); err != nil {
-			return fmt.Errorf("--output-dir %s: %w", o.outputDir, plain(err))
+			return s, nil, nil, fmt.Errorf("--output-dir %s: %w", o.outputDir, plain(err))
 		}
 	}
 	if !o.quiet {
 		fmt.Fprintf(os.Stderr, "gompirun: host %s is another machine: %s starts the job on %s\n", o.remote,
 			s.path, shortened(hostList(places)))
 	}
-	if err := syscall.Exec(s.path, args, env); err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
-	}
-	return nil
+	return s, args, env, nil
 }
 
 // findStarter looks for a launcher in the folders of PATH. version returns what a program says about itself with an

@@ -59,8 +59,11 @@ func TestStatsOption(t *testing.T) {
 	require.Equal(t, []listener{&statistics{path: "a.json"}, &recordWriter{path: "r"}}, o.listeners)
 	_, err = parse([]string{"--stats=", "-n", "2", "prog"}, none)
 	require.EqualError(t, err, "--stats= needs a file")
-	_, err = parse([]string{"--stats", "-n", "2", "-H", "elsewhere.invalid", "prog"}, none)
-	require.ErrorContains(t, err, "calls are recorded on this machine only, and host elsewhere.invalid is another")
+	_, err = parse([]string{"--stats", "--trace=t", "-n", "2", "-H", "elsewhere.invalid", "prog"}, none)
+	require.NoError(t, err)
+	_, err = parse([]string{"--check", "-n", "2", "-H", "elsewhere.invalid", "prog"}, none)
+	require.ErrorContains(t, err, "--check: what comes before what is known on one machine only, and host "+
+		"elsewhere.invalid is another")
 }
 
 // What the user preloads stands behind.

@@ -78,9 +78,9 @@ func (l *traceListener) begin(j *job) (err error) {
 // nodeNames are the host's name, for each node that it pretends to be.
 func (l *traceListener) nodeNames() (names []string) {
 	host, _ := os.Hostname()
-	for i := range l.job.nodes {
-		name := host
-		if len(l.job.nodes) > 1 {
+	for i, n := range l.job.nodes {
+		name := cmp.Or(n.host, host)
+		if n.host == "" && len(l.job.nodes) > 1 {
 			name = fmt.Sprintf("%s, node %d", host, i)
 		}
 		names = append(names, name)

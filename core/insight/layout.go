@@ -126,6 +126,9 @@ const EnvAlone = "GOMPIRMA_INSIGHT"
 // EnvFd names the descriptor of the shared memory in the environment of a rank, which gompirun sets.
 const EnvFd = "GOMPIRMA_INSIGHT_FD"
 
+// EnvRank is which part of the memory is the process', if not that of PMI_RANK.
+const EnvRank = "GOMPIRMA_INSIGHT_PART"
+
 // Constant is one of the constants above.
 type Constant struct {
 	Name  string

@@ -15,9 +15,10 @@ import (
 
 // Memory is what gompirun shares with the ranks of a job.
 type Memory struct {
-	file  *os.File
-	bytes []byte
-	ranks []*Rank
+	file    *os.File
+	bytes   []byte
+	ranks   []*Rank
+	mirrors bool // of ranks that are elsewhere
 }
 
 // Rank is the part of a rank. One goroutine at a time reads its ring.
@@ -27,6 +28,7 @@ type Rank struct {
 	tail uint64
 	buf  []uint64
 	err  error
+	mirror
 }
 
 // Object is something that a process has loaded: the program, a library. Addresses of debug information are those of
@@ -196,12 +198,13 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 // were entered that have a record of that; nothing is promised of those of two. The words are valid until use returns.
 //
 // After each look at all of them it calls looked with a time: no record that depends on one which it has not been given
-// is older. It is CLOCK_MONOTONIC when the look began; whatever was written later depends on nothing earlier.
+// is older. It is CLOCK_MONOTONIC when the look began, or what all ranks have Reached; whatever was written later
+// depends on nothing earlier.
 func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64) error,
 	looked func(time.Duration)) error {
 	var failed error
 	drain := func() (n int) {
-		began := monotonic()
+		began := m.reached(monotonic())
 		defer func() { looked(began) }()
 		for i, r := range m.ranks {
 			some, err := r.Read(func(words []uint64) {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -163,8 +164,8 @@ func TestLonely(t *testing.T) {
 	require.Contains(t, r.err.String(), "--mpi=pmi2")
 }
 
-// gompirun with hosts that are other machines becomes a launcher that reaches them.
-func TestGompirun(t *testing.T) {
+// throughEach calls test with gompirun on the first host, for each launcher that takes it to the others.
+func throughEach(t *testing.T, test func(t *testing.T, command []string)) {
 	needBed(t)
 	gompirun := built(t) + "/bin/gompirun"
 	remote := program("bin/remote")
@@ -190,22 +191,29 @@ func TestGompirun(t *testing.T) {
 					require.NoError(t, err)
 					commands = append(commands, path)
 				}
-				do(t, "mkdir", program("only"))
-				do(t, append([]string{"ln", "-s", "-t", program("only")}, commands...)...)
+				do(t, "mkdir", "-p", program("only"))
+				do(t, append([]string{"ln", "-sf", "-t", program("only")}, commands...)...)
 			}
-			per := []int{2, 1, 1}
-			r := start(t, "", append(c.command, "-H", "h1:2,h2,h3", program("where"))...)
-			status, _ := r.expect(t, per)
-			require.Equal(t, 0, status)
-			require.Contains(t, r.err.String(), "is another machine: ")
-			require.Contains(t, r.err.String(), "starts the job on h1:2,h2:1,h3:1\n")
-			r = start(t, "", append(c.command, "-q", "-H", "h1,h2", "-ppn", "2", program("where"), "late",
-				"3")...)
-			status, _ = r.expect(t, []int{2, 2})
-			require.Equal(t, 4, status)
-			nothingLeft(t)
+			test(t, slices.Clip(c.command))
 		})
 	}
+}
+
+// gompirun with hosts that are other machines becomes a launcher that reaches them.
+func TestGompirun(t *testing.T) {
+	throughEach(t, func(t *testing.T, command []string) {
+		per := []int{2, 1, 1}
+		r := start(t, "", append(command, "-H", "h1:2,h2,h3", program("where"))...)
+		status, _ := r.expect(t, per)
+		require.Equal(t, 0, status)
+		require.Contains(t, r.err.String(), "is another machine: ")
+		require.Contains(t, r.err.String(), "starts the job on h1:2,h2:1,h3:1\n")
+		r = start(t, "", append(command, "-q", "-H", "h1,h2", "-ppn", "2", program("where"), "late",
+			"3")...)
+		status, _ = r.expect(t, []int{2, 2})
+		require.Equal(t, 4, status)
+		nothingLeft(t)
+	})
 }
 
 // In an allocation of Slurm a job without hosts of its own has those of the allocation, as many on each as were asked

@@ -42,8 +42,8 @@ func insightLayout() []byte {
 		fmt.Fprintf(&b, "#define GOMPI_INSIGHT_%s %#x\n", c.Name, c.Value)
 	}
 	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_FUNCTIONS %d\n", len(abi.Functions()))
-	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_ENV_FD %q\n#define GOMPI_INSIGHT_ENV_ALONE %q\n\n#endif\n",
-		insight.EnvFd, insight.EnvAlone)
+	fmt.Fprintf(&b, "#define GOMPI_INSIGHT_ENV_FD %q\n#define GOMPI_INSIGHT_ENV_RANK %q\n"+
+		"#define GOMPI_INSIGHT_ENV_ALONE %q\n\n#endif\n", insight.EnvFd, insight.EnvRank, insight.EnvAlone)
 	return b.Bytes()
 }
 

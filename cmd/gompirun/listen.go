@@ -1,0 +1,146 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/cmd/internal/preflight"
+	"gompirma/cmd/internal/relay"
+)
+
+// Calls of ranks on other hosts: the launcher that reaches those starts gompirun beside each rank (relay.go), which
+// sends here what the rank records. So all listeners hear it as if the ranks were here.
+
+// relayPatience bounds how long is waited for what is on its way when the job has ended.
+const relayPatience = 30 * time.Second
+
+// listenElsewhere runs a job on other hosts that is listened to. It returns the exit status.
+func listenElsewhere(o *options) int {
+	self, err := os.Executable()
+	if err != nil {
+		return refuse(err)
+	}
+	places, err := o.place()
+	if err != nil {
+		return refuse(err)
+	}
+	j := &job{opts: o, mail: newMailbox(), ranks: make([]rank, o.size())}
+	for i, p := range places {
+		first := 0
+		if i > 0 {
+			first = j.nodes[i-1].first + j.nodes[i-1].size
+		}
+		j.nodes = append(j.nodes, node{number: i, host: p.name, first: first, size: p.slots})
+	}
+	j.out = newOutput(j.mail, os.Stdout, os.Stderr)
+	if j.observation, err = observe(o.listeners, len(j.ranks)); err != nil {
+		return refuse(err)
+	}
+	defer j.observation.memory.Close()
+	listener, err := preflight.Listen(os.Getenv("GOMPIRMA_PORTS"))
+	if err != nil {
+		return refuse(err)
+	}
+	defer listener.Close()
+	secret := rand.Text()
+	where, err := reachable(preflight.Port(listener))
+	if err != nil {
+		return refuse(err)
+	}
+	for i := range o.parts {
+		p := &o.parts[i]
+		p.argv = append([]string{self, relayRank}, p.argv...)
+		if p.inherit.some {
+			p.inherit.list = append(p.inherit.list, relay.EnvRelay)
+		}
+	}
+	s, args, env, err := commandElsewhere(o, append(os.Environ(),
+		relay.EnvRelay+"="+strings.Join(append(where, secret), " ")))
+	if err != nil {
+		return refuse(err)
+	}
+	receiver := relay.NewReceiver(j.observation.memory, j.observation.ring, secret)
+	if err := j.observation.start(j); err != nil {
+		return refuse(err)
+	}
+	go receiver.Serve(listener)
+	status := runLauncher(s.path, args, env)
+	receiver.Close(relayPatience)
+	if status != 0 {
+		j.verdict = &verdict{status: status}
+	}
+	silent, problem := receiver.Problems()
+	if len(silent) > 0 && status == 0 {
+		problem = errors.Join(fmt.Errorf("nothing has come of what ranks %s recorded", ranges(silent)), problem)
+	}
+	if err := errors.Join(problem, j.observation.end()); err != nil {
+		if status = max(status, statusFailed); !o.quiet {
+			j.out.stderr.say("gompirun: "+strings.ReplaceAll(err.Error(), "\n", "\ngompirun: ")+"\n", true)
+		}
+	}
+	return status
+}
+
+// reachable returns where other hosts may connect to a port of this one.
+func reachable(port int) (where []string, err error) {
+	addresses, err := net.InterfaceAddrs()
+	for _, a := range addresses {
+		if ip, is := a.(*net.IPNet); is && !ip.IP.IsLoopback() && ip.IP.IsGlobalUnicast() {
+			where = append(where, net.JoinHostPort(ip.IP.String(), strconv.Itoa(port)))
+		}
+	}
+	if len(where) == 0 {
+		err = errors.Join(errors.New("this host has no address at which others could reach gompirun"), err)
+	}
+	return where, err
+}
+
+// runLauncher starts the launcher that reaches the other hosts, and returns its exit status as the shell has it. It
+// ends if gompirun does. Signals to gompirun reach it too; those of a terminal do anyway.
+func runLauncher(path string, args, env []string) int {
+	runtime.LockOSThread() // whose end would be taken for gompirun's
+	cmd := &exec.Cmd{Path: path, Args: args, Env: env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGINT,
+		syscall.SIGQUIT)
+	if err := cmd.Start(); err != nil {
+		return refuse(err)
+	}
+	_, errTerminal := unix.IoctlGetTermios(0, unix.TCGETS)
+	go func() {
+		for s := range signals {
+			if typed := s == syscall.SIGINT || s == syscall.SIGQUIT; !typed || errTerminal != nil {
+				_ = cmd.Process.Signal(s)
+			}
+		}
+	}()
+	return shellStatus(cmd.Wait())
+}
+
+// shellStatus returns how a command ended, as the shell has it.
+func shellStatus(err error) int {
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &ended):
+		return statusFailed
+	}
+	if w := ended.Sys().(syscall.WaitStatus); w.Signaled() {
+		return statusSignal + int(w.Signal())
+	}
+	return ended.ExitCode()
+}

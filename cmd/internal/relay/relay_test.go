@@ -1,0 +1,170 @@
+package relay
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/insight"
+)
+
+const secret = "a-secret-of-this-job"
+
+// here listens, and returns where.
+func here(t *testing.T, m *insight.Memory) (r *Receiver, where string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() })
+	r = NewReceiver(m, insight.MinRing, secret)
+	go r.Serve(l)
+	return r, l.Addr().String()
+}
+
+func memory(t *testing.T, ranks int) *insight.Memory {
+	m, err := insight.Create(ranks, insight.Records|insight.Waits, insight.MinRing)
+	require.NoError(t, err)
+	t.Cleanup(m.Close)
+	return m
+}
+
+// words are those of a barrier's record, with a number in place of the caller.
+func words(n uint64, at time.Duration) []uint64 {
+	f := slices.IndexFunc(abi.Functions(), func(f *abi.Function) bool { return f.Name == "MPI_Barrier" })
+	w := []uint64{uint64(f), 0, uint64(at), uint64(at) + 5, n, 0, abi.MPI_COMM_WORLD}
+	w[0] |= uint64(len(w)) << 32
+	return w
+}
+
+// What two ranks elsewhere record comes as it was, more than the rings hold, and at the end all of it.
+func TestRelay(t *testing.T) {
+	const many = 3 * insight.MinRing / 8 / 7
+	all := memory(t, 2)
+	r, where := here(t, all)
+	r.now = func() time.Duration { return monotonic() + 24*time.Hour }
+	var senders sync.WaitGroup
+	for rank := range 2 {
+		senders.Add(1)
+		go func() {
+			defer senders.Done()
+			s, err := Connect("127.0.0.1:1 "+where+" "+secret, rank)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			part, err := insight.Create(1, s.Mode, s.Ring)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer part.Close()
+			stop, done := make(chan struct{}), make(chan error)
+			go func() { done <- s.Follow(part, stop) }()
+			for i := range uint64(many) {
+				if err := part.Rank(0).Write(words(i, time.Hour), nil); err != nil {
+					t.Error(err)
+				}
+			}
+			close(stop)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	got := [2]int{}
+	var reached []time.Duration
+	stop, done := make(chan struct{}), make(chan error)
+	go func() {
+		done <- all.Follow(stop, func(rank int, w []uint64) error {
+			late := time.Duration(w[2]) - 25*time.Hour
+			if w[4] != uint64(got[rank]) || w[3]-w[2] != 5 || late.Abs() > time.Minute {
+				return fmt.Errorf("record %d is %v", got[rank], w)
+			}
+			got[rank]++
+			return nil
+		}, func(until time.Duration) { reached = append(reached, until) })
+	}()
+	senders.Wait()
+	r.Close(time.Minute)
+	close(stop)
+	require.NoError(t, <-done)
+	require.Equal(t, [2]int{many, many}, got)
+	require.True(t, slices.IsSorted(reached))
+	silent, err := r.Problems()
+	require.NoError(t, err)
+	require.Empty(t, silent)
+}
+
+// Pieces of a part come as they are, times as gompirun has them, and what belongs to the ring stays.
+func TestChanges(t *testing.T) {
+	from, to := memory(t, 1), memory(t, 1)
+	require.NoError(t, from.Rank(0).Write(words(1, 100), nil))
+	n := 0
+	pass := func(at int64, piece []byte) error {
+		n++
+		return to.Rank(0).Change(at, piece)
+	}
+	require.NoError(t, from.Rank(0).Changes(time.Hour, pass))
+	require.Zero(t, n, "nothing but the ring has changed")
+	begin := words(2, 7)
+	insight.Shift(begin, time.Hour)
+	require.Equal(t, uint64(time.Hour)+7, begin[2])
+	require.NoError(t, to.Rank(0).Write(begin, nil))
+	require.ErrorContains(t, to.Rank(0).Change(4096, make([]byte, 4097)), "not of a rank's memory")
+	require.ErrorContains(t, to.Rank(0).Change(0, make([]byte, 10)), "not of a rank's memory")
+	require.ErrorContains(t, to.Rank(0).Change(-4096, nil), "not of a rank's memory")
+	require.ErrorContains(t, to.Rank(0).Write(make([]uint64, 7), nil), "not of a rank's memory")
+}
+
+// Who does not know the secret, or is no rank, learns nothing and sends nothing; who is not there is named.
+func TestStrangers(t *testing.T) {
+	all := memory(t, 2)
+	r, where := here(t, all)
+	for name, c := range map[string]struct {
+		where string
+		rank  int
+	}{
+		"another secret": {where + " " + strings.Repeat("x", len(secret)), 0},
+		"a short one":    {where + " x", 0},
+		"no such rank":   {where + " " + secret, 2},
+		"nobody there":   {"127.0.0.1:1 " + secret, 0},
+		"nothing said":   {where, 0},
+	} {
+		_, err := Connect(c.where, c.rank)
+		require.Error(t, err, name)
+	}
+	conn, err := net.Dial("tcp", where)
+	require.NoError(t, err)
+	_, err = conn.Write(append([]byte{hello, 0xff, 0xff, 0xff, 0xff}, make([]byte, 100)...))
+	require.NoError(t, err)
+	one := make([]byte, 1)
+	n, _ := conn.Read(one)
+	require.Zero(t, n, "an answer to what is too long")
+	s, err := Connect(where+" "+secret, 1)
+	require.NoError(t, err)
+	_, err = s.conn.Write(frame('?', nil))
+	require.NoError(t, err)
+	r.Close(10 * time.Second)
+	silent, err := r.Problems()
+	require.Equal(t, []int{0}, silent)
+	require.ErrorContains(t, err, "rank 1: '?' of 0 bytes")
+}
+
+// The clock of another host is known by the fastest answer, and what is learnt later changes it slowly.
+func TestClock(t *testing.T) {
+	require.Equal(t, 50*time.Second, later([]asked{{0, 900, 50*time.Second + 800},
+		{1000, 1100, 50*time.Second + 1050}, {2000, 3000, 50*time.Second + 2001}}))
+	c := clock{later: 100, right: 100}
+	require.Equal(t, time.Duration(100), c.now(time.Second))
+	c.right = 100 + time.Second
+	require.Equal(t, 100+100*time.Microsecond, c.now(2*time.Second))
+	c.right = 0
+	require.Equal(t, 100+50*time.Microsecond, c.now(2500*time.Millisecond))
+	require.Equal(t, time.Duration(0), c.now(time.Hour))
+}

@@ -1,0 +1,234 @@
+package relay
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"gompirma/core/insight"
+)
+
+// Sender sends on what a rank records.
+type Sender struct {
+	conn  net.Conn
+	Mode  insight.Mode // what is to be recorded
+	Ring  int          // the size of the ring in bytes
+	lag   lag
+	buf   []byte // records that have not been sent
+	out   chan struct{}
+	begun time.Time
+}
+
+// lag is what is known of the clock there.
+type lag struct {
+	mu     sync.Mutex
+	clock  clock
+	asked  []asked       // the last few
+	asking time.Duration // when the question was asked that has no answer yet, 0: none
+}
+
+// How often the time is asked for: at the beginning, and of how many answers the fastest counts later.
+const (
+	firstAsked = 32
+	lastAsked  = 8
+)
+
+// connectTime bounds each attempt to reach gompirun.
+const connectTime = 10 * time.Second
+
+// Connect reaches gompirun: where is what EnvRelay had. An error names all addresses and what was wrong with each.
+func Connect(where string, rank int) (*Sender, error) {
+	fields := strings.Fields(where)
+	if len(fields) < 2 {
+		return nil, fmt.Errorf("%s=%q: no addresses and secret", EnvRelay, where)
+	}
+	addresses, secret := fields[:len(fields)-1], fields[len(fields)-1]
+	type result struct {
+		s   *Sender
+		err error
+	}
+	results := make(chan result, len(addresses))
+	for _, a := range addresses {
+		go func() {
+			conn, err := net.DialTimeout("tcp", a, connectTime)
+			if err != nil {
+				results <- result{nil, err}
+				return
+			}
+			s, err := Greet(conn, secret, rank)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", a, err)
+			}
+			results <- result{s, err}
+		}()
+	}
+	var errs []error
+	for i := range addresses {
+		r := <-results
+		if r.err == nil {
+			go func() { // those that come later are not needed
+				for range addresses[i+1:] {
+					if late := <-results; late.err == nil {
+						late.s.conn.Close()
+					}
+				}
+			}()
+			return r.s, nil
+		}
+		errs = append(errs, r.err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// Greet says who this is, and learns what is wanted and what time it is there.
+func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
+	s := &Sender{conn: conn, out: make(chan struct{}), begun: time.Now()}
+	conn.SetDeadline(time.Now().Add(connectTime))
+	_, err := conn.Write(frame(hello, number(uint64(rank)), []byte(secret)))
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	what, data, err := receive(conn, nil)
+	if err == nil && (what != welcome || len(data) != 16+len(secret) ||
+		subtle.ConstantTimeCompare(data[16:], []byte(reversed(secret))) != 1) {
+		err = errStranger
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	s.Mode, s.Ring = insight.Mode(binary.LittleEndian.Uint64(data)), int(binary.LittleEndian.Uint64(data[8:]))
+	var all []asked
+	for range firstAsked {
+		from := monotonic()
+		if _, err = conn.Write(frame(ask)); err == nil {
+			what, data, err = receive(conn, data)
+		}
+		if err == nil && (what != answer || len(data) != 8) {
+			err = errStranger
+		}
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
+		all = append(all, asked{from, monotonic(), time.Duration(binary.LittleEndian.Uint64(data))})
+	}
+	s.lag.clock = clock{later(all), later(all), monotonic()}
+	conn.SetDeadline(time.Time{})
+	go s.answers()
+	return s, nil
+}
+
+// answers takes those that come later.
+func (s *Sender) answers() {
+	defer close(s.out)
+	var buf []byte
+	for {
+		what, data, err := receive(s.conn, buf)
+		if err != nil || what != answer || len(data) != 8 {
+			return
+		}
+		buf = data
+		s.lag.mu.Lock()
+		there := time.Duration(binary.LittleEndian.Uint64(data))
+		all := append(s.lag.asked, asked{s.lag.asking, monotonic(), there})
+		s.lag.asked = all[max(0, len(all)-lastAsked):]
+		s.lag.clock.right = later(s.lag.asked)
+		s.lag.asking = 0
+		s.lag.mu.Unlock()
+	}
+}
+
+// later returns how much later it is there now, and whether the time is to be asked for.
+func (s *Sender) later() (later time.Duration, asks bool) {
+	s.lag.mu.Lock()
+	defer s.lag.mu.Unlock()
+	now := monotonic()
+	if asks = s.lag.asking == 0 && time.Since(s.begun) > time.Second; asks {
+		s.begun, s.lag.asking = time.Now(), now
+	}
+	return s.lag.clock.now(now), asks
+}
+
+// Follow sends on what rank 0 of a memory records until stop is closed, and then what is left: it has ended by then.
+// Who gets it no longer is no reason to stop the rank: that goes on, and the error is returned in the end.
+func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
+	var failed error
+	later, _ := s.later()
+	sent := time.Time{}
+	send := func(what byte, parts ...[]byte) {
+		if failed == nil {
+			_, failed = s.conn.Write(frame(what, parts...))
+		}
+	}
+	flush := func() {
+		if len(s.buf) > 0 {
+			send(records, s.buf)
+			s.buf = s.buf[:0]
+		}
+	}
+	pieces := func() {
+		err := m.Rank(0).Changes(later, func(at int64, piece []byte) error {
+			send(change, number(uint64(at)), piece)
+			return failed
+		})
+		if failed == nil {
+			failed = err
+		}
+	}
+	err := m.Follow(stop, func(_ int, words []uint64) error {
+		if len(s.buf)+8*len(words) > longest {
+			flush()
+		}
+		insight.Shift(words, later)
+		for _, w := range words {
+			s.buf = binary.LittleEndian.AppendUint64(s.buf, w)
+		}
+		return nil
+	}, func(until time.Duration) {
+		// What a record refers to, such as objects of the process, comes before it.
+		if len(s.buf) > 0 || time.Since(sent) > 100*time.Millisecond {
+			pieces()
+			flush()
+			sent = time.Now()
+		}
+		send(reached, number(uint64(until+later)))
+		var asks bool
+		if later, asks = s.later(); asks {
+			send(ask)
+		}
+	})
+	flush()
+	pieces()
+	if failed == nil {
+		failed = err
+	}
+	if failed == nil {
+		if c, is := s.conn.(*net.TCPConn); is {
+			failed = c.CloseWrite()
+			select {
+			case <-s.out: // all has been read
+			case <-time.After(connectTime):
+			}
+		}
+	}
+	s.conn.Close()
+	return failed
+}
+
+// Hurry bounds how long what is left may take.
+func (s *Sender) Hurry(patience time.Duration) { s.conn.SetDeadline(time.Now().Add(patience)) }
+
+func reversed(text string) string {
+	b := []byte(text)
+	for i, k := 0, len(b)-1; i < k; i, k = i+1, k-1 {
+		b[i], b[k] = b[k], b[i]
+	}
+	return string(b)
+}
