@@ -60,6 +60,7 @@ func (v *Value) Text() string {
 // Status is an MPI_Status as its members.
 type Status struct {
 	Source, Tag, Error int
+	Cancelled          bool // by what gompirma has in its part of a status (capi/base/status.h)
 	Words              [StatusWords]uint64
 }
 
@@ -70,7 +71,7 @@ func (v *Value) Statuses() int { return len(v.Words) / StatusWords }
 func (v *Value) Status(i int) Status {
 	w := [StatusWords]uint64(v.Words[i*StatusWords:])
 	low, high := int(int32(w[0])), int(int32(w[0]>>32))
-	return Status{Source: low, Tag: high, Error: int(int32(w[1])), Words: w}
+	return Status{Source: low, Tag: high, Error: int(int32(w[1])), Cancelled: w[1]>>32&1 != 0, Words: w}
 }
 
 // In returns an input by the parameter's name, with no words if the function has no such input.

@@ -10,6 +10,7 @@ import (
 
 // send is a message on its way.
 type send struct {
+	comm    *comm
 	site    *site
 	data    contents
 	from    int
@@ -132,8 +133,8 @@ func (c *Checker) message(k *rank, e *event, m *comm, dest, tag int) *send {
 	if to < 0 {
 		return nil
 	}
-	s := &send{site: k.site(e), to: to, data: k.messageContents(e, "send"), from: k.number, tag: tag,
-		clock: k.clock.clone()}
+	s := &send{comm: m, site: k.site(e), to: to, data: k.messageContents(e, "send"), from: k.number,
+		tag: tag, clock: k.clock.clone()}
 	if !c.broken {
 		m.post(to, s)
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"gompirma/core/insight"
@@ -94,7 +95,9 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	}
 	r := all[0]
 	r.active = false
-	if r.receive != nil {
+	if status != nil && status.Cancelled {
+		c.cancelled(k, r)
+	} else if r.receive != nil {
 		from, tag := -1, 0
 		if status != nil {
 			from, tag = r.receive.comm.world(k, status.Source), status.Tag
@@ -120,6 +123,29 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 		if k.requests[h] = all[1:]; len(all) == 1 {
 			delete(k.requests, h)
 		}
+	}
+}
+
+// cancelled takes back a message, or a receive, which has not been: what was given to it is there for others.
+func (c *Checker) cancelled(k *rank, r *request) {
+	if v := r.receive; v != nil && !c.broken {
+		m := v.comm
+		if i := slices.Index(m.receives[k.number], v); i >= 0 {
+			m.receives[k.number] = slices.Delete(m.receives[k.number], i, i+1)
+		} else if s := v.send; s != nil {
+			v.send, s.receive = nil, nil
+			m.post(k.number, s)
+		}
+	}
+	if s := r.send; s != nil && !c.broken {
+		m := s.comm
+		if i := slices.Index(m.sends[s.to], s); i >= 0 {
+			m.sends[s.to] = slices.Delete(m.sends[s.to], i, i+1)
+		} else if v := s.receive; v != nil {
+			v.send, s.receive = nil, nil
+			m.expect(s.to, v)
+		}
+		r.send = nil
 	}
 }
 
