@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"gompirma/core/abi"
 	"gompirma/core/insight"
 )
 
@@ -149,6 +150,17 @@ func (c *Checker) cancelled(k *rank, r *request) {
 	}
 }
 
+// finishAll takes all requests for complete: a call with more of them than are recorded has completed some.
+func (c *Checker) finishAll(k *rank, e *event) {
+	for h, some := range k.requests {
+		for _, r := range slices.Clone(some) {
+			if r.active {
+				c.finish(k, e, h, nil)
+			}
+		}
+	}
+}
+
 // complete looks which requests a call has completed.
 func (c *Checker) complete(k *rank, e *event) {
 	statusOf := func(v *insight.Value, i int) *insight.Status {
@@ -159,11 +171,15 @@ func (c *Checker) complete(k *rank, e *event) {
 		return nil
 	}
 	all := e.In("array_of_requests").Words
+	if e.Truncated && len(all) > 0 {
+		c.finishAll(k, e)
+		return
+	}
 	switch e.name {
 	case "MPI_Wait":
 		c.finish(k, e, e.In("request").Uint(), statusOf(e.Out("status"), 0))
 	case "MPI_Test":
-		if e.Out("flag").Int() != 0 {
+		if e.Out("flag").Int() != 0 || e.Result != abi.MPI_SUCCESS {
 			c.finish(k, e, e.In("request").Uint(), statusOf(e.Out("status"), 0))
 		}
 	case "MPI_Request_free":
