@@ -45,6 +45,7 @@ type rank struct {
 	clock    vector
 	space    *space
 	comms    map[uint64]*comm
+	idups    []idup
 	made     map[string]int // communicators, by who is in them
 	types    map[uint64]*datatype.Type
 	wins     map[uint64]*window
@@ -297,6 +298,3 @@ func (c *Checker) failed(k *rank, e *event) {
 	}
 	c.misused(k, e)
 }
-
-// comm returns what a handle of the rank stands for, nil: nothing that is known.
-func (k *rank) comm(h uint64) *comm { return k.comms[h] }

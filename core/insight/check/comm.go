@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +33,39 @@ type commKey struct {
 
 // makeComm notes a communicator that a rank has got.
 func (c *Checker) makeComm(k *rank, h uint64, members, remote []int) {
+	if m := c.countComm(k, members, remote); m != nil {
+		k.comms[h] = m
+	}
+}
+
+// idup is a communicator that a rank has begun to make, and not used yet. MPI may tell its handle when the call returns,
+// or not before it is complete: what stood in the variable then may be anything.
+type idup struct {
+	*comm
+	handle uint64
+	site   *site // of the call
+}
+
+// comm returns what a handle of the rank stands for, nil: nothing that is known. One that is unknown is the next
+// communicator that MPI_Comm_idup has made.
+func (k *rank) comm(h uint64) *comm {
+	m := k.comms[h]
+	if m != nil || h < firstMade || len(k.idups) == 0 {
+		return m
+	}
+	i := max(0, slices.IndexFunc(k.idups, func(d idup) bool { return d.handle == h }))
+	d, o := k.idups[i], object{"COMMUNICATOR", h}
+	k.idups = slices.Delete(k.idups, i, i+1)
+	k.comms[h], k.live[o] = d.comm, d.site
+	delete(k.freed, o)
+	return d.comm
+}
+
+// countComm returns the communicator that a rank makes next with these members, the same for all of them. Nil: there
+// are none.
+func (c *Checker) countComm(k *rank, members, remote []int) *comm {
 	if len(members) == 0 {
-		return
+		return nil
 	}
 	key := fmt.Sprint(members)
 	if len(remote) > 0 { // both sides have one
@@ -48,7 +80,7 @@ func (c *Checker) makeComm(k *rank, h uint64, members, remote []int) {
 			remote: remote, counts: map[int]int{}, number: len(c.comms) + 1}
 		c.comms[commKey{key, number}] = known
 	}
-	k.comms[h] = known
+	return known
 }
 
 // everybody are all processes that take part in its collectives.
@@ -257,11 +289,17 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 			continue
 		}
 		if old := k.comm(e.In("comm").Uint()); strings.HasPrefix(e.name, "MPI_Comm_idup") && old != nil {
-			c.makeComm(k, v.Uint(), old.members, old.remote)
+			if m := c.countComm(k, old.members, old.remote); m != nil {
+				k.idups = append(k.idups, idup{m, v.Uint(), k.site(e)})
+				if strings.HasSuffix(e.name, "_with_info") {
+					m.hints = hintsOf(k, e)
+				}
+			}
+			continue
 		} else if v.Uint() != abi.MPI_COMM_NULL && e.name != "MPI_Comm_free" {
 			c.makeComm(k, v.Uint(), e.Members(false), e.Members(true))
 		}
-		if made := k.comm(v.Uint()); made != nil && strings.HasSuffix(e.name, "dup_with_info") {
+		if made := k.comms[v.Uint()]; made != nil && strings.HasSuffix(e.name, "dup_with_info") {
 			made.hints = hintsOf(k, e)
 		}
 	}

@@ -97,10 +97,14 @@ func (c *Checker) owner(rank int, a *access) int {
 	a.owner = rank
 	for _, alias := range c.ranks[rank].aliases {
 		if alias.low <= a.low() && a.high() <= alias.high {
+			at := alias.window.parts[alias.member].base - alias.low
 			for i := range a.spans {
-				at := alias.window.parts[alias.member].base - alias.low
 				a.spans[i].low += at
 				a.spans[i].high += at
+			}
+			for i := range a.typed {
+				a.typed[i].low += at
+				a.typed[i].high += at
 			}
 			a.owner = alias.window.meets.members[alias.member]
 			break
@@ -115,7 +119,7 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 	a.owner = owner
 	s.each(a, func(x *access) {
 		switch {
-		case x.release != nil, a.kind == reads && x.kind == reads, a.group != nil && a.group == x.group:
+		case x.release != nil, a.onlyReads() && x.onlyReads(), a.group != nil && a.group == x.group:
 			return
 		case !a.remote && !x.remote && a.site.rank == x.site.rank:
 			return
@@ -143,7 +147,7 @@ func harmless(a, b *access) bool {
 	if a.sees(b) || b.sees(a) {
 		return true
 	}
-	if a.kind == updates && b.kind == updates && a.element == b.element && a.element != 0 && a.win == b.win {
+	if a.kind == updates && b.kind == updates && a.win == b.win && sameElements(a, b) {
 		same := a.win != nil && a.win.hints["accumulate_ops"] == "same_op"
 		if a.op == b.op || !same && (a.op == abi.MPI_NO_OP || b.op == abi.MPI_NO_OP) || a.op == anyOp ||
 			b.op == anyOp {
@@ -151,8 +155,7 @@ func harmless(a, b *access) bool {
 		}
 	}
 	if a.kind == updates && b.kind == updates && a.site.rank == b.site.rank && a.win == b.win && a.ordered &&
-		b.ordered &&
-		a.element == b.element {
+		b.ordered && sameElements(a, b) {
 		return true
 	}
 	for _, x := range a.held {
@@ -172,7 +175,7 @@ func describe(a *access) string {
 		return "reads the memory"
 	case a.own:
 		return "writes the memory"
-	case a.win != nil && a.kind == reads:
+	case a.win != nil && a.onlyReads():
 		return "reads the target's memory"
 	case a.win != nil && a.kind == writes:
 		return "writes the target's memory"
@@ -242,7 +245,7 @@ func (k *rank) windowAt(at span) *window {
 // advice says what would order two accesses.
 func advice(x, y *access) string {
 	switch {
-	case x.kind == updates && y.kind == updates && x.element != y.element:
+	case x.kind == updates && y.kind == updates && !sameElements(x, y):
 		return "accumulates are atomic to each other with one predefined datatype only"
 	case x.kind == updates && y.kind == updates:
 		return "accumulates at one place at one time need one operation, or MPI_NO_OP"

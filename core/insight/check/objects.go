@@ -24,7 +24,8 @@ const firstMade = 0x1000
 func given(name string) bool {
 	return name == "MPI_Comm_get_parent" || strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name,
 		"_fromint") ||
-		strings.HasPrefix(name, "MPI_Type_create_f90") || name == "MPI_Type_match_size"
+		strings.HasPrefix(name, "MPI_Type_create_f90") || name == "MPI_Type_match_size" ||
+		strings.HasPrefix(name, "MPI_Comm_idup") // comm.go
 }
 
 // objects notes what a call has made and freed.

@@ -162,6 +162,9 @@ func (c *Checker) operation(k *rank, e *event) {
 	if t := k.typeOf(datatype); t != nil {
 		o.request.spans = k.spansOf(1<<62, int64(count), datatype)
 		o.request.element = k.elementOf(datatype)
+		if what == updates {
+			o.request.typed = k.elementsOf(1<<62, int64(count), datatype)
+		}
 	}
 	if base == "Put" || base == "Get" || base == "Accumulate" || base == "Get_accumulate" && op != abi.MPI_NO_OP {
 		mine, there := k.contents(int64(word("origin_count")), word("origin_datatype")),
@@ -205,6 +208,7 @@ type reach struct {
 	op       uint64
 	datatype uint64
 	element  uint64
+	typed    []typed
 	count    int64
 	disp     int64
 	spans    []span // from 1<<62 on
@@ -229,7 +233,11 @@ func (c *Checker) reach(k *rank, o *operation) {
 		o.there = &access{site: r.site, win: o.window, kind: r.what, remote: true, group: o, spans: r.spans,
 			held: r.held}
 		if r.what == updates {
-			o.there.op, o.there.element = r.op, r.element
+			for i := range r.typed {
+				r.typed[i].low += at
+				r.typed[i].high += at
+			}
+			o.there.op, o.there.element, o.there.typed = r.op, r.element, r.typed
 			o.there.ordered = o.window.hints["accumulate_ordering"] != "none"
 		}
 	}

@@ -91,10 +91,12 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 // finish notes that a request is complete.
 func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	all := k.requests[h]
-	if len(all) == 0 || !all[0].active {
+	// Of several with one handle another thread's may have begun before this one's: it got the handle later.
+	i := max(0, slices.IndexFunc(all, func(r *request) bool { return r.site != nil && r.site.thread == e.Thread }))
+	if len(all) == 0 || !all[i].active {
 		return
 	}
-	r := all[0]
+	r := all[i]
 	r.active = false
 	if status != nil && status.Cancelled {
 		c.cancelled(k, r)
@@ -121,7 +123,7 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	r.buffers = nil
 	if r.persistent == nil {
 		k.freed[object{"REQUEST", h}] = k.site(e)
-		if k.requests[h] = all[1:]; len(all) == 1 {
+		if k.requests[h] = slices.Delete(all, i, i+1); len(all) == 1 {
 			delete(k.requests, h)
 		}
 	}

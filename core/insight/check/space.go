@@ -23,11 +23,12 @@ type access struct {
 	win     *window // whose memory it is, for accesses through a window; else nil
 	kind    kind
 	op      uint64 // of updates
-	element uint64 // handle of the predefined datatype of updates
-	own     bool   // by a load or store of the program
-	atomic  bool   // and that is atomic
-	ordered bool   // updates of one origin come in its order
-	remote  bool   // done by an operation on a window, be it at the target or with the origin's buffer
+	element uint64 // handle of the predefined datatype of updates, 0: there are several
+	typed   []typed
+	own     bool // by a load or store of the program
+	atomic  bool // and that is atomic
+	ordered bool // updates of one origin come in its order
+	remote  bool // done by an operation on a window, be it at the target or with the origin's buffer
 	group   *operation
 	spans   []span // ascending, none touches the next
 	held    []hold
@@ -150,7 +151,7 @@ func (s *space) remove(a *access) {
 func (s *space) ended(a *access) {
 	key := a.key()
 	if old := s.last[key]; old != nil && old != a && slices.Equal(old.spans, a.spans) &&
-		slices.Equal(old.held, a.held) && old.element == a.element {
+		slices.Equal(old.held, a.held) && old.element == a.element && slices.Equal(old.typed, a.typed) {
 		s.remove(old)
 	}
 	s.last[key] = a

@@ -154,12 +154,4 @@ func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	return merged(spans)
 }
 
-// elementOf returns the handle of the one predefined type that a type consists of, 0: there are several.
-func (k *rank) elementOf(h uint64) uint64 {
-	if t := k.typeOf(h); t != nil && t.Elem() != nil {
-		return uint64(t.Elem().Handle)
-	}
-	return 0
-}
-
 func inPlace(address uint64) bool { return address == abi.MPI_IN_PLACE }
