@@ -38,8 +38,8 @@ func (c *Checker) makeComm(k *rank, h uint64, members, remote []int) {
 	}
 }
 
-// idup is a communicator that a rank has begun to make, and not used yet. MPI may tell its handle when the call returns,
-// or not before it is complete: what stood in the variable then may be anything.
+// idup is a communicator that a rank has begun to make, and not used yet. MPI may tell its handle when the call
+// returns, or not before it is complete: what stood in the variable then may be anything.
 type idup struct {
 	*comm
 	handle uint64

@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
 	static int mem[8];
 	MPI_Win win;
 	int rank;
-	int v = 1, old;
+	int v = 1, w;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 		if (rank == 0)
 			MPI_Put(&v, 1, MPI_INT, 2, 0, 1, MPI_INT, win); /* @a */
 		else
-			MPI_Get_accumulate(NULL, 0, MPI_INT, &old, 1, MPI_INT, 2, 0, 1, MPI_INT, MPI_NO_OP, win); /* @b */
+			MPI_Get_accumulate(NULL, 0, MPI_INT, &w, 1, MPI_INT, 2, 0, 1, MPI_INT, MPI_NO_OP, win); /* @b */
 		MPI_Win_unlock(2, win);
 	}
 	MPI_Win_free(&win);
