@@ -117,7 +117,11 @@ func (c *Checker) owner(rank int, a *access) int {
 func (c *Checker) addOwned(owner int, a *access, start vector) {
 	s := c.ranks[owner].space
 	a.owner = owner
+	var earlier *access
 	s.each(a, func(x *access) {
+		if earlier == nil && a.repeats(x) {
+			earlier = x
+		}
 		switch {
 		case x.release != nil, a.onlyReads() && x.onlyReads(), a.group != nil && a.group == x.group:
 			return
@@ -130,15 +134,33 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 			c.conflict(owner, x, a, at)
 		}
 	})
+	if earlier != nil {
+		a.join(earlier)
+		return
+	}
 	s.add(a)
 }
 
 func (c *Checker) endAccess(a *access, at moment) {
-	a.over, a.end = true, at
 	if a.late {
+		a.over, a.end = true, at
 		return
 	}
-	c.ranks[a.owner].space.ended(a)
+	if a.ended {
+		return
+	}
+	a.ended = true
+	root := a
+	if a.root != nil {
+		root = a.root
+		a.over, a.end = true, at
+	}
+	if root.others > 0 {
+		root.others--
+		return
+	}
+	root.over, root.end = true, at
+	c.ranks[root.owner].space.ended(root)
 }
 
 // harmless reports whether two accesses need no order: accumulates that are atomic to each other, and what a lock keeps

@@ -32,12 +32,40 @@ type access struct {
 	group   *operation
 	spans   []span // ascending, none touches the next
 	held    []hold
-	owner   int    // whose memory it is
-	clock   vector // of an atomic store of the program: what who sees it comes after
-	release vector // of no access, but of an update that begins: what who sees it comes after
-	late    bool   // it is not in a space yet: whose memory it is will be known later
-	over    bool   // it has ended, at
+	owner   int     // whose memory it is
+	clock   vector  // of an atomic store of the program: what who sees it comes after
+	release vector  // of no access, but of an update that begins: what who sees it comes after
+	late    bool    // it is not in a space yet: whose memory it is will be known later
+	root    *access // which stands for this one in the space; nil: it does itself
+	others  int     // that it stands for and that have not ended
+	ended   bool    // it has ended itself
+	over    bool    // all that it stands for have, at
 	end     moment
+}
+
+// repeats reports whether an access is one that is under way once more. Whatever conflicts with the later one does with
+// the earlier, which began before and has not ended.
+func (a *access) repeats(x *access) bool {
+	return !x.over && !a.own && !x.own && x.release == nil && x.clock == nil && a.site.rank == x.site.rank &&
+		a.site.thread == x.site.thread && a.site.address == x.site.address && a.kind == x.kind &&
+		a.op == x.op && a.element == x.element && a.win == x.win && a.remote == x.remote &&
+		a.ordered == x.ordered && slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) &&
+		slices.Equal(a.typed, x.typed)
+}
+
+// join has x, which is in the space, stand for a too: there may be a million of them.
+func (a *access) join(x *access) {
+	a.root, a.spans, a.typed = x, x.spans, x.typed
+	x.others++
+	x.group = a.group // who comes after it comes after what the latest comes after
+}
+
+// leave takes a back without an end, for whoever x stands for has the same.
+func (a *access) leave() {
+	if a.root != nil && !a.ended {
+		a.ended = true
+		a.root.others--
+	}
 }
 
 func (a *access) low() uint64  { return a.spans[0].low }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/core/insight"
 )
 
 // Accesses are found by what they touch, however large, each once, and against a plain list.
@@ -81,4 +83,30 @@ func TestSpaceForgets(t *testing.T) {
 	require.Equal(t, 1, s.count)
 	s.remove(open)
 	require.Zero(t, s.count)
+}
+
+// An access that is under way many times has one place in the space, until the last of them has ended.
+func TestRepeats(t *testing.T) {
+	c := New(2, func(int, uint64) insight.Place { return insight.Place{} })
+	k := c.ranks[0]
+	var all []*access
+	for i := range 1000 {
+		a := &access{site: &site{address: 7, name: "MPI_Put"}, kind: reads, remote: true,
+			spans: []span{{8, 16}}, group: &operation{turn: i}}
+		c.addOwned(0, a, k.clock)
+		all = append(all, a)
+	}
+	require.Equal(t, 1, k.space.count)
+	require.Equal(t, 999, all[0].group.turn, "who comes after it comes after the latest")
+	all[999].leave()
+	for i, a := range all[:999] {
+		require.False(t, all[0].over)
+		c.endAccess(a, moment{0, uint32(i)})
+		c.endAccess(a, moment{0, 5000}) // once only
+	}
+	require.True(t, all[0].over)
+	require.Equal(t, moment{0, 998}, all[0].end)
+	other := &access{site: &site{address: 8, name: "MPI_Put"}, kind: reads, spans: []span{{8, 16}}}
+	c.addOwned(0, other, k.clock)
+	require.Equal(t, 2, k.space.count)
 }

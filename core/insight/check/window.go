@@ -390,8 +390,9 @@ func (c *Checker) flushed(k *rank, w *window, target int, everywhere, there bool
 		}
 		if there {
 			c.done(o, at)
-		} else {
-			c.doneHere(o, at)
+		} else if c.doneHere(o, at); o.there != nil && o.there.root != nil && o.turn < 0 && !o.early {
+			o.there.leave() // an earlier one stands for it: who polls may never flush
+			return true
 		}
 		return there
 	})
