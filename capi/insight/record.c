@@ -105,7 +105,7 @@ static void wake(gompi_a32 *word) {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-static void call_reader(void) {
+void gompi_insight_call_reader(void) {
 	if (gompi_load(&gompi_insight_job->sleeping) && gompi_swap_total(&gompi_insight_job->sleeping, 0))
 		wake(&gompi_insight_job->bell);
 }
@@ -123,7 +123,7 @@ static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
 	while (gompi_load_acquire(&part->tail) == tail) { // pairs with the store of it in core/insight
 		uint32_t room = gompi_load_total(&part->room);
 		gompi_store_total(&part->full, 1);
-		call_reader();
+		gompi_insight_call_reader();
 		if (gompi_load_total(&part->tail) != tail)
 			break;
 		syscall(SYS_futex, &part->room, FUTEX_WAIT, room, &moment, NULL, 0);
@@ -148,6 +148,7 @@ static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) 
 				if (!alone) // before any later record
 					gompi_add(&part->broken, 1);
 				gompi_add(&part->dropped, 1);
+				t->ends = 0;
 				return;
 			}
 			head = gompi_load(&part->head);
@@ -155,17 +156,23 @@ static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) 
 			break;
 		}
 	}
+	t->ends = head + n;
 	gompi_a64 *to = part->ring + (head & (size - 1));
 	flags |= t->truncated ? GOMPI_INSIGHT_FLAG_TRUNCATED : 0;
 	memcpy((void *)(to + 1), t->words + 1, (n - 1) * sizeof *to);
 	// Release: who sees the first word sees all; pairs with the load of it in core/insight.
 	gompi_store_release(to, (t->words[0] & 0xffff) | flags << 16 | n << 32);
 	if (__builtin_expect(head + n - tail > size / 4, 0))
-		call_reader();
+		gompi_insight_call_reader();
 }
 
 void gompi_insight_entered(struct gompi_insight_thread *t) {
 	if (t->mode & GOMPI_INSIGHT_MODE_ENTRIES)
+		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
+}
+
+void gompi_insight_operates(struct gompi_insight_thread *t) {
+	if (gompi_insight_asks(t))
 		to_ring(t, GOMPI_INSIGHT_FLAG_ENTRY, false);
 }
 

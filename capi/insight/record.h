@@ -62,10 +62,13 @@ struct gompi_insight_part {
 	_Alignas(64) gompi_a64 tail;
 	_Alignas(64) gompi_a64 dropped;
 	gompi_a64 polls, broken;
+	gompi_a64 answered;
+	gompi_a32 conflicts, asking, answer;
 	_Alignas(64) gompi_a64 ticks;
 	gompi_a64 ticks_now, now, ended;
 	gompi_a32 uncounted, windows;
 	_Alignas(512) gompi_a32 owners[GOMPI_INSIGHT_SLOTS];
+	_Alignas(1024) gompi_a64 later[GOMPI_INSIGHT_MAX_LATER];
 	_Alignas(4096) struct gompi_insight_object table[GOMPI_INSIGHT_MAX_OBJECTS];
 	char name[GOMPI_INSIGHT_NAMES_SIZE];
 	struct gompi_insight_window window[GOMPI_INSIGHT_MAX_WINDOWS];
@@ -99,6 +102,8 @@ struct gompi_insight_thread {
 	uintptr_t low, size;                 // an object that is in the table, where the last caller was
 	uintptr_t binding_low, binding_size; // the Fortran bindings, if they have called
 	uint64_t *words;                     // the record, GOMPI_INSIGHT_MAX_RECORD of them
+	uint64_t ends;                       // where the last one ends in the ring; 0: it was lost
+	uint32_t conflicts;                  // the rank's, as far as the thread knows (raise.c)
 	uint64_t stamp;                      // ticks when a call was measured last
 	struct gompi_insight_slot *slot;     // NULL: the thread is not counted
 	struct gompi_insight_known windows[GOMPI_INSIGHT_KNOWN];
@@ -152,6 +157,9 @@ void gompi_insight_text(struct gompi_insight_thread *t, const char *text);
 // All inputs have been written down, and the call may wait.
 void gompi_insight_entered(struct gompi_insight_thread *t);
 
+// The same for a call that does not wait but operates on a window: who is to answer must know that it is under way.
+void gompi_insight_operates(struct gompi_insight_thread *t);
+
 // The call has returned, outputs follow.
 void gompi_insight_returned(struct gompi_insight_thread *t, int64_t result);
 
@@ -164,6 +172,19 @@ static inline bool gompi_insight_made(int rc) { return rc == MPI_SUCCESS || rc =
 
 // The same without looking at what it is.
 void gompi_insight_write_words(struct gompi_insight_thread *t);
+
+// Wakes gompirun if it sleeps.
+void gompi_insight_call_reader(void);
+
+// Waits until gompirun has looked at the call that has been recorded, which has returned rc. If that was the later one
+// of two that conflict it raises MPI_ERR_RMA_CONFLICT, on the window or the communicator. Returns what the wrapper is
+// to return. In raise.c, for --check=error.
+int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc, MPI_Win win);
+int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc, MPI_Comm comm);
+
+static inline bool gompi_insight_asks(const struct gompi_insight_thread *t) {
+	return t->mode & GOMPI_INSIGHT_MODE_ANSWERS;
+}
 
 // What the program's own loads and stores need. access.c sets it when this library is loaded: what comes before it in
 // a call knows no more of it.

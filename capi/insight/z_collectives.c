@@ -38,6 +38,8 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -76,6 +78,8 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -181,6 +185,8 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -220,6 +226,8 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -326,6 +334,8 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -363,6 +373,8 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -465,6 +477,8 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -503,6 +517,8 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -609,6 +625,8 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -650,6 +668,8 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -762,6 +782,8 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -803,6 +825,8 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -963,6 +987,8 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -998,6 +1024,8 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1096,6 +1124,8 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1132,6 +1162,8 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1235,6 +1267,8 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1274,6 +1308,8 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1382,6 +1418,8 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1422,6 +1460,8 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1530,6 +1570,8 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1567,6 +1609,8 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1605,6 +1649,8 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1643,6 +1689,8 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1679,6 +1727,8 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1715,6 +1765,8 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1752,6 +1804,8 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1789,6 +1843,8 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1829,6 +1885,8 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1869,6 +1927,8 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1909,6 +1969,8 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1949,6 +2011,8 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2009,6 +2073,8 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2043,6 +2109,8 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2079,6 +2147,8 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2115,6 +2185,8 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2153,6 +2225,8 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2191,6 +2265,8 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2230,6 +2306,8 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2270,6 +2348,8 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2307,6 +2387,8 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2344,6 +2426,8 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2380,6 +2464,8 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2416,6 +2502,8 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2452,6 +2540,8 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2488,6 +2578,8 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2524,6 +2616,8 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2560,6 +2654,8 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2598,6 +2694,8 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2636,6 +2734,8 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2675,6 +2775,8 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2714,6 +2816,8 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2854,6 +2958,8 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2892,6 +2998,8 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3059,6 +3167,8 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3096,6 +3206,8 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3133,6 +3245,8 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3170,6 +3284,8 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3334,6 +3450,8 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3370,6 +3488,8 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3473,6 +3593,8 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3512,6 +3634,8 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3620,6 +3744,8 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3660,6 +3786,8 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;

@@ -2137,6 +2137,8 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2174,6 +2176,8 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2212,6 +2216,8 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2250,6 +2256,8 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2287,6 +2295,8 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2324,6 +2334,8 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2364,6 +2376,8 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2404,6 +2418,8 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2444,6 +2460,8 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2484,6 +2502,8 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2522,6 +2542,8 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2560,6 +2582,8 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2665,6 +2689,8 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2704,6 +2730,8 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2812,6 +2840,8 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2850,6 +2880,8 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2956,6 +2988,8 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2997,6 +3031,8 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3110,6 +3146,8 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -3151,6 +3189,8 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;

@@ -110,6 +110,8 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -142,6 +144,8 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1341,6 +1345,8 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1373,6 +1379,8 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;

@@ -37,6 +37,8 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -73,6 +75,8 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -341,6 +345,8 @@ int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -367,6 +373,8 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -565,6 +573,8 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -601,6 +611,8 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -759,6 +771,8 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -795,6 +809,8 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -831,6 +847,8 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -867,6 +885,8 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -903,6 +923,8 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -939,6 +961,8 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -980,6 +1004,8 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1022,6 +1048,8 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1060,6 +1088,8 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1098,6 +1128,8 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1134,6 +1166,8 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1170,6 +1204,8 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1340,6 +1376,8 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1378,6 +1416,8 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1613,6 +1653,8 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1649,6 +1691,8 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1747,6 +1791,8 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1783,6 +1829,8 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1888,6 +1936,8 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1932,6 +1982,8 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1972,6 +2024,8 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2012,6 +2066,8 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2210,6 +2266,8 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -2246,6 +2304,8 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;

@@ -39,6 +39,8 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -78,6 +80,8 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -115,6 +119,8 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -152,6 +158,8 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -189,6 +197,8 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -226,6 +236,8 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -269,6 +281,8 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -312,6 +326,8 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -333,6 +349,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
         gompi_insight_word(t, (uint64_t)(int64_t)target_count);
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_operates(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -349,6 +366,8 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -370,6 +389,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
         gompi_insight_word(t, (uint64_t)(int64_t)target_count);
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_operates(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -386,6 +406,8 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -427,6 +449,8 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -468,6 +492,8 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -506,6 +532,8 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -544,6 +572,8 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -588,6 +618,8 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -632,6 +664,8 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -653,6 +687,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
         gompi_insight_word(t, (uint64_t)(int64_t)target_count);
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_operates(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -670,6 +705,8 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -691,6 +728,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
         gompi_insight_word(t, (uint64_t)(int64_t)target_count);
         gompi_insight_word(t, (uintptr_t)target_datatype);
         gompi_insight_word(t, (uintptr_t)win);
+        gompi_insight_operates(t);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
@@ -708,6 +746,8 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -743,6 +783,8 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -778,6 +820,8 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -813,6 +857,8 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -849,6 +895,8 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -875,6 +923,8 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -906,6 +956,8 @@ int MPI_Win_complete(MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -941,6 +993,8 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -976,6 +1030,8 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1008,6 +1064,8 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc, comm);
     }
     gompi_insight_end(t);
     return rc;
@@ -1033,6 +1091,8 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1065,6 +1125,8 @@ int MPI_Win_fence(int assert, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1097,6 +1159,8 @@ int MPI_Win_flush(int rank, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1128,6 +1192,8 @@ int MPI_Win_flush_all(MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1160,6 +1226,8 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1191,6 +1259,8 @@ int MPI_Win_flush_local_all(MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1246,6 +1316,8 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1271,6 +1343,8 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1305,6 +1379,8 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1337,6 +1413,8 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1371,6 +1449,8 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1396,6 +1476,8 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1424,6 +1506,8 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
         gompi_insight_list(t, disp_unit, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp_unit);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1452,6 +1536,8 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
         gompi_insight_list(t, disp_unit, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *disp_unit);
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1486,6 +1572,8 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1510,6 +1598,8 @@ int MPI_Win_sync(MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1535,6 +1625,8 @@ int MPI_Win_test(MPI_Win win, int *flag)
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1567,6 +1659,8 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1598,6 +1692,8 @@ int MPI_Win_unlock_all(MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;
@@ -1629,6 +1725,8 @@ int MPI_Win_wait(MPI_Win win)
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_win(t, rc, win);
     }
     gompi_insight_end(t);
     return rc;

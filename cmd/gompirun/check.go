@@ -13,17 +13,23 @@ import (
 
 // checkListener looks for conflicting accesses: --check.
 type checkListener struct {
-	path    string // of the findings as JSON, or ""
-	job     *job
-	checker *check.Checker
-	order   insight.Order
-	lines   insight.Lines
-	number  int
+	path     string // of the findings as JSON, or ""
+	raises   bool   // calls wait until it is known of them whether they conflict
+	job      *job
+	checker  *check.Checker
+	order    insight.Order
+	lines    insight.Lines
+	number   int
+	underway insight.Underway
+	come     [][]uint64 // by rank, where records end that are waiting in order
 }
 
 func (l *checkListener) mode() insight.Mode {
-	return insight.Records | insight.Entries | insight.Waits |
-		insight.Own
+	mode := insight.Records | insight.Entries | insight.Waits | insight.Own
+	if l.raises {
+		mode |= insight.Answers
+	}
+	return mode
 }
 
 func (l *checkListener) begin(j *job) error {
@@ -33,11 +39,24 @@ func (l *checkListener) begin(j *job) error {
 		return l.lines.Place(memory.Rank(rank).Objects(), address)
 	})
 	l.order.Use = l.checker.Record
+	if l.raises {
+		l.come = make([][]uint64, memory.Ranks())
+		l.checker.Answering()
+		l.order.Use = func(rank int, r *insight.Record) {
+			l.checker.Record(rank, r)
+			l.checker.Ends(rank, l.come[rank][0])
+			l.come[rank] = l.come[rank][1:]
+		}
+	}
 	return nil
 }
 
 func (l *checkListener) record(rank int, words []uint64) error {
 	l.order.Add(rank, words)
+	if l.raises {
+		l.underway.Add(rank, words)
+		l.come[rank] = append(l.come[rank], l.job.observation.memory.Rank(rank).Position())
+	}
 	return nil
 }
 
@@ -46,15 +65,30 @@ func (l *checkListener) record(rank int, words []uint64) error {
 const unrecorded = 50 * time.Millisecond
 
 func (l *checkListener) looked(until time.Duration) {
-	if until != math.MaxInt64 {
-		until -= unrecorded
+	switch {
+	case until == math.MaxInt64:
+		l.order.Until(until)
+	case l.raises:
+		l.order.Until(l.underway.Before(until, unrecorded))
+		defer l.answer(until) // behind what is told: the job may end by that
+	default:
+		l.order.Until(until - unrecorded)
 	}
-	l.order.Until(until)
 	for _, f := range l.checker.News() {
 		l.number++
 		fmt.Fprintf(os.Stderr, "gompirun: --check: %d: %v\n", l.number, f)
 		if f.Kind == "collective" && f.Name == "name" {
 			l.job.mail.send(hopeless{"--check ends the job: its ranks are in different collectives"})
+		}
+	}
+}
+
+// answer tells ranks how far their calls have been looked at.
+func (l *checkListener) answer(now time.Duration) {
+	memory := l.job.observation.memory
+	for rank := range memory.Ranks() {
+		if position, later := l.checker.Answers(rank, now); position > 0 {
+			memory.Rank(rank).Answer(position, later)
 		}
 	}
 }

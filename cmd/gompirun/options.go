@@ -58,6 +58,7 @@ For the job, before the first program:
                           the three things that cost most; or write it to FILE as JSON; see docs/INSIGHT.md
   --check, --check=FILE   tell of accesses to memory that MPI calls conflicting, and that nothing orders (also when all went well this
                           time), on standard error, and to FILE as JSON; then the exit status is 3; see docs/INSIGHT.md
+  --check=error           the same, and the later call of the two raises MPI_ERR_RMA_CONFLICT; calls wait until it is known
   --trace FILE            write every call of every rank to FILE as a timeline with arrows, for Perfetto, chrome://tracing
                           and gompirun report; see docs/INSIGHT.md
   --records FILE          write every call of every rank to FILE, a line each, with its arguments; see docs/INSIGHT.md
@@ -210,10 +211,7 @@ var table = []option{
 		p.opts.listeners = append(p.opts.listeners, &statistics{path: v})
 		return nil
 	}},
-	{names: []string{"check"}, value: "file", choice: true, job: true, set: func(p *parser, v string) error {
-		p.opts.listeners = append(p.opts.listeners, &checkListener{path: v})
-		return nil
-	}},
+	{names: []string{"check"}, value: "file", choice: true, job: true, set: (*parser).setCheck},
 	{names: []string{"records"}, value: "file", job: true, set: func(p *parser, v string) error {
 		p.opts.listeners = append(p.opts.listeners, &recordWriter{path: v})
 		return nil
@@ -438,6 +436,29 @@ func (p *parser) setNumber(value string) error {
 		return fmt.Errorf("-n %s: from 1 to %d processes are possible", value, shm.MaxProcesses)
 	}
 	p.part.n, p.given = n, true
+	return nil
+}
+
+// setCheck takes what --check is given, which may stand twice: once for the file, once for the word error.
+func (p *parser) setCheck(value string) error {
+	var l *checkListener
+	for _, other := range p.opts.listeners {
+		if c, is := other.(*checkListener); is {
+			l = c
+		}
+	}
+	if l == nil {
+		l = &checkListener{}
+		p.opts.listeners = append(p.opts.listeners, l)
+	}
+	switch {
+	case value == "error":
+		l.raises = true
+	case value != "" && l.path != "" && l.path != value:
+		return fmt.Errorf("--check=%s: the findings are already written to %s", value, l.path)
+	case value != "":
+		l.path = value
+	}
 	return nil
 }
 

@@ -66,6 +66,27 @@ func TestStatsOption(t *testing.T) {
 		"elsewhere.invalid is another")
 }
 
+// --check=error goes with a file: the option stands twice then. A file of that name is ./error.
+func TestCheckOption(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for _, c := range []struct {
+		args []string
+		want checkListener
+	}{
+		{[]string{"--check"}, checkListener{}},
+		{[]string{"--check=error"}, checkListener{raises: true}},
+		{[]string{"--check=./error"}, checkListener{path: "./error"}},
+		{[]string{"--check=a.json", "--check=error"}, checkListener{path: "a.json", raises: true}},
+		{[]string{"--check=error", "--check=a.json", "--check"}, checkListener{path: "a.json", raises: true}},
+	} {
+		o, err := parse(append(c.args, "-n", "2", "prog"), none)
+		require.NoError(t, err)
+		require.Equal(t, []listener{&c.want}, o.listeners)
+	}
+	_, err := parse([]string{"--check=a.json", "--check=b.json", "-n", "2", "prog"}, none)
+	require.EqualError(t, err, "--check=b.json: the findings are already written to a.json")
+}
+
 // What the user preloads stands behind.
 func TestPreloaded(t *testing.T) {
 	o := &observation{library: "/p/lib/libgompirma-insight.so"}

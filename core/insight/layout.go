@@ -11,12 +11,13 @@ const (
 	Waits                    // who finds the ring full waits; else the record is lost and counted
 	Polls                    // also tests that found nothing, which are counted only
 	Own                      // also what the program itself does with memory, where it tells
+	Answers                  // calls that Raises names wait to be told whether they conflict
 )
 
 // The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/z_layout.h.
 const (
 	Magic   = 0x676d70696e736967 // "gmpinsig"
-	Version = 3
+	Version = 4
 
 	JobMagic     = 0
 	JobVersion   = 8  // uint32
@@ -45,14 +46,20 @@ const (
 	PartDropped   = 192 // records that did not fit
 	PartPolls     = 200 // tests that found nothing
 	PartBroken    = 208 // records that did not fit, without those that Alone finds
+	PartAnswered  = 216 // how far in the ring gompirun has looked for conflicts, in words
+	PartConflicts = 224 // uint32: how many calls of the rank were the later ones of conflicts
+	PartAsking    = 228 // uint32: somebody waits for an answer
+	PartAnswer    = 232 // uint32, a futex: changes when there is one
 
 	PartTicks     = 256 // what counters measure time in, when the part was taken
 	PartTicksNow  = 264 // the same, and CLOCK_MONOTONIC, at a later moment; 0: there was none
 	PartNow       = 272
-	PartEnded     = 280 // CLOCK_MONOTONIC when MPI_Finalize returned, 0: it has not
-	PartUncounted = 288 // uint32: threads for which there was no room
-	PartWindows   = 292 // uint32: how many windows are known
-	PartOwners    = 512 // a uint32 for each slot: a thread has it
+	PartEnded     = 280  // CLOCK_MONOTONIC when MPI_Finalize returned, 0: it has not
+	PartUncounted = 288  // uint32: threads for which there was no room
+	PartWindows   = 292  // uint32: how many windows are known
+	PartOwners    = 512  // a uint32 for each slot: a thread has it
+	PartLater     = 1024 // of the newest of these calls: where in the ring their records end
+	MaxLater      = 256
 	PartTable     = 4096
 
 	ObjectLow  = 0 // the addresses of an object: from, to
@@ -165,6 +172,12 @@ var Constants = []Constant{
 	{"PART_DROPPED", int64(PartDropped)},
 	{"PART_POLLS", int64(PartPolls)},
 	{"PART_BROKEN", int64(PartBroken)},
+	{"PART_ANSWERED", int64(PartAnswered)},
+	{"PART_CONFLICTS", int64(PartConflicts)},
+	{"PART_ASKING", int64(PartAsking)},
+	{"PART_ANSWER", int64(PartAnswer)},
+	{"PART_LATER", int64(PartLater)},
+	{"MAX_LATER", int64(MaxLater)},
 	{"PART_TABLE", int64(PartTable)},
 	{"OBJECT_LOW", int64(ObjectLow)},
 	{"OBJECT_HIGH", int64(ObjectHigh)},
@@ -186,6 +199,7 @@ var Constants = []Constant{
 	{"MODE_WAITS", int64(Waits)},
 	{"MODE_POLLS", int64(Polls)},
 	{"MODE_ACCESSES", int64(Own)},
+	{"MODE_ANSWERS", int64(Answers)},
 	{"ACCESSES", int64(ownAccesses)},
 	{"FLAG_ENTRY", int64(flagEntry)},
 	{"FLAG_TRUNCATED", int64(flagTruncated)},

@@ -85,6 +85,8 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	}
 	if insight.Entered(f) {
 		b.WriteString("        gompi_insight_entered(t);\n")
+	} else if insight.Operates(number) {
+		b.WriteString("        gompi_insight_operates(t);\n")
 	}
 	b.WriteString("    }\n")
 	writeCounting(b, number, f, call)
@@ -103,6 +105,11 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 		write = "write_alone"
 	}
 	fmt.Fprintf(b, "        gompi_insight_%s(t);\n", write)
+	if on := insight.Raises(f); on != nil {
+		kind := map[string]string{"WINDOW": "win", "COMMUNICATOR": "comm"}[on.Kind.Name]
+		fmt.Fprintf(b, "        if (gompi_insight_asks(t))\n"+
+			"            rc = gompi_insight_raise_%s(t, rc, %s);\n", kind, on.CName)
+	}
 	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
 }
 

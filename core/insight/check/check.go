@@ -34,6 +34,7 @@ type Checker struct {
 	calls    int // since the last look for what can be forgotten
 	news     []*Finding
 	follow   func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
+	answers  bool        // it is asked which calls were the later ones of conflicts (Answers)
 	broken   bool        // records were lost: nothing is known any longer of what several ranks do together
 	event    event       // the record that is looked at
 	operates call        // of an operation on a window, of which nothing is kept when it has returned
@@ -59,6 +60,9 @@ type rank struct {
 	held     []hold // locks of windows
 	ended    bool
 	current  *call
+	asked    []asked // calls that have returned, and of which nothing has been said
+	later    []later
+	unknown  int // operations of it of which the target's memory is not known
 }
 
 // alias is memory of another rank that is mapped here.
@@ -152,6 +156,9 @@ func (c *Checker) Record(number int, r *insight.Record) {
 	}
 	k.current = e.call
 	c.returned(k, e)
+	if c.answers {
+		k.asks(e)
+	}
 	if c.follow != nil {
 		c.follow(c.tellCall(k, e))
 		return

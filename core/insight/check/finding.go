@@ -221,6 +221,9 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 	if w == nil && what == "race" {
 		w = c.ranks[owner].windowAt(at)
 	}
+	if c.answers {
+		c.ranks[y.site.rank].came(x, y, w)
+	}
 	ax, kx := c.line(x)
 	ay, ky := c.line(y)
 	key := findingKey{what, w, ax, ay, kx, ky}

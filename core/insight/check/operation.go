@@ -220,7 +220,11 @@ type reach struct {
 func (c *Checker) reach(k *rank, o *operation) {
 	p := &o.window.parts[slices.Index(o.window.meets.members, o.target)]
 	if !p.known {
-		p.late = append(p.late, func() { c.reach(k, o) })
+		k.unknown++
+		p.late = append(p.late, func() {
+			k.unknown--
+			c.reach(k, o)
+		})
 		return
 	}
 	r := o.request
