@@ -36,7 +36,8 @@ func TestAnswer(t *testing.T) {
 // Calls on windows raise errors there, others that have buffers on their communicators.
 func TestRaises(t *testing.T) {
 	for name, want := range map[string]string{"MPI_Put": "win", "MPI_Rget_accumulate_c": "win",
-		"MPI_Win_fence": "win", "MPI_Win_free": "", "MPI_Win_create": "comm", "MPI_Win_allocate_shared_c": "comm", "MPI_Recv": "comm",
+		"MPI_Win_fence": "win", "MPI_Win_free": "", "MPI_Win_create": "comm",
+		"MPI_Win_allocate_shared_c": "comm", "MPI_Recv": "comm",
 		"MPI_Iallreduce": "comm", "MPI_Allreduce_init": "", "MPI_Send_init": "", "MPI_Barrier": "",
 		"MPI_Wait": "", "MPI_Mrecv": "", "MPI_Pack": "comm", "MPI_Finalize": "", "MPI_Win_set_errhandler": ""} {
 		on := Raises(abi.FunctionByName(name))
