@@ -10,6 +10,7 @@
 #define GOMPIRMA_NO_INLINE // the library has the functions themselves
 #pragma GCC visibility push(default)
 #include "mpi_rma.h"
+#include "mpix_gompirma.h"
 #pragma GCC visibility pop
 
 //

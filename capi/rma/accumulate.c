@@ -10,7 +10,7 @@ static inline __attribute__((always_inline)) bool singles(struct gompi_win *w, i
 							  MPI_Datatype type, MPI_Op op) {
 	int64_t bytes, size = gompi_simple(type);
 	char *to;
-	// No bytes: a type that is not simple, or no elements, which are left to the funnel: a watch sees them there.
+	// No bytes: a type that is not simple, or no elements, which are left to the funnel: they are counted there.
 	if (__builtin_expect(!gompi_singles(count, size) || !gompi_direct(w, target, disp, count, size, &to, &bytes) ||
 				     bytes == 0,
 			     0))

@@ -6,8 +6,8 @@
 
 #include "transport/ongoing.h"
 #include "transport/transport.h"
+#include "win/counts.h"
 #include "win/epoch.h"
-#include "win/watch.h"
 
 int gompi_rma_do(const struct gompi_operation *r) {
 	struct gompi_verdict verdict;
@@ -20,21 +20,26 @@ int gompi_rma_do(const struct gompi_operation *r) {
 						      : gompi_rma_check(&c);
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch(c.w, EPOCH_OPERATION, r->target, &verdict);
-	if (__builtin_expect(c.w->watch != NULL, 0))
-		c.w->watch->operation(c.w, r, class);
 	bool refused = class != MPI_SUCCESS, nobody = r->target == MPI_PROC_NULL;
+	bool stays = r->requests && !refused && !nobody && !c.mapped; // some of it may
 	struct gompi_operation mine;
 	struct gompi_ongoing *ongoing = NULL;
-	if (r->requests && !refused && !nobody && !c.mapped) {
+	int way = MPIX_GOMPIRMA_DIRECT;
+	if (stays || c.w->counts != NULL) {
 		mine = *r;
 		c.r = &mine;
-		mine.ongoing = &ongoing;
+		mine.ongoing = stays ? &ongoing : NULL;
+		mine.way = &way;
 	}
 	if (!refused && !nobody)
 		rc = gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
 	if (r->requests && !refused)
 		while ((rc = gompi_ongoing_sent(ongoing, c.w, r, rc)) == GOMPI_ONGOING_WAITS)
 			rc = gompi_flush_local(c.w, r->target, r->call);
+	if (__builtin_expect(c.w->counts != NULL, 0) && !refused && rc == MPI_SUCCESS) {
+		bool nothing = nobody || (gompi_is_accumulate(r) ? c.elements : c.bytes) == 0;
+		gompi_count(c.w, r->kind, nothing ? MPIX_GOMPIRMA_NOTHING : way, c.target.size);
+	}
 	for (int i = 0; i < 3; i++)
 		free(c.bytewise[i]);
 	if (refused)

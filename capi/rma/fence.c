@@ -23,7 +23,7 @@ int gompi_win_fence(int assert, MPI_Win win) {
 		gompi_error(&v, MPI_ERR_ASSERT,
 			    "assertion %d has bits other than MPI_MODE_NOSTORE, NOPUT, NOPRECEDE and NOSUCCEED (%d)",
 			    assert, known);
-		return gompi_epoch_refuse(w, call, GOMPI_ALL, "MPI_Win_fence", &v);
+		return gompi_win_refuse(win, "MPI_Win_fence", &v);
 	}
 	if (gompi_epoch(w, call, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_fence", &v);

@@ -41,7 +41,7 @@ int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_lock");
 	if (check_type(lock_type, &v) != MPI_SUCCESS || check_assert(assert, &v) != MPI_SUCCESS)
-		return gompi_epoch_refuse(w, EPOCH_LOCK, rank, "MPI_Win_lock", &v);
+		return gompi_win_refuse(win, "MPI_Win_lock", &v);
 	if (gompi_epoch(w, EPOCH_LOCK, rank, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_lock", &v);
 	if (rank == MPI_PROC_NULL)
@@ -110,7 +110,7 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_lock_all");
 	if (check_assert(assert, &v) != MPI_SUCCESS)
-		return gompi_epoch_refuse(w, EPOCH_LOCK_ALL, GOMPI_ALL, "MPI_Win_lock_all", &v);
+		return gompi_win_refuse(win, "MPI_Win_lock_all", &v);
 	if (gompi_epoch(w, EPOCH_LOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_lock_all", &v);
 	w->lock_all_nocheck = assert &MPI_MODE_NOCHECK;

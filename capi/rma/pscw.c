@@ -69,7 +69,7 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	if (class == MPI_SUCCESS)
 		class = find_group(w, group, &w->post_group, &g, &v);
 	if (class != MPI_SUCCESS)
-		return gompi_epoch_refuse(w, EPOCH_POST, GOMPI_ALL, "MPI_Win_post", &v);
+		return gompi_win_refuse(win, "MPI_Win_post", &v);
 	if (gompi_epoch(w, EPOCH_POST, GOMPI_ALL, &v) != MPI_SUCCESS) {
 		drop_group(&w->post_group, &g);
 		return gompi_win_refuse(win, "MPI_Win_post", &v);
@@ -137,7 +137,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 	if (class == MPI_SUCCESS)
 		class = find_group(w, group, &w->start_group, &g, &v);
 	if (class != MPI_SUCCESS)
-		return gompi_epoch_refuse(w, EPOCH_START, GOMPI_ALL, "MPI_Win_start", &v);
+		return gompi_win_refuse(win, "MPI_Win_start", &v);
 	if (gompi_epoch(w, EPOCH_START, GOMPI_ALL, &v) != MPI_SUCCESS) {
 		drop_group(&w->start_group, &g);
 		return gompi_win_refuse(win, "MPI_Win_start", &v);
@@ -214,7 +214,7 @@ int gompi_win_test(MPI_Win win, int *flag) {
 		return gompi_not_a_window(win, "MPI_Win_test");
 	if (flag == NULL) {
 		gompi_error(&v, MPI_ERR_ARG, "flag is NULL");
-		return gompi_epoch_refuse(w, EPOCH_TEST, GOMPI_ALL, "MPI_Win_test", &v);
+		return gompi_win_refuse(win, "MPI_Win_test", &v);
 	}
 	if (gompi_epoch(w, EPOCH_TEST, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_test", &v);

@@ -2,13 +2,14 @@
 #include "rma/rma.h"
 #include "rma/z_calls.h"
 #include "transport/transport.h"
+#include "win/counts.h"
 
 // Puts a few bytes of a simple type to a member on another node, if all is as it is in most programs. Returns true if
 // it has; if not gompi_rma_do finds out why.
 static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, MPI_Aint disp, MPI_Count count,
 			  int64_t size) {
 	int64_t offset, bytes;
-	if ((uint32_t)target >= w->n || w->watch != NULL)
+	if ((uint32_t)target >= w->n)
 		return false;
 	const struct gompi_win_remote *there = &w->remote[target];
 	uint32_t state = gompi_load(&w->targets[target].state);
@@ -17,8 +18,11 @@ static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, M
 	    __builtin_mul_overflow((int64_t)count, size, &bytes) || bytes <= 0 || bytes > GOMPI_SHORT_PUT)
 		return false;
 	// What is negative becomes huge here. In a dynamic window nobody has a byte: the target knows what is attached.
-	return (uint64_t)offset <= there->size && (uint64_t)bytes <= there->size - (uint64_t)offset &&
-	       gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes);
+	if ((uint64_t)offset > there->size || (uint64_t)bytes > there->size - (uint64_t)offset ||
+	    !gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes))
+		return false;
+	gompi_count(w, RMA_PUT, MPIX_GOMPIRMA_NETWORK, bytes);
+	return true;
 }
 
 // The next ones are neither inlined nor given other parameters: they need no stack frame to go on to each other, by a

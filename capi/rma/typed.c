@@ -16,7 +16,7 @@ bool gompi_typed_here(struct gompi_win *w, bool put, const void *address, MPI_Co
 		      int rank, MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type) {
 	struct gompi_buffer mine, target;
 	int64_t lo, hi, offset, from, to;
-	if (w == NULL || (uint32_t)rank >= w->n || w->watch != NULL || w->attached != NULL)
+	if (w == NULL || (uint32_t)rank >= w->n || w->attached != NULL)
 		return false;
 	const struct gompi_target *t = &w->targets[rank];
 	if (!(gompi_either(&w->access, &t->state) & TARGET_ACCESS) || !(gompi_load(&t->state) & TARGET_DIRECT) ||

@@ -105,6 +105,7 @@ bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const voi
 
 static int fabric_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		       char *local, int64_t bytes) {
+	gompi_takes(operation, MPIX_GOMPIRMA_NETWORK);
 	struct gompi_stream *s = gompi_stream_of(w, operation->target);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
@@ -125,6 +126,7 @@ static int fabric_move(struct gompi_win *w, const struct gompi_operation *operat
 
 static int fabric_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 			 MPI_Datatype element, const char *origin, char *result) {
+	gompi_takes(operation, MPIX_GOMPIRMA_NETWORK);
 	struct gompi_stream *s = gompi_stream_of(w, operation->target);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;

@@ -56,9 +56,12 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	if (by_system(at, bytes, polled)) {
 		if (!polled && bytes <= RING_MOST)
 			expect_more(process);
-		if (gompi_cma_move_pieces(m->peer, m->address + at->offset, at->count, at->type, local, bytes, put))
+		if (gompi_cma_move_pieces(m->peer, m->address + at->offset, at->count, at->type, local, bytes, put)) {
+			gompi_takes(operation, MPIX_GOMPIRMA_CMA);
 			return MPI_SUCCESS;
+		}
 	}
+	gompi_takes(operation, MPIX_GOMPIRMA_RING);
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
 	if (put && contiguous && bytes <= GOMPI_PACKET_DATA)
@@ -84,6 +87,7 @@ static int node_update(struct gompi_win *w, const struct gompi_operation *operat
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
 		o.pieces = &cursor;
 	bool fetches = operation->kind != RMA_ACCUMULATE;
+	gompi_takes(operation, MPIX_GOMPIRMA_RING);
 	struct gompi_ongoing *ongoing = NULL;
 	if (fetches && operation->ongoing != NULL && !is_polled(w, process) &&
 	    gompi_is_applications(operation, result, operation->result, operation->result_type))

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "win/watch.h"
-
 // Says in words which epochs are open.
 static int refuse_epoch(struct gompi_win *w, struct gompi_verdict *v) {
 	snprintf(v->text, sizeof v->text, "%s%s", gompi_access_name[gompi_access_number(gompi_load(&w->access))],
@@ -49,7 +47,7 @@ int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct go
 	return MPI_SUCCESS;
 }
 
-static int ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
+int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	if (target == MPI_PROC_NULL && call != EPOCH_LOCK && call != EPOCH_UNLOCK)
 		return MPI_SUCCESS; // what is done to nobody needs no epoch and begins none
@@ -61,20 +59,6 @@ static int ask(struct gompi_win *w, enum gompi_epoch_call call, int target, stru
 	if (gompi_epoch_check(w, call, v) != MPI_SUCCESS)
 		return v->class;
 	return row->at_once && !gompi_epoch_move(w, call) ? refuse_epoch(w, v) : MPI_SUCCESS;
-}
-
-int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
-	int class = ask(w, call, target, v);
-	if (__builtin_expect(w->watch != NULL, 0) && call != EPOCH_OPERATION)
-		w->watch->synchronization(w, call, target, class);
-	return class;
-}
-
-int gompi_epoch_refuse(struct gompi_win *w, enum gompi_epoch_call call, int target, const char *name,
-		       const struct gompi_verdict *v) {
-	if (w->watch != NULL)
-		w->watch->synchronization(w, call, target, v->class);
-	return gompi_win_refuse((MPI_Win)w->handle, name, v);
 }
 
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {

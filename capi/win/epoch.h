@@ -73,7 +73,7 @@ static inline bool gompi_epoch_target(struct gompi_win *w, enum gompi_epoch_call
 static inline __attribute__((always_inline)) int gompi_epoch(struct gompi_win *w, enum gompi_epoch_call call,
 							     int target, struct gompi_verdict *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
-	bool possible = w->watch == NULL && (!row->target || gompi_epoch_target(w, call, target));
+	bool possible = !row->target || gompi_epoch_target(w, call, target);
 	if (!(row->exposure[0] && row->exposure[1]))
 		possible = possible && row->exposure[gompi_load(&w->exposure) != 0];
 	if (row->at_once)
@@ -88,11 +88,6 @@ static inline void gompi_epoch_over(struct gompi_win *w, enum gompi_epoch_call c
 
 // Takes back what a call that changes the epoch at once has changed, since it has failed.
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call);
-
-// Refuses a synchronization call for what v says, before it comes to the gate: the window's watch is told of it here.
-// What the function called name must return.
-__attribute__((cold)) int gompi_epoch_refuse(struct gompi_win *w, enum gompi_epoch_call call, int target,
-					     const char *name, const struct gompi_verdict *v);
 
 #pragma GCC visibility pop
 #endif

@@ -14,6 +14,7 @@ struct gompi_operation {
 	MPI_Request *request; // where its request goes; NULL: nowhere, which is an error of an R-form
 	// Where what an R-form leaves under way is made when it is needed (transport/ongoing.h); NULL: nothing may be.
 	struct gompi_ongoing **ongoing;
+	int *way;         // where its way is written down, unless that is the direct one; NULL: nobody asks
 	const char *call; // name of the function
 	const void *origin, *compare;
 	void *result; // also the origin buffer of a get
@@ -24,5 +25,11 @@ struct gompi_operation {
 	MPI_Op op;
 	MPI_Win win;
 };
+
+// Says which way an operation takes.
+static inline void gompi_takes(const struct gompi_operation *o, int way) {
+	if (__builtin_expect(o->way != NULL, 0))
+		*o->way = way;
+}
 
 #endif

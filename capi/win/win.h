@@ -95,10 +95,9 @@ enum {
 };
 
 enum {
-	FLUSH_SENT = 1 << 0,    // an operation has been sent to a target, by whatever transport
-	FLUSH_WATCHED = 1 << 2, // the gate must see every flush
-	FLUSH_POLL = 1 << 1,    // more processes than cores: a series of flushes may be a program that polls
-	FLUSH_NODES = 1 << 3,   // the window spans nodes
+	FLUSH_SENT = 1 << 0,  // an operation has been sent to a target, by whatever transport
+	FLUSH_POLL = 1 << 1,  // more processes than cores: a series of flushes may be a program that polls
+	FLUSH_NODES = 1 << 3, // the window spans nodes
 };
 
 struct gompi_attached;
@@ -131,7 +130,8 @@ struct gompi_win {
 	struct gompi_win_shared *shared; // control memory, as if it began with rank 0's line
 	struct gompi_win_remote *remote; // [n]; NULL: all members are on this node
 	struct gompi_win_remote *own;    // the same, if this process has the table alone; else NULL
-	const struct gompi_watch *watch; // NULL: nobody watches
+	// What operations are counted in that do not take the direct way (counts.h); NULL: they are not.
+	struct MPIX_Gompirma_count (*counts)[MPIX_GOMPIRMA_WAYS];
 	struct gompi_barrier *barrier;
 	gompi_a32 exposure; // size of the group of the open MPI_Win_post + 1, 0: none
 	int me;

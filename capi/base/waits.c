@@ -1,0 +1,44 @@
+// What tools are told of the waits of this process' threads (mpix_gompirma.h).
+#include "base/abi.h"
+#include "base/node.h"
+#include "base/state.h"
+
+_Static_assert((int)GOMPI_FOR_UNSAID == MPIX_GOMPIRMA_FOR_CALL && (int)GOMPI_FOR_MESSAGE == MPIX_GOMPIRMA_FOR_MESSAGE &&
+		       (int)GOMPI_FOR_RECEIPT == MPIX_GOMPIRMA_FOR_RECEIPT &&
+		       (int)GOMPI_FOR_POST == MPIX_GOMPIRMA_FOR_POST &&
+		       (int)GOMPI_FOR_COMPLETE == MPIX_GOMPIRMA_FOR_COMPLETE &&
+		       (int)GOMPI_FOR_LOCK == MPIX_GOMPIRMA_FOR_LOCK,
+	       "reasons");
+
+static void read_record(struct MPIX_Gompirma_wait *to, struct gompi_wait_record *r) {
+	*to = (struct MPIX_Gompirma_wait){.object = gompi_load(&r->object),
+					  .thread = gompi_load(&r->thread),
+					  .process = gompi_load(&r->peer),
+					  .reason = (int)(gompi_load(&r->reason) & (TOLD_ALL - 1)),
+					  .tag = gompi_load(&r->tag)};
+	for (size_t i = 0; i < sizeof r->call - 1; i++)
+		to->call[i] = gompi_load(&r->call[i]);
+	for (size_t i = 0; i < GOMPI_TOLD_NAME; i++)
+		to->name[i] = gompi_load(&r->name[i]);
+}
+
+int MPIX_Gompirma_waits(int most, struct MPIX_Gompirma_wait *waits, int *count) {
+	if (count == NULL || (most > 0 && waits == NULL))
+		return MPI_ERR_ARG;
+	int n = 0;
+	if (gompi_load(&gompi_state.running) && gompi_node.control != NULL) {
+		struct gompi_cell *me = gompi_my_cell();
+		for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
+			struct gompi_wait_record *r = &me->waits[i];
+			// Acquire: what was written before it; pairs with the release in gompi_publish_wait.
+			if (gompi_load_acquire(&r->state) != RECORD_TOLD)
+				continue;
+			if (n < most)
+				read_record(&waits[n], r);
+			n++;
+		}
+		n += (int)gompi_load(&me->waits_more);
+	}
+	*count = n;
+	return MPI_SUCCESS;
+}

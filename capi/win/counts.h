@@ -1,0 +1,26 @@
+// Operations of a window that are counted by kind and way, for a tool that has asked for it (mpix_gompirma.h). Those of
+// the fast paths are not: they all are direct.
+#ifndef GOMPI_COUNTS_H
+#define GOMPI_COUNTS_H
+
+#include "base/order.h"
+#include "win/operation.h"
+#include "win/win.h"
+
+_Static_assert((int)RMA_PUT == MPIX_GOMPIRMA_PUT && (int)RMA_GET == MPIX_GOMPIRMA_GET &&
+		       (int)RMA_ACCUMULATE == MPIX_GOMPIRMA_ACCUMULATE &&
+		       (int)RMA_GET_ACCUMULATE == MPIX_GOMPIRMA_GET_ACCUMULATE &&
+		       (int)RMA_FETCH_AND_OP == MPIX_GOMPIRMA_FETCH_AND_OP &&
+		       (int)RMA_COMPARE_AND_SWAP == MPIX_GOMPIRMA_COMPARE_AND_SWAP,
+	       "kinds");
+
+// Counts an operation, if it is to be.
+static inline void gompi_count(struct gompi_win *w, enum gompi_kind kind, int way, uint64_t bytes) {
+	if (__builtin_expect(w->counts == NULL, 1) || way == MPIX_GOMPIRMA_DIRECT)
+		return;
+	struct MPIX_Gompirma_count *c = &w->counts[kind][way];
+	gompi_add((gompi_a64 *)&c->calls, 1);
+	gompi_add((gompi_a64 *)&c->bytes, bytes);
+}
+
+#endif
