@@ -10,7 +10,7 @@
 		static _Atomic(void *) found;                                           \
 		void *next = gompi_load(&found);                                        \
 		if (next == NULL)                                                       \
-			gompi_store(&found, next = gompi_insight_profiling("P" #name)); \
+			gompi_store(&found, next = gompi_insight_symbol("P" #name));    \
 		next == NULL ? MPI_ERR_OTHER : ((__typeof__(name) *)next)(__VA_ARGS__); \
 	})
 

@@ -35,7 +35,7 @@ void *gompi_insight_find(int number) {
 	return next;
 }
 
-void *gompi_insight_profiling(const char *name) { return next_symbol(name); }
+void *gompi_insight_symbol(const char *name) { return next_symbol(name); }
 
 // All that can be found when this library is loaded; a library of MPI that comes later is looked for by each function
 // at its first call.

@@ -18,6 +18,7 @@
 #define GOMPIRMA_NO_INLINE
 #pragma GCC visibility push(default) // the wrappers
 #include "mpi_rma.h"
+#include "mpix_gompirma.h"
 #pragma GCC visibility pop
 
 #include "base/order.h"
@@ -38,7 +39,7 @@ struct gompi_insight_object {
 struct gompi_insight_window {
 	gompi_a64 handle;
 	int32_t leader;
-	uint32_t members, ordinal;
+	uint32_t members, ordinal, ways;
 	char label[GOMPI_INSIGHT_LABEL_SIZE] __attribute__((aligned(8)));
 };
 struct gompi_insight_count {
@@ -72,6 +73,7 @@ struct gompi_insight_part {
 	_Alignas(4096) struct gompi_insight_object table[GOMPI_INSIGHT_MAX_OBJECTS];
 	char name[GOMPI_INSIGHT_NAMES_SIZE];
 	struct gompi_insight_window window[GOMPI_INSIGHT_MAX_WINDOWS];
+	struct MPIX_Gompirma_count ways[GOMPI_INSIGHT_MAX_WINDOWS][MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS];
 	_Alignas(4096) struct gompi_insight_slot slots[GOMPI_INSIGHT_SLOTS];
 	gompi_a64 ring[]; // mapped twice, so that no record has a gap
 };
@@ -207,8 +209,8 @@ int64_t gompi_insight_dimensions(MPI_Comm comm);
 int64_t gompi_insight_sum(const int *numbers, int n);
 int64_t gompi_insight_last(const int *numbers, int n);
 
-// The next function PMPI_X, or NULL.
-void *gompi_insight_profiling(const char *name);
+// The next function of a name that has no wrapper, such as PMPI_X, or NULL.
+void *gompi_insight_symbol(const char *name);
 
 // Writes down who is in a communicator, its remote group or a group, as ranks in MPI_COMM_WORLD; nothing of a null
 // handle (members.c).

@@ -34,11 +34,19 @@ static void ask_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	*members = n;
 }
 
+// Has the library count operations on a window at an entry by the way that they take, if it is gompirma.
+static void count_ways(MPI_Win win, uint32_t entry) {
+	__typeof__(MPIX_Gompirma_win_count) *count = gompi_insight_symbol("MPIX_Gompirma_win_count");
+	if (count != NULL && count(win, gompi_insight_part->ways[entry]) == MPI_SUCCESS)
+		gompi_insight_part->window[entry].ways = 1;
+}
+
 // Gives a window an entry, but not the last one, which stands for all that have none.
 static void enter_window(MPI_Win win, MPI_Comm comm) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	int32_t leader = -1;
 	uint32_t members = 0, n = gompi_load(&part->windows), ordinal = 0;
+	count_ways(win, n);
 	if (n == GOMPI_INSIGHT_MAX_WINDOWS - 1)
 		return;
 	ask_members(comm, &leader, &members);

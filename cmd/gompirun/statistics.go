@@ -88,6 +88,28 @@ type use struct {
 	Calls   uint64  `json:"calls"`
 	Bytes   uint64  `json:"bytes"`
 	Seconds float64 `json:"seconds"`
+	Ways    ways    `json:"ways,omitempty"` // of operations on a window, if the library tells
+}
+
+// ways are calls and bytes by how their targets' memory was reached.
+type ways map[string]struct {
+	Calls uint64 `json:"calls"`
+	Bytes uint64 `json:"bytes"`
+}
+
+func (w *ways) add(counts [insight.Ways]insight.Count) {
+	if *w == nil {
+		*w = ways{}
+	}
+	for way, c := range counts {
+		if c.Calls > 0 {
+			name := insight.Way(way).String()
+			sum := (*w)[name]
+			sum.Calls += c.Calls
+			sum.Bytes += c.Bytes
+			(*w)[name] = sum
+		}
+	}
 }
 
 func (u *use) add(c insight.Count) {
@@ -185,6 +207,9 @@ func (s *summary) addWindows(windows []insight.Window) {
 				name := insight.Use(u).String()
 				sum := k.Uses[name]
 				sum.add(c)
+				if w.Told && u < len(w.Ways) {
+					sum.Ways.add(w.Ways[u])
+				}
 				k.Uses[name] = sum
 			}
 		}

@@ -42,6 +42,10 @@ func (s *summary) table() string {
 			if !some {
 				continue
 			}
+			if len(c.Ways) > 0 {
+				c.Ways.writeRows(&b, u)
+				continue
+			}
 			waited := "-"
 			if u.Waits() {
 				waited = seconds3(c.Seconds)
@@ -57,6 +61,15 @@ func (s *summary) table() string {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, line)
 	}
 	return b.String()
+}
+
+// writeRows writes a row for each way that operations have taken.
+func (w ways) writeRows(b *strings.Builder, u insight.Use) {
+	for way := range insight.Ways {
+		if c, some := w[way.String()]; some {
+			fmt.Fprintf(b, "    %-17s%-11s %12d %10s %10s\n", u, way, c.Calls, size(c.Bytes), "-")
+		}
+	}
 }
 
 func (f *functionSummary) writeRow(b *strings.Builder) {

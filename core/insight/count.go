@@ -21,6 +21,8 @@ type Window struct {
 	Name                     string
 	Others                   bool // not one window, but all that there was no room for
 	Uses                     [Uses]Count
+	Told                     bool // the library tells of ways
+	Ways                     [Fence][Ways]Count
 }
 
 // Run returns when the rank called MPI first and when MPI_Finalize returned, as CLOCK_MONOTONIC; 0: it has not.
@@ -89,10 +91,11 @@ func (m *Memory) Windows(rank int) []Window {
 		w := r.part[PartWindowAt+i*WindowSize:][:WindowSize]
 		name, _, _ := bytes.Cut(w[WindowLabel:][:LabelSize], []byte{0})
 		windows[i] = Window{Leader: int(int32(*u32(w, WindowLeader))), Members: int(*u32(w, WindowMembers)),
-			Ordinal: int(*u32(w, WindowOrdinal)), Name: string(name)}
+			Ordinal: int(*u32(w, WindowOrdinal)), Name: string(name), Told: *u32(w, WindowWays) != 0}
 		windows[i].count(r, i, tick)
 	}
-	others := Window{Leader: -1, Others: true}
+	others := Window{Leader: -1, Others: true,
+		Told: *u32(r.part, PartWindowAt+(MaxWindows-1)*WindowSize+WindowWays) != 0}
 	if others.count(r, MaxWindows-1, tick) {
 		windows = append(windows, others)
 	}
@@ -107,5 +110,25 @@ func (w *Window) count(r *Rank, index int, tick float64) (some bool) {
 			some = some || w.Uses[u].Calls > 0
 		}
 	})
+	w.countWays(r, index)
 	return some
+}
+
+// countWays adds what the library has counted; what is left of all operations is direct.
+func (w *Window) countWays(r *Rank, index int) {
+	if !w.Told {
+		return
+	}
+	for u := range w.Ways {
+		left := w.Uses[u]
+		for way := Direct + 1; way < Ways; way++ {
+			at := int64(PartWaysAt + index*WaysSize + (u*int(Ways)+int(way))*16)
+			c := Count{Calls: atomic.LoadUint64(u64(r.part, at)),
+				Bytes: atomic.LoadUint64(u64(r.part, at+8))}
+			w.Ways[u][way] = c
+			left.Calls -= min(c.Calls, left.Calls) // more: of threads that were not counted
+			left.Bytes -= min(c.Bytes, left.Bytes)
+		}
+		w.Ways[u][Direct] = Count{Calls: left.Calls, Bytes: left.Bytes}
+	}
 }

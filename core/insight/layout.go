@@ -75,11 +75,15 @@ const (
 	WindowLeader  = 8  // int32: the first member's rank in MPI_COMM_WORLD, -1: unknown
 	WindowMembers = 12 // uint32
 	WindowOrdinal = 16 // uint32: among those of this leader and size
+	WindowWays    = 20 // uint32: operations are counted by their ways
 	WindowLabel   = 24 // its name
 	LabelSize     = 104
 	WindowSize    = WindowLabel + LabelSize
 	MaxWindows    = 64 // the last one stands for all that come later
 	PartWindowAt  = PartNameAt + NamesSize
+	// For each window operations by kind and way, as calls and bytes; the library adds to them.
+	WaysSize   = int(Fence) * int(Ways) * 16
+	PartWaysAt = PartWindowAt + MaxWindows*WindowSize
 
 	// A slot has the counters of a thread, or of several of which one runs at a time.
 	Slots        = 64
@@ -96,7 +100,7 @@ const (
 	UseSize      = 24
 	SlotWindows  = MaxFunctions * CountSize
 	SlotSize     = (SlotWindows + MaxWindows*int(Uses)*UseSize + 4095) / 4096 * 4096
-	PartSlots    = PartWindowAt + MaxWindows*WindowSize
+	PartSlots    = (PartWaysAt + MaxWindows*WaysSize + 4095) / 4096 * 4096
 	PartRing     = PartSlots + Slots*SlotSize
 
 	// Elements is how many of a list are recorded at most.
@@ -219,11 +223,13 @@ var Constants = []Constant{
 	{"WINDOW_LEADER", int64(WindowLeader)},
 	{"WINDOW_MEMBERS", int64(WindowMembers)},
 	{"WINDOW_ORDINAL", int64(WindowOrdinal)},
+	{"WINDOW_WAYS", int64(WindowWays)},
 	{"WINDOW_LABEL", int64(WindowLabel)},
 	{"LABEL_SIZE", int64(LabelSize)},
 	{"WINDOW_SIZE", int64(WindowSize)},
 	{"MAX_WINDOWS", int64(MaxWindows)},
 	{"PART_WINDOW_AT", int64(PartWindowAt)},
+	{"PART_WAYS_AT", int64(PartWaysAt)},
 	{"SLOTS", int64(Slots)},
 	{"COUNT_CALLS", int64(CountCalls)},
 	{"COUNT_BYTES", int64(CountBytes)},

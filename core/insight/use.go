@@ -33,6 +33,23 @@ func (u Use) String() string { return useNames[u] }
 // Waits reports whether the calls are no operations but may wait.
 func (u Use) Waits() bool { return u >= Fence }
 
+// Way is how an operation reaches its target's memory: MPIX_GOMPIRMA_DIRECT and so on in include/mpix_gompirma.h.
+type Way int
+
+// The ways, in the order of the header.
+const (
+	Direct Way = iota
+	Ring
+	Cma
+	Network
+	Nothing // there were no data, or no target
+	Ways    // how many there are
+)
+
+var wayNames = [Ways]string{"direct", "ring", "cma", "network", "nothing"}
+
+func (w Way) String() string { return wayNames[w] }
+
 var uses = map[string]Use{
 	"MPI_Put": Put, "MPI_Rput": Put, "MPI_Get": Get, "MPI_Rget": Get,
 	"MPI_Accumulate": Accumulate, "MPI_Raccumulate": Accumulate,

@@ -37,6 +37,7 @@ type counted struct {
 		Uses                     map[string]struct {
 			Calls, Bytes int64
 			Seconds      float64
+			Ways         map[string]struct{ Calls, Bytes int64 }
 		}
 	}
 	Costs []string
@@ -220,6 +221,97 @@ int PMPI_Type_size_c(MPI_Datatype type, MPI_Count *bytes)
 	require.Equal(t, [2]int64{100, 100 * 12}, c.calls()["MPI_Get"])
 }
 
+const waysProgram = `
+#include <mpi.h>
+#include <stdlib.h>
+enum { MANY = 100000 };
+static int data[MANY];
+static void operate(MPI_Win win, int target)
+{
+	int one = 1, old;
+	MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
+	for (int i = 0; i < 10; i++) {
+		MPI_Put(&one, 1, MPI_INT, target, 1, 1, MPI_INT, win);
+		MPI_Get(data, MANY, MPI_INT, target, 0, MANY, MPI_INT, win);
+		MPI_Fetch_and_op(&one, &old, MPI_INT, target, 0, MPI_SUM, win);
+		MPI_Put(&one, 0, MPI_INT, target, 1, 0, MPI_INT, win);
+	}
+	MPI_Win_unlock(target, win);
+}
+int main(int argc, char **argv)
+{
+	int rank, windows = atoi(argv[1]), *memory = malloc(MANY * sizeof(int)), *base;
+	MPI_Win allocated, created[100];
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_allocate(MANY * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated);
+	MPI_Win_set_name(allocated, "allocated");
+	operate(allocated, 1 - rank);
+	for (int i = 0; i < windows; i++) {
+		MPI_Win_create(memory, MANY * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &created[i]);
+		MPI_Win_set_name(created[i], "created");
+		operate(created[i], 1 - rank);
+	}
+	for (int i = 0; i < windows; i++)
+		MPI_Win_free(&created[i]);
+	MPI_Win_free(&allocated);
+	MPI_Finalize();
+	return 0;
+}
+`
+
+// Operations are told by the way that they take, and all of them.
+func TestInsightStatsWays(t *testing.T) {
+	program := compile(t, waysProgram)
+	const large = 20 * 4 * 100000
+	check := func(c *counted, window int, put, get, fetch []string) {
+		t.Helper()
+		for name, want := range map[string]struct {
+			ways         []string // that may be taken beside none
+			calls, bytes int64
+		}{"put": {put, 20, 80}, "get": {get, 20, large}, "fetch_and_op": {fetch, 20, 80}} {
+			calls, bytes := int64(0), int64(0)
+			for way, n := range c.Windows[window].Uses[name].Ways {
+				if way == "nothing" {
+					require.Equal(t, "put", name)
+					require.EqualValues(t, 20, n.Calls)
+					require.Zero(t, n.Bytes)
+					continue
+				}
+				require.Contains(t, want.ways, way, name)
+				calls += n.Calls
+				bytes += n.Bytes
+			}
+			require.Equal(t, []int64{want.calls, want.bytes}, []int64{calls, bytes}, name)
+		}
+	}
+	direct, network := []string{"direct"}, []string{"network"}
+	ring, either := []string{"ring"}, []string{"ring", "cma"}
+	c := statistics(t, nil, 0, "-n", "2", program, "1")
+	check(c, 0, direct, direct, direct)
+	check(c, 1, either, []string{"cma"}, ring)
+	c = statistics(t, nil, 0, "-n", "2", "-x", "GOMPIRMA_NO_CMA=1", program, "1")
+	check(c, 0, direct, direct, direct)
+	check(c, 1, ring, ring, ring)
+	c = statistics(t, nil, 0, "-n", "2", "--nodes", "2", program, "1")
+	check(c, 0, network, network, network)
+	check(c, 1, network, network, network)
+	c = statistics(t, nil, 0, "-n", "2", program, "64") // two more than are known one by one
+	check(c, 62, either, []string{"cma"}, ring)
+	others := c.Windows[63].Uses["get"]
+	require.Equal(t, "others", c.Windows[63].Name)
+	require.EqualValues(t, 40, others.Calls)
+	require.EqualValues(t, 40, others.Ways["cma"].Calls)
+
+	_, _, text := gompirun(t, "-n", "2", "--stats", "--nodes", "2", program, "1")
+	require.Regexp(t, `(?m)^  window 'created' +count +bytes +waited
+    put +network +20 +80 B +-
+    put +nothing +20 +- +-
+    get +network +20 +7.63 MiB +-
+    fetch_and_op +network +20 +80 B +-
+    lock +2 `, text)
+}
+
 // What is printed, and that the program's output is its own.
 func TestInsightStatsTable(t *testing.T) {
 	program := compile(t, countedProgram)
@@ -229,7 +321,7 @@ func TestInsightStatsTable(t *testing.T) {
 	form := regexp.MustCompile(`(?s)^gompirun: 2 ranks, \S+ m?s, \S+ % of it in MPI\n\n` +
 		`  call +count +bytes +time +share\n.*` +
 		`  MPI_Put +200 +3\.1[23] KiB +\S+ .s +\S+ %\n.*` +
-		`  window 'halo' +count +bytes +waited\n    put +200 +3\.1[23] KiB +-\n    fence +4 +- +\S+ .s\n\n` +
+		`  window 'halo' +count +bytes +waited\n    put +direct +200 +3\.1[23] KiB +-\n    fence +4 +- +\S+ .s\n\n` +
 		`  window 1 of rank 0 and 1 more +count.*    flush +100 +- +\S+ .s\n\n` +
 		`  Outside of MPI: from \S+ .s \(rank 1\) to \S+ ms \(rank 0\); imbalance \S+ %\n\n` +
 		`  What costs most:\n  1\. .*\n  2\. .*\n  3\. .*\n$`)
