@@ -173,7 +173,7 @@ func TestInsightStats(t *testing.T) {
 			}
 			// Rank 0 slept a tenth of a second while the others waited.
 			require.Len(t, c.Costs, 3)
-			require.Regexp(t, `^rank [123] waited [0-9.]+ % of the run in MPI_Barrier for rank 0, which spent `,
+			require.Regexp(t, `(?m)^rank [123] waited [0-9.]+ % of the run in MPI_Barrier for rank 0, which spent `,
 				strings.Join(c.Costs, "\n"))
 			require.Positive(t, c.Imbalance)
 		})
