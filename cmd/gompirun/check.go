@@ -64,12 +64,16 @@ func (l *checkListener) record(rank int, words []uint64) error {
 // written down when it returns, but whoever loads from there sees before what it has done.
 const unrecorded = 50 * time.Millisecond
 
+// unfinished is how long an operation at most keeps others waiting that may have seen what it does. It may itself wait
+// for one of these.
+const unfinished = time.Second
+
 func (l *checkListener) looked(until time.Duration) {
 	switch {
 	case until == math.MaxInt64:
 		l.order.Until(until)
 	case l.raises:
-		l.order.Until(l.underway.Before(until, unrecorded))
+		l.order.Until(l.underway.Before(until, unfinished))
 		defer l.answer(until) // behind what is told: the job may end by that
 	default:
 		l.order.Until(until - unrecorded)

@@ -61,11 +61,12 @@ func (r *Rank) Answer(position uint64, later []uint64) {
 // targets' memory may see them already, and is to be looked at after them.
 type Underway struct {
 	began map[[2]int]time.Duration // by rank and thread
+	loads bool                     // programs tell what they load
 }
 
 // Add takes the words of a record of a rank.
 func (u *Underway) Add(rank int, words []uint64) {
-	if !Operates(int(words[0] & 0xffff)) {
+	if u.loads = u.loads || OfProgram(words); !Operates(int(words[0] & 0xffff)) {
 		return
 	}
 	if u.began == nil {
@@ -78,12 +79,12 @@ func (u *Underway) Add(rank int, words []uint64) {
 	}
 }
 
-// Before returns the latest time, not after until, at which no operation was under way. One that takes longer than
-// patience is not waited for.
+// Before returns the latest time, not after until, at which no operation was under way that a load may have seen. One
+// that takes longer than patience is not waited for.
 func (u *Underway) Before(until, patience time.Duration) time.Duration {
 	most := until
 	for _, began := range u.began {
-		if began <= most && until-began < patience {
+		if u.loads && began <= most && until-began < patience {
 			most = began - 1
 		}
 	}

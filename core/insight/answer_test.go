@@ -64,6 +64,7 @@ func TestUnderway(t *testing.T) {
 	add(0, 0, "MPI_Put", true, 20)
 	add(1, 0, "MPI_Put", true, 10)
 	add(1, 1, "MPI_Get", true, 5)
+	require.EqualValues(t, 30, u.Before(30, 50)) // nobody tells what it loads
 	u.Add(1, []uint64{ownAccesses | HeadWords<<32, 0, 5, 5, 0, 0})
 	require.EqualValues(t, 9, u.Before(30, 50))
 	require.EqualValues(t, 7, u.Before(7, 50))

@@ -134,15 +134,52 @@ func TestCheckErrorClean(t *testing.T) {
 
 // A load that conflicts is no call: the next call on the window raises the error.
 func TestCheckErrorLoad(t *testing.T) {
-	source := filepath.Join(t.TempDir(), "program.c")
-	require.NoError(t, os.WriteFile(source, []byte(errorProgram), 0o666))
-	program := filepath.Join(t.TempDir(), "program")
-	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "--check", "-O1", "-g", "-o", program,
-		source).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	program := compile(t, errorProgram, "--check", "-O1")
 	status, text, told := gompirun(t, "-n", "2", "--check=error", program, "load", "handler")
 	require.Equal(t, 3, status, told)
 	require.Contains(t, text, "1: 47 0, of win 1, of comm 0", told)
+}
+
+const errorUnderway = `
+#include <mpi.h>
+#include <stdlib.h>
+enum { MANY = 2 << 20 };
+int main(int argc, char **argv)
+{
+	int rank, value = 1, *memory, *many = calloc(MANY, sizeof *many);
+	MPI_Win win;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	many[0] = 1;
+	MPI_Win_allocate((MANY + 16) * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	MPI_Win_lock_all(0, win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0) {
+		MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+		MPI_Win_flush(1, win);
+		MPI_Put(many, MANY, MPI_INT, 1, 16, MANY, MPI_INT, win);
+	} else {
+		while (__atomic_load_n(memory + 16, __ATOMIC_ACQUIRE) == 0)
+			;
+		value = memory[0];
+		MPI_Win_sync(win);
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	free(many);
+	return !value;
+}
+`
+
+// Who has loaded what an operation wrote is looked at after it, also while its call has not returned.
+func TestCheckErrorUnderway(t *testing.T) {
+	program := compile(t, errorUnderway, "--check", "-O1")
+	for range 5 {
+		status, _, told := gompirun(t, "-n", "2", "--check=error", program)
+		require.Zero(t, status, told)
+		require.Empty(t, told)
+	}
 }
 
 const errorFortran = `
