@@ -49,16 +49,16 @@ static bool is_later(struct gompi_insight_thread *t) {
 }
 
 // The error handler may set its code to something else, which is lost: the call was in error whatever that says.
-int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc, MPI_Win win) {
+int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc) {
 	if (!is_later(t) || rc != MPI_SUCCESS)
 		return rc;
-	(void)GOMPI_ASK(MPI_Win_call_errhandler, win, MPI_ERR_RMA_CONFLICT);
+	(void)GOMPI_ASK(MPI_Win_call_errhandler, (MPI_Win)t->on, MPI_ERR_RMA_CONFLICT);
 	return MPI_ERR_RMA_CONFLICT;
 }
 
-int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc, MPI_Comm comm) {
+int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc) {
 	if (!is_later(t) || rc != MPI_SUCCESS)
 		return rc;
-	(void)GOMPI_ASK(MPI_Comm_call_errhandler, comm, MPI_ERR_RMA_CONFLICT);
+	(void)GOMPI_ASK(MPI_Comm_call_errhandler, (MPI_Comm)t->on, MPI_ERR_RMA_CONFLICT);
 	return MPI_ERR_RMA_CONFLICT;
 }

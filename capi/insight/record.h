@@ -105,6 +105,7 @@ struct gompi_insight_thread {
 	uintptr_t binding_low, binding_size; // the Fortran bindings, if they have called
 	uint64_t *words;                     // the record, GOMPI_INSIGHT_MAX_RECORD of them
 	uint64_t ends;                       // where the last one ends in the ring; 0: it was lost
+	uintptr_t on;                        // window or communicator on which the call would raise it
 	uint32_t conflicts;                  // the rank's, as far as the thread knows (raise.c)
 	uint64_t stamp;                      // ticks when a call was measured last
 	struct gompi_insight_slot *slot;     // NULL: the thread is not counted
@@ -139,8 +140,9 @@ static inline __attribute__((always_inline)) struct gompi_insight_thread *gompi_
 
 static inline void gompi_insight_end(struct gompi_insight_thread *t) { t->open = true; }
 
+// Unlikely, so that what it needs costs nothing where calls are only counted.
 static inline bool gompi_insight_records(const struct gompi_insight_thread *t) {
-	return t->mode & GOMPI_INSIGHT_MODE_RECORDS;
+	return __builtin_expect(t->mode & GOMPI_INSIGHT_MODE_RECORDS, 0);
 }
 
 // Begins a record, of a call that returns to an address.
@@ -181,8 +183,8 @@ void gompi_insight_call_reader(void);
 // Waits until gompirun has looked at the call that has been recorded, which has returned rc. If that was the later one
 // of two that conflict it raises MPI_ERR_RMA_CONFLICT, on the window or the communicator. Returns what the wrapper is
 // to return. In raise.c, for --check=error.
-int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc, MPI_Win win);
-int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc, MPI_Comm comm);
+int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc);
+int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc);
 
 static inline bool gompi_insight_asks(const struct gompi_insight_thread *t) {
 	return t->mode & GOMPI_INSIGHT_MODE_ANSWERS;

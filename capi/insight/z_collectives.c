@@ -13,6 +13,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         return GOMPI_NEXT(146, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 146, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -39,7 +40,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -53,6 +54,7 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return GOMPI_NEXT(147, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 147, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -79,7 +81,7 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -159,6 +161,7 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         return GOMPI_NEXT(150, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 150, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -186,7 +189,7 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -200,6 +203,7 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         return GOMPI_NEXT(151, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 151, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -227,7 +231,7 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -310,6 +314,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         return GOMPI_NEXT(154, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 154, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -335,7 +340,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -349,6 +354,7 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         return GOMPI_NEXT(155, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 155, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -374,7 +380,7 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -452,6 +458,7 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         return GOMPI_NEXT(158, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 158, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -478,7 +485,7 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -492,6 +499,7 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         return GOMPI_NEXT(159, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 159, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -518,7 +526,7 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -598,6 +606,7 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
         return GOMPI_NEXT(162, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 162, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -626,7 +635,7 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -641,6 +650,7 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         return GOMPI_NEXT(163, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 163, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -669,7 +679,7 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -755,6 +765,7 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
         return GOMPI_NEXT(166, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 166, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -783,7 +794,7 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -798,6 +809,7 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         return GOMPI_NEXT(167, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 167, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -826,7 +838,7 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -964,6 +976,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
         return GOMPI_NEXT(172, MPI_Bcast)(buffer, count, datatype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 172, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -988,7 +1001,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1001,6 +1014,7 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
         return GOMPI_NEXT(173, MPI_Bcast_c)(buffer, count, datatype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 173, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1025,7 +1039,7 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1100,6 +1114,7 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         return GOMPI_NEXT(176, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 176, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1125,7 +1140,7 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1138,6 +1153,7 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         return GOMPI_NEXT(177, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 177, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1163,7 +1179,7 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1241,6 +1257,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
         return GOMPI_NEXT(180, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 180, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1268,7 +1285,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1282,6 +1299,7 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         return GOMPI_NEXT(181, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 181, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1309,7 +1327,7 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1391,6 +1409,7 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         return GOMPI_NEXT(184, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 184, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1419,7 +1438,7 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1433,6 +1452,7 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         return GOMPI_NEXT(185, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 185, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1461,7 +1481,7 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1546,6 +1566,7 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         return GOMPI_NEXT(188, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 188, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1571,7 +1592,7 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1585,6 +1606,7 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         return GOMPI_NEXT(189, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 189, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1610,7 +1632,7 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1624,6 +1646,7 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
         return GOMPI_NEXT(190, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 190, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1650,7 +1673,7 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1664,6 +1687,7 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         return GOMPI_NEXT(191, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 191, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1690,7 +1714,7 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1704,6 +1728,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         return GOMPI_NEXT(192, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 192, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1728,7 +1753,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1742,6 +1767,7 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         return GOMPI_NEXT(193, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 193, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1766,7 +1792,7 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1780,6 +1806,7 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         return GOMPI_NEXT(194, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 194, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1805,7 +1832,7 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1819,6 +1846,7 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return GOMPI_NEXT(195, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 195, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1844,7 +1872,7 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1859,6 +1887,7 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
         return GOMPI_NEXT(196, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 196, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -1886,7 +1915,7 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1901,6 +1930,7 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         return GOMPI_NEXT(197, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 197, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -1928,7 +1958,7 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1943,6 +1973,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
         return GOMPI_NEXT(198, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 198, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -1970,7 +2001,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1985,6 +2016,7 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         return GOMPI_NEXT(199, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 199, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -2012,7 +2044,7 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2051,6 +2083,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
         return GOMPI_NEXT(201, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 201, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -2074,7 +2107,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2087,6 +2120,7 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         return GOMPI_NEXT(202, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 202, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -2110,7 +2144,7 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2124,6 +2158,7 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         return GOMPI_NEXT(203, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 203, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2148,7 +2183,7 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2162,6 +2197,7 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         return GOMPI_NEXT(204, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 204, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2186,7 +2222,7 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2200,6 +2236,7 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         return GOMPI_NEXT(205, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 205, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2226,7 +2263,7 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2240,6 +2277,7 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         return GOMPI_NEXT(206, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 206, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2266,7 +2304,7 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2280,6 +2318,7 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         return GOMPI_NEXT(207, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 207, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2307,7 +2346,7 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2322,6 +2361,7 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         return GOMPI_NEXT(208, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 208, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2349,7 +2389,7 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2363,6 +2403,7 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         return GOMPI_NEXT(209, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 209, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2388,7 +2429,7 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2402,6 +2443,7 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         return GOMPI_NEXT(210, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 210, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2427,7 +2469,7 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2441,6 +2483,7 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
         return GOMPI_NEXT(211, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 211, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
@@ -2465,7 +2508,7 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2479,6 +2522,7 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
         return GOMPI_NEXT(212, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 212, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
@@ -2503,7 +2547,7 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2517,6 +2561,7 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         return GOMPI_NEXT(213, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 213, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
@@ -2541,7 +2586,7 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2555,6 +2600,7 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
         return GOMPI_NEXT(214, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 214, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
@@ -2579,7 +2625,7 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2593,6 +2639,7 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
         return GOMPI_NEXT(215, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 215, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2617,7 +2664,7 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2631,6 +2678,7 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
         return GOMPI_NEXT(216, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 216, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2655,7 +2703,7 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2669,6 +2717,7 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         return GOMPI_NEXT(217, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 217, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2695,7 +2744,7 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2709,6 +2758,7 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         return GOMPI_NEXT(218, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 218, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2735,7 +2785,7 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2749,6 +2799,7 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
         return GOMPI_NEXT(219, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 219, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
         gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
@@ -2776,7 +2827,7 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2790,6 +2841,7 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         return GOMPI_NEXT(220, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 220, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
         gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
@@ -2817,7 +2869,7 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2933,6 +2985,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         return GOMPI_NEXT(225, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 225, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2959,7 +3012,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2973,6 +3026,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         return GOMPI_NEXT(226, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 226, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2999,7 +3053,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3143,6 +3197,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         return GOMPI_NEXT(231, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 231, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
@@ -3168,7 +3223,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3182,6 +3237,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
         return GOMPI_NEXT(232, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 232, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
@@ -3207,7 +3263,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3221,6 +3277,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
         return GOMPI_NEXT(233, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 233, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
@@ -3246,7 +3303,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3260,6 +3317,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
         return GOMPI_NEXT(234, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 234, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
@@ -3285,7 +3343,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3426,6 +3484,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
         return GOMPI_NEXT(239, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 239, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3451,7 +3510,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3464,6 +3523,7 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
         return GOMPI_NEXT(240, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 240, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3489,7 +3549,7 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3567,6 +3627,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         return GOMPI_NEXT(243, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 243, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -3594,7 +3655,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3608,6 +3669,7 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         return GOMPI_NEXT(244, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 244, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -3635,7 +3697,7 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3717,6 +3779,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
         return GOMPI_NEXT(247, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 247, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
         gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
@@ -3745,7 +3808,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3759,6 +3822,7 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
         return GOMPI_NEXT(248, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 248, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
         gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
@@ -3787,7 +3851,7 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;

@@ -2113,6 +2113,7 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         return GOMPI_NEXT(327, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 327, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2138,7 +2139,7 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2152,6 +2153,7 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         return GOMPI_NEXT(328, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 328, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2177,7 +2179,7 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2191,6 +2193,7 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
         return GOMPI_NEXT(329, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 329, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2217,7 +2220,7 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2231,6 +2234,7 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         return GOMPI_NEXT(330, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 330, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2257,7 +2261,7 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2271,6 +2275,7 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         return GOMPI_NEXT(331, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 331, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2296,7 +2301,7 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2310,6 +2315,7 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         return GOMPI_NEXT(332, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 332, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2335,7 +2341,7 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2350,6 +2356,7 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
         return GOMPI_NEXT(333, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 333, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -2377,7 +2384,7 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2392,6 +2399,7 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         return GOMPI_NEXT(334, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 334, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -2419,7 +2427,7 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2434,6 +2442,7 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
         return GOMPI_NEXT(335, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 335, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -2461,7 +2470,7 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2476,6 +2485,7 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         return GOMPI_NEXT(336, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 336, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -2503,7 +2513,7 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2517,6 +2527,7 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
         return GOMPI_NEXT(337, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 337, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2543,7 +2554,7 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2557,6 +2568,7 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         return GOMPI_NEXT(338, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 338, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2583,7 +2595,7 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2663,6 +2675,7 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
         return GOMPI_NEXT(341, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 341, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2690,7 +2703,7 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2704,6 +2717,7 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         return GOMPI_NEXT(342, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 342, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2731,7 +2745,7 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2815,6 +2829,7 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
         return GOMPI_NEXT(345, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 345, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2841,7 +2856,7 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2855,6 +2870,7 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
         return GOMPI_NEXT(346, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 346, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2881,7 +2897,7 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2961,6 +2977,7 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
         return GOMPI_NEXT(349, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 349, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -2989,7 +3006,7 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3004,6 +3021,7 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
         return GOMPI_NEXT(350, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 350, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -3032,7 +3050,7 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3119,6 +3137,7 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
         return GOMPI_NEXT(353, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 353, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -3147,7 +3166,7 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -3162,6 +3181,7 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
         return GOMPI_NEXT(354, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 354, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -3190,7 +3210,7 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;

@@ -91,6 +91,7 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
         return GOMPI_NEXT(97, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 97, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -111,7 +112,7 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -125,6 +126,7 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
         return GOMPI_NEXT(98, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 98, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -145,7 +147,7 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1326,6 +1328,7 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
         return GOMPI_NEXT(140, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 140, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)insize);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -1346,7 +1349,7 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1360,6 +1363,7 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
         return GOMPI_NEXT(141, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 141, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)insize);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -1380,7 +1384,7 @@ int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void 
         gompi_insight_list(t, position, 1, sizeof *position);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;

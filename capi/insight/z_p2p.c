@@ -13,6 +13,7 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         return GOMPI_NEXT(0, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 0, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -38,7 +39,7 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -51,6 +52,7 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         return GOMPI_NEXT(1, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 1, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -76,7 +78,7 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -331,6 +333,7 @@ int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
         return GOMPI_NEXT(11, MPI_Comm_attach_buffer)(comm, buffer, size);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 11, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
@@ -346,7 +349,7 @@ int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -359,6 +362,7 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
         return GOMPI_NEXT(12, MPI_Comm_attach_buffer_c)(comm, buffer, size);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 12, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
@@ -374,7 +378,7 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -550,6 +554,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         return GOMPI_NEXT(19, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 19, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -574,7 +579,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -588,6 +593,7 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         return GOMPI_NEXT(20, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 20, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -612,7 +618,7 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -748,6 +754,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
         return GOMPI_NEXT(25, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 25, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -772,7 +779,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -786,6 +793,7 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
         return GOMPI_NEXT(26, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 26, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -810,7 +818,7 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -824,6 +832,7 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         return GOMPI_NEXT(27, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 27, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -848,7 +857,7 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -862,6 +871,7 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         return GOMPI_NEXT(28, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 28, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -886,7 +896,7 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -900,6 +910,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         return GOMPI_NEXT(29, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 29, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -924,7 +935,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -938,6 +949,7 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         return GOMPI_NEXT(30, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 30, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -962,7 +974,7 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -976,6 +988,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         return GOMPI_NEXT(31, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 31, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1005,7 +1018,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1020,6 +1033,7 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return GOMPI_NEXT(32, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 32, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1049,7 +1063,7 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1063,6 +1077,7 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
         return GOMPI_NEXT(33, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 33, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1089,7 +1104,7 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1103,6 +1118,7 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
         return GOMPI_NEXT(34, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 34, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1129,7 +1145,7 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1143,6 +1159,7 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         return GOMPI_NEXT(35, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 35, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1167,7 +1184,7 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1181,6 +1198,7 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         return GOMPI_NEXT(36, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 36, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1205,7 +1223,7 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1351,6 +1369,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
         return GOMPI_NEXT(41, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 41, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1377,7 +1396,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1391,6 +1410,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
         return GOMPI_NEXT(42, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 42, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1417,7 +1437,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1629,6 +1649,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         return GOMPI_NEXT(50, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 50, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1654,7 +1675,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1667,6 +1688,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         return GOMPI_NEXT(51, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 51, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1692,7 +1714,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1767,6 +1789,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
         return GOMPI_NEXT(54, MPI_Send)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 54, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1792,7 +1815,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1805,6 +1828,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
         return GOMPI_NEXT(55, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 55, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1830,7 +1854,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1906,6 +1930,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
         return GOMPI_NEXT(58, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 58, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1937,7 +1962,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1952,6 +1977,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         return GOMPI_NEXT(59, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 59, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1983,7 +2009,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1997,6 +2023,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
         return GOMPI_NEXT(60, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 60, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -2025,7 +2052,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2039,6 +2066,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
         return GOMPI_NEXT(61, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 61, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -2067,7 +2095,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
         gompi_insight_list(t, status, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(MPI_Status));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2242,6 +2270,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         return GOMPI_NEXT(68, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 68, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -2267,7 +2296,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -2280,6 +2309,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         return GOMPI_NEXT(69, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 69, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -2305,7 +2335,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;

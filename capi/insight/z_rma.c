@@ -13,6 +13,7 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
         return GOMPI_NEXT(426, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 426, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -40,7 +41,7 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -54,6 +55,7 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
         return GOMPI_NEXT(427, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 427, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -81,7 +83,7 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -95,6 +97,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
         return GOMPI_NEXT(428, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 428, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uintptr_t)compare_addr);
         gompi_insight_word(t, (uintptr_t)result_addr);
@@ -120,7 +123,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -134,6 +137,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
         return GOMPI_NEXT(429, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 429, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uintptr_t)result_addr);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -159,7 +163,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -173,6 +177,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
         return GOMPI_NEXT(430, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 430, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -198,7 +203,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -212,6 +217,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
         return GOMPI_NEXT(431, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 431, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -237,7 +243,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -252,6 +258,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
         return GOMPI_NEXT(432, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 432, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -282,7 +289,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -297,6 +304,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
         return GOMPI_NEXT(433, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 433, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -327,7 +335,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -341,6 +349,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
         return GOMPI_NEXT(434, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 434, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -367,7 +376,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -381,6 +390,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
         return GOMPI_NEXT(435, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 435, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -407,7 +417,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
         gompi_insight_returned(t, rc);
         gompi_insight_write_alone(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -422,6 +432,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
         return GOMPI_NEXT(436, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 436, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -450,7 +461,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -465,6 +476,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
         return GOMPI_NEXT(437, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 437, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -493,7 +505,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -507,6 +519,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
         return GOMPI_NEXT(438, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 438, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -533,7 +546,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -547,6 +560,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
         return GOMPI_NEXT(439, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 439, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -573,7 +587,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -588,6 +602,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         return GOMPI_NEXT(440, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 440, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -619,7 +634,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -634,6 +649,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
         return GOMPI_NEXT(441, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 441, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -665,7 +681,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -679,6 +695,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
         return GOMPI_NEXT(442, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 442, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -706,7 +723,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -720,6 +737,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
         return GOMPI_NEXT(443, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 443, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
         gompi_insight_word(t, (uintptr_t)origin_datatype);
@@ -747,7 +765,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -760,6 +778,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         return GOMPI_NEXT(444, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 444, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
         gompi_insight_word(t, (uintptr_t)info);
@@ -784,7 +803,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -797,6 +816,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
         return GOMPI_NEXT(445, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 445, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
         gompi_insight_word(t, (uintptr_t)info);
@@ -821,7 +841,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -834,6 +854,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         return GOMPI_NEXT(446, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 446, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
         gompi_insight_word(t, (uintptr_t)info);
@@ -858,7 +879,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -872,6 +893,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
         return GOMPI_NEXT(447, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 447, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
         gompi_insight_word(t, (uintptr_t)info);
@@ -896,7 +918,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -909,6 +931,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
         return GOMPI_NEXT(448, MPI_Win_attach)(win, base, size);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 448, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)base);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
@@ -924,7 +947,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -937,6 +960,7 @@ int MPI_Win_complete(MPI_Win win)
         return GOMPI_NEXT(449, MPI_Win_complete)(win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 449, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
@@ -957,7 +981,7 @@ int MPI_Win_complete(MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -970,6 +994,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         return GOMPI_NEXT(450, MPI_Win_create)(base, size, disp_unit, info, comm, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 450, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)base);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
@@ -994,7 +1019,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1007,6 +1032,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
         return GOMPI_NEXT(451, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 451, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)base);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
@@ -1031,7 +1057,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1044,6 +1070,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         return GOMPI_NEXT(452, MPI_Win_create_dynamic)(info, comm, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 452, __builtin_return_address(0));
+        t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
@@ -1065,7 +1092,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         gompi_insight_list(t, win, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *win);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc, comm);
+            rc = gompi_insight_raise_comm(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1078,6 +1105,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
         return GOMPI_NEXT(453, MPI_Win_detach)(win, base);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 453, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)base);
     }
@@ -1092,7 +1120,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1105,6 +1133,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
         return GOMPI_NEXT(454, MPI_Win_fence)(assert, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 454, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1126,7 +1155,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1139,6 +1168,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
         return GOMPI_NEXT(455, MPI_Win_flush)(rank, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 455, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1160,7 +1190,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1173,6 +1203,7 @@ int MPI_Win_flush_all(MPI_Win win)
         return GOMPI_NEXT(456, MPI_Win_flush_all)(win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 456, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
@@ -1193,7 +1224,7 @@ int MPI_Win_flush_all(MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1206,6 +1237,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
         return GOMPI_NEXT(457, MPI_Win_flush_local)(rank, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 457, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1227,7 +1259,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1240,6 +1272,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
         return GOMPI_NEXT(458, MPI_Win_flush_local_all)(win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 458, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
@@ -1260,7 +1293,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1303,6 +1336,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
         return GOMPI_NEXT(460, MPI_Win_get_group)(win, group);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 460, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
@@ -1317,7 +1351,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
         gompi_insight_list(t, group, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *group);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1330,6 +1364,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
         return GOMPI_NEXT(461, MPI_Win_get_info)(win, info_used);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 461, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
@@ -1344,7 +1379,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
         gompi_insight_list(t, info_used, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *info_used);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1357,6 +1392,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         return GOMPI_NEXT(462, MPI_Win_lock)(lock_type, rank, assert, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 462, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)lock_type);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
@@ -1380,7 +1416,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1393,6 +1429,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
         return GOMPI_NEXT(463, MPI_Win_lock_all)(assert, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 463, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1414,7 +1451,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1427,6 +1464,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         return GOMPI_NEXT(464, MPI_Win_post)(group, assert, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 464, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
@@ -1450,7 +1488,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1463,6 +1501,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
         return GOMPI_NEXT(465, MPI_Win_set_info)(win, info);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 465, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -1477,7 +1516,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1490,6 +1529,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
         return GOMPI_NEXT(466, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 466, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
     }
@@ -1507,7 +1547,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1520,6 +1560,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
         return GOMPI_NEXT(467, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 467, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
     }
@@ -1537,7 +1578,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
         gompi_insight_list(t, baseptr, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof(void *));
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1550,6 +1591,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
         return GOMPI_NEXT(468, MPI_Win_start)(group, assert, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 468, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
@@ -1573,7 +1615,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1586,6 +1628,7 @@ int MPI_Win_sync(MPI_Win win)
         return GOMPI_NEXT(469, MPI_Win_sync)(win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 469, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
@@ -1599,7 +1642,7 @@ int MPI_Win_sync(MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1612,6 +1655,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
         return GOMPI_NEXT(470, MPI_Win_test)(win, flag);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 470, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
@@ -1626,7 +1670,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
         gompi_insight_list(t, flag, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *flag);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1639,6 +1683,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
         return GOMPI_NEXT(471, MPI_Win_unlock)(rank, win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 471, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1660,7 +1705,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1673,6 +1718,7 @@ int MPI_Win_unlock_all(MPI_Win win)
         return GOMPI_NEXT(472, MPI_Win_unlock_all)(win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 472, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
@@ -1693,7 +1739,7 @@ int MPI_Win_unlock_all(MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;
@@ -1706,6 +1752,7 @@ int MPI_Win_wait(MPI_Win win)
         return GOMPI_NEXT(473, MPI_Win_wait)(win);
     if (gompi_insight_records(t)) {
         gompi_insight_start(t, 473, __builtin_return_address(0));
+        t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
     }
@@ -1726,7 +1773,7 @@ int MPI_Win_wait(MPI_Win win)
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_win(t, rc, win);
+            rc = gompi_insight_raise_win(t, rc);
     }
     gompi_insight_end(t);
     return rc;

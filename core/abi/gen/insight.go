@@ -78,6 +78,9 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	}
 	fmt.Fprintf(b, "    if (gompi_insight_records(t)) {\n"+
 		"        gompi_insight_start(t, %d, __builtin_return_address(0));\n", number)
+	if on := insight.Raises(f); on != nil {
+		fmt.Fprintf(b, "        t->on = (uintptr_t)%s;\n", on.CName)
+	}
 	for _, i := range plan {
 		if i.Before {
 			writeItem(b, f, i, true)
@@ -108,7 +111,7 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	if on := insight.Raises(f); on != nil {
 		kind := map[string]string{"WINDOW": "win", "COMMUNICATOR": "comm"}[on.Kind.Name]
 		fmt.Fprintf(b, "        if (gompi_insight_asks(t))\n"+
-			"            rc = gompi_insight_raise_%s(t, rc, %s);\n", kind, on.CName)
+			"            rc = gompi_insight_raise_%s(t, rc);\n", kind)
 	}
 	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
 }
