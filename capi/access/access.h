@@ -14,7 +14,7 @@
 #include "base/order.h"
 
 enum {
-	GOMPI_ACCESS_VERSION = 1,
+	GOMPI_ACCESS_VERSION = 2,
 	GOMPI_ACCESS_RANGES = 1024,
 	// What an access does: core/insight/access.go has the same.
 	GOMPI_ACCESS_LOAD = 0,
@@ -25,10 +25,9 @@ enum {
 
 struct gompi_access_runtime {
 	uint32_t version;
-	gompi_a32 ranges;  // how many there are; 0: nothing is of interest
-	gompi_a32 change;  // raised before and after each change of the ranges: odd while they change
-	gompi_a32 pending; // something has been gathered
-	gompi_a32 stamp;   // raised at each call of MPI, and when the ranges have changed
+	gompi_a32 ranges; // how many there are; 0: nothing is of interest
+	gompi_a32 change; // raised before and after each change of the ranges: odd while they change
+	gompi_a32 stamp;  // raised at each call of MPI, and when the ranges have changed
 	gompi_a64 low[GOMPI_ACCESS_RANGES], high[GOMPI_ACCESS_RANGES]; // ascending, none touches the next
 
 	// Set by libgompirma-insight.so. Returns true if the thread is in no call of MPI.
@@ -36,11 +35,23 @@ struct gompi_access_runtime {
 	// Passes on what has been gathered, by drain.
 	void (*_Atomic pass_on)(void);
 
-	// Takes what has been gathered by all threads, as groups of words: the place in the program, what the access
-	// does and the number of pieces (kind | pieces << 8), and for each piece its first byte, the length of each
-	// part of it, the distance of those, and how many there are. Returns how many words it has written; 0: there
-	// is no more.
+	// The rank has several threads if this is more than zero: then all memory may become of interest (gather.c).
+	gompi_a32 *_Atomic several;
+
+	// The thread does something atomic with memory that is not of interest, and by that may be ordered with others:
+	// called before a store, and after a load.
+	void (*_Atomic release)(const void *p);
+	void (*_Atomic acquire)(const void *p);
+
+	// Returns true if the thread has gathered something. drain takes that, as groups of words: the place in the
+	// program, what the access does and the number of pieces (kind | pieces << 8), and for each piece its first
+	// byte, the length of each part of it, the distance of those, and how many there are. It returns how many words
+	// it has written; 0: there is no more.
+	bool (*gathered)(void);
 	size_t (*drain)(uint64_t *words, size_t room);
+
+	// Memory is given back: what the thread has gathered of it does not count any longer.
+	void (*forget)(uintptr_t low, uintptr_t high);
 };
 
 extern struct gompi_access_runtime gompi_access_runtime;

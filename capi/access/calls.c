@@ -113,9 +113,17 @@ static void hand_on(void) {
 		now();
 }
 
+static void tell_order(void (*_Atomic *how)(const void *p), const void *p) {
+	void (*now)(const void *p) = gompi_load(how);
+	if (now != NULL)
+		now(p);
+}
+
 static __attribute__((noinline)) void before_store(const void *p, size_t size, void *place) {
-	if (!gompi_access_wanted((uintptr_t)p, size))
+	if (!gompi_access_wanted((uintptr_t)p, size)) {
+		tell_order(&gompi_access_runtime.release, p);
 		return;
+	}
 	gompi_access_note((uintptr_t)p, size, GOMPI_ACCESS_ATOMIC_STORE, place);
 	hand_on();
 }
@@ -129,8 +137,10 @@ static _Thread_local struct {
 } access_found[4] __attribute__((tls_model("initial-exec")));
 
 static __attribute__((noinline)) void after_load(const void *p, size_t size, uint64_t value, void *place) {
-	if (!gompi_access_wanted((uintptr_t)p, size))
+	if (!gompi_access_wanted((uintptr_t)p, size)) {
+		tell_order(&gompi_access_runtime.acquire, p);
 		return;
+	}
 	uint32_t stamp = gompi_load(&gompi_access_runtime.stamp);
 	size_t i = ((uintptr_t)p >> 2) % (sizeof access_found / sizeof *access_found);
 	if (access_found[i].p == p && access_found[i].place == place && access_found[i].value == value &&

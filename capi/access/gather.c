@@ -1,15 +1,20 @@
 // Which accesses are of interest, and how they are kept until the next call of MPI: each place in the program has a run
 // of memory that lies together or has one distance, so that a loop over an array is one piece.
 //
-// A spot is written by its thread alone, without a lock while it goes on (calls.c). Whoever drains all raises the stamp
-// before, so that a thread goes on in no spot that has been drained; what it does in that very moment may be lost.
+// All of it belongs to its thread, which also hands it on: before it calls MPI, and before it is ordered with another
+// thread. A thread that ends without either has what it did since then lost.
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "access/access.h"
 
-enum { CLOSED = 8192 };
+//
+// What a thread does to memory that nothing is known of yet may conflict with an operation that another thread calls
+// later, with nothing between that orders them. So while there are several threads that is kept as well, but only so
+// much of it for each thread, until its next call or until something orders it.
+
+enum { CLOSED = 8192, MOST_OTHER = 1024 };
 
 // Parts of one size at one distance, read or written by one place.
 struct run {
@@ -19,8 +24,8 @@ struct run {
 };
 
 struct gather {
-	atomic_flag busy; // guards what is closed
-	struct gather *next;
+	bool pending; // there may be something
+	int other;    // runs that began where nothing is of interest
 	size_t closed_count;
 	struct gompi_access_spot spots[GOMPI_ACCESS_SPOTS];
 	struct run closed[CLOSED];
@@ -32,12 +37,16 @@ static __attribute__((tls_model("initial-exec"))) _Thread_local struct gather *a
 // The thread is in a function of this file: a signal has come.
 static __attribute__((tls_model("initial-exec"))) _Thread_local bool access_inside;
 
-static _Atomic(struct gather *)
-	gather_all; // of threads that have ended as well: there is one for each thread at a time
+static bool have_gathered(void);
 static size_t drain_gathered(uint64_t *words, size_t room);
+static void forget_gathered(uintptr_t low, uintptr_t high);
 
-__attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_runtime = {
-	.version = GOMPI_ACCESS_VERSION, .stamp = 1, .drain = drain_gathered};
+__attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_runtime = {.version =
+												   GOMPI_ACCESS_VERSION,
+											   .stamp = 1,
+											   .gathered = have_gathered,
+											   .drain = drain_gathered,
+											   .forget = forget_gathered};
 
 // Returns true if one of the ranges has any of the bytes. It or the gap between two is from begin to end.
 static bool in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
@@ -72,20 +81,9 @@ bool gompi_access_wanted(uintptr_t address, size_t size) {
 	return in_ranges(address, address + size, &begin, &end);
 }
 
-static void lock_gather(struct gather *g) {
-	while (gompi_flag_take(&g->busy))
-		gompi_pause();
-}
-
 static struct gather *new_gather(void) {
 	void *at = mmap(NULL, sizeof(struct gather), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return NULL;
-	struct gather *g = at, *first = gompi_load_acquire(&gather_all);
-	do
-		g->next = first;
-	while (!gompi_change_acq_rel(&gather_all, &first, g)); // pairs with the acquire in drain_gathered
-	return g;
+	return at == MAP_FAILED ? NULL : at;
 }
 
 static int by_place(const void *a, const void *b) {
@@ -186,14 +184,24 @@ static bool goes_on(struct gompi_access_spot *s, uintptr_t address, size_t size)
 	return at % s->stride == 0 && at / s->stride >= 0 && at / s->stride < length / s->stride;
 }
 
+// Returns true if the rank has several threads.
+static bool has_several(void) {
+	gompi_a32 *several = gompi_load(&gompi_access_runtime.several);
+	return several != NULL && gompi_load(several) > 0;
+}
+
 // Notes an access in a spot. Returns true if there is no room for more.
 static bool note_in(struct gather *g, uintptr_t address, size_t size, uintptr_t key) {
 	uint32_t stamp = gompi_load(&gompi_access_runtime.stamp);
 	struct gompi_access_spot *s = gompi_access_spot(key);
 	uintptr_t begin, end;
 	bool wanted = in_ranges(address, address + size, &begin, &end), same = s->key == key && s->stamp == stamp;
-	if (wanted && same && goes_on(s, address, size))
+	if (same && (wanted || address - s->floor < s->span) && goes_on(s, address, size))
 		return false;
+	if (!wanted && g->other < MOST_OTHER && has_several()) {
+		wanted = true;
+		g->other++;
+	}
 	bool full = close_spot(g, s);
 	bool odd = size > UINT32_MAX; // of no loop
 	*s = (struct gompi_access_spot){
@@ -209,8 +217,7 @@ static bool note_in(struct gather *g, uintptr_t address, size_t size, uintptr_t 
 	} else {
 		s->next = UINTPTR_MAX;
 	}
-	if (wanted && gompi_load(&gompi_access_runtime.pending) == 0)
-		gompi_store(&gompi_access_runtime.pending, 1);
+	g->pending |= wanted;
 	return full;
 }
 
@@ -223,15 +230,35 @@ void gompi_access_note(uintptr_t address, size_t size, unsigned kind, void *plac
 	bool full = false;
 	if (access_gather == NULL && (access_gather = new_gather()) != NULL)
 		gompi_access_spots = access_gather->spots;
-	if (access_gather != NULL) {
-		lock_gather(access_gather);
+	if (access_gather != NULL)
 		full = note_in(access_gather, address, size, gompi_access_key(place, kind));
-		gompi_flag_give(&access_gather->busy);
-	}
 	access_inside = false;
 	void (*pass_on)(void) = gompi_load(&all->pass_on);
 	if (full && pass_on != NULL)
 		pass_on();
+}
+
+static bool is_within(const struct run *r, uintptr_t low, uintptr_t high) {
+	return low <= r->low && r->low + r->stride * (r->count - 1) + r->size <= high;
+}
+
+static void forget_gathered(uintptr_t low, uintptr_t high) {
+	struct gather *g = access_gather;
+	if (g != NULL && g->pending && !access_inside) {
+		access_inside = true;
+		bool full = false;
+		for (int i = 0; i < GOMPI_ACCESS_SPOTS && !full; i++) {
+			struct gompi_access_spot *s = &g->spots[i];
+			if (s->stride != 0 && low <= s->low && s->low < high)
+				full = close_spot(g, s);
+		}
+		size_t kept = 0;
+		for (size_t i = 0; i < g->closed_count; i++)
+			if (!is_within(&g->closed[i], low, high))
+				g->closed[kept++] = g->closed[i];
+		g->closed_count = kept;
+		access_inside = false;
+	}
 }
 
 // Writes the closed runs of a gather, as many as there is room for, from the last place on.
@@ -258,25 +285,20 @@ static size_t write_groups(struct gather *g, uint64_t *words, size_t room) {
 	return used;
 }
 
+static bool have_gathered(void) { return access_gather != NULL && access_gather->pending && !access_inside; }
+
 static size_t drain_gathered(uint64_t *words, size_t room) {
-	if (access_inside)
+	struct gather *g = access_gather;
+	if (g == NULL || access_inside)
 		return 0;
 	access_inside = true;
-	gompi_store(&gompi_access_runtime.pending, 0);
-	gompi_add(&gompi_access_runtime.stamp, 1);
-	size_t used = 0;
-	// Acquire: pairs with the change in new_gather.
-	for (struct gather *g = gompi_load_acquire(&gather_all); g != NULL && used == 0; g = g->next) {
-		lock_gather(g);
-		bool full = false;
-		for (int i = 0; i < GOMPI_ACCESS_SPOTS && !full; i++)
-			full = close_spot(g, &g->spots[i]);
-		g->closed_count = join_runs(g->closed, g->closed_count);
-		used = write_groups(g, words, room);
-		gompi_flag_give(&g->busy);
-	}
-	if (used > 0)
-		gompi_store(&gompi_access_runtime.pending, 1); // there may be more
+	bool full = false;
+	for (int i = 0; i < GOMPI_ACCESS_SPOTS && !full; i++)
+		full = close_spot(g, &g->spots[i]);
+	g->closed_count = join_runs(g->closed, g->closed_count);
+	size_t used = write_groups(g, words, room);
+	g->pending = used > 0; // there may be more
+	g->other = 0;
 	access_inside = false;
 	return used;
 }

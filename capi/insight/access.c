@@ -13,6 +13,7 @@
 
 #include "access/access.h"
 #include "insight/ask.h"
+#include "insight/threads.h"
 
 // What calls have to do with it.
 enum {
@@ -65,6 +66,9 @@ static void hand_gathered(void) {
 	gompi_insight_end(t);
 }
 
+static void release_address(const void *p) { gompi_threads_release((uintptr_t)p); }
+static void acquire_address(const void *p) { gompi_threads_acquire((uintptr_t)p); }
+
 static bool own_outside(void) { return gompi_insight_self.open || gompi_insight_self.frame == 0; }
 
 static void classify(void) {
@@ -114,7 +118,22 @@ static void find_accesses(void) {
 	classify();
 	gompi_store(&r->outside, own_outside);
 	gompi_store(&r->pass_on, hand_gathered);
+	gompi_store(&r->several, &gompi_threads_several);
+	gompi_store(&r->release, release_address);
+	gompi_store(&r->acquire, acquire_address);
 	gompi_store_release(&access_runtime, r); // pairs with the acquire in pass_gathered
+}
+
+// Notes which memory a record of accesses is about.
+static void note_pieces(struct gompi_insight_thread *t) {
+	if (gompi_load(&gompi_threads_several) == 0)
+		return;
+	for (size_t i = GOMPI_INSIGHT_HEAD_WORDS; i < t->used;) {
+		size_t next = i + 2 + 4 * (t->words[i + 1] >> 8);
+		for (i += 2; i < next; i += 4)
+			gompi_threads_note_memory(t->words[i],
+						  t->words[i + 1] + t->words[i + 2] * (t->words[i + 3] - 1));
+	}
 }
 
 static void pass_gathered(struct gompi_insight_thread *t) {
@@ -122,7 +141,8 @@ static void pass_gathered(struct gompi_insight_thread *t) {
 	if (__builtin_expect(r == NULL, 1))
 		return;
 	gompi_add(&r->stamp, 1);
-	while (gompi_load(&r->pending)) {
+	while (r->gathered()) {
+		gompi_threads_work(t);
 		enum { HEAD = GOMPI_INSIGHT_HEAD_WORDS };
 		size_t n = r->drain(t->words + HEAD, GOMPI_INSIGHT_MAX_RECORD - HEAD);
 		if (n == 0)
@@ -136,8 +156,20 @@ static void pass_gathered(struct gompi_insight_thread *t) {
 		for (size_t i = HEAD; i < t->used; i += 2 + 4 * (t->words[i + 1] >> 8))
 			if (t->words[i] - t->low >= t->size)
 				gompi_insight_object_of(t, t->words[i]);
+		note_pieces(t);
 		gompi_insight_write_words(t);
 	}
+}
+
+static void before_call(struct gompi_insight_thread *t) {
+	gompi_threads_work(t);
+	pass_gathered(t);
+}
+
+static void forget_memory(uintptr_t low, uintptr_t high) {
+	struct gompi_access_runtime *r = gompi_load_acquire(&access_runtime); // as in pass_gathered
+	if (r != NULL)
+		r->forget(low, high);
 }
 
 static struct watched *window_at(uint64_t win, bool make) {
@@ -358,9 +390,15 @@ static bool learn_end(int what, const uint64_t *in) {
 	}
 }
 
+enum { MOST_WORDS = 40 };
 static void learn_from(struct gompi_insight_thread *t) {
 	uint32_t number = t->words[0] & 0xffff;
-	if (number >= GOMPI_INSIGHT_FUNCTIONS || t->words[5] != MPI_SUCCESS || t->words[3] == 0)
+	if (number >= GOMPI_INSIGHT_FUNCTIONS || t->words[3] == 0)
+		return;
+	for (uint32_t i = GOMPI_INSIGHT_HEAD_WORDS;
+	     gompi_load(&gompi_threads_several) > 0 && i < t->used && i < MOST_WORDS; i++)
+		gompi_threads_note_memory(t->words[i], 1); // whatever it is: some are addresses of buffers
+	if (t->words[5] != MPI_SUCCESS)
 		return;
 	if (gompi_load(&access_runtime) == NULL) {
 		static const char make[] = "MPI_Win_";
@@ -383,6 +421,9 @@ static void learn_from(struct gompi_insight_thread *t) {
 }
 
 __attribute__((constructor)) static void take_part(void) {
-	gompi_insight_own =
-		(struct gompi_insight_own){.find = find_accesses, .pass_on = pass_gathered, .learn = learn_from};
+	gompi_insight_own = (struct gompi_insight_own){.find = find_accesses,
+						       .pass_on = before_call,
+						       .hand_on = pass_gathered,
+						       .learn = learn_from,
+						       .forget = forget_memory};
 }

@@ -3,6 +3,7 @@
 // nothing of MPI and so takes nothing.
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,9 +90,9 @@ struct gompi_insight_own gompi_insight_own;
 struct gompi_insight_job *gompi_insight_job;
 bool gompi_insight_alone;
 
-static pthread_once_t insight_once = PTHREAD_ONCE_INIT;
-static pthread_key_t insight_key;  // gives a thread's record back
-static gompi_a32 insight_attached; // this process has its part
+static gompi_a32 insight_claimed; // 1: somebody is at it, 2: it has been done
+static pthread_key_t insight_key; // gives a thread's record back
+gompi_a32 gompi_insight_attached;
 
 // Returns a number of the environment, or -1.
 static long number_of(const char *name) {
@@ -170,7 +171,7 @@ __attribute__((constructor)) static void map_job(void) {
 // A forked process is not the rank.
 static void forked(void) {
 	gompi_insight_part = NULL;
-	gompi_store(&insight_attached, 0);
+	gompi_store(&gompi_insight_attached, 0);
 	gompi_insight_self.open = false;
 	gompi_insight_self.mode = 0;
 	gompi_insight_self.slot = NULL;
@@ -216,7 +217,18 @@ static void claim_rank(void) {
 	pthread_atfork(NULL, NULL, forked);
 	if (gompi_insight_own.find != NULL)
 		gompi_insight_own.find();
-	gompi_store_release(&insight_attached, 1); // pairs with the acquire in gompi_insight_enter
+	gompi_store_release(&gompi_insight_attached, 1); // pairs with the acquire in gompi_insight_enter
+}
+
+// The C library's function for it is one that this library stands before.
+static void claim_once(void) {
+	uint32_t nobody = 0;
+	if (gompi_change_once(&insight_claimed, &nobody, 1)) {
+		claim_rank();
+		gompi_store_release(&insight_claimed, 2);
+	}
+	while (gompi_load_acquire(&insight_claimed) != 2) // pairs with the release above
+		sched_yield();
 }
 
 // Returns true if a thread has left the wrapper that it was in by longjmp, as an error handler may. Then its frame is
@@ -232,10 +244,12 @@ static bool has_left(const struct gompi_insight_thread *t, uintptr_t frame) {
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 	if (t->frame != 0)
 		return t->words != NULL && t->mode != 0 && has_left(t, frame);
-	pthread_once(&insight_once, claim_rank);
-	if (!gompi_load_acquire(&insight_attached)) // pairs with the release in claim_rank
+	t->frame = frame; // from here on it is within
+	claim_once();
+	if (!gompi_load_acquire(&gompi_insight_attached)) { // pairs with the release in claim_rank
+		t->frame = 0;
 		return false;
-	t->frame = frame;
+	}
 	t->number = gompi_add(&gompi_insight_part->threads, 1);
 	t->mode = gompi_insight_job->mode;
 	void *words = mmap(NULL, GOMPI_INSIGHT_MAX_RECORD * 8, PROT_READ | PROT_WRITE,

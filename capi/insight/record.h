@@ -194,8 +194,10 @@ static inline bool gompi_insight_asks(const struct gompi_insight_thread *t) {
 // a call knows no more of it.
 struct gompi_insight_own {
 	void (*find)(void);                              // finds libgompirma-access.so
-	void (*pass_on)(struct gompi_insight_thread *t); // what that has gathered
+	void (*pass_on)(struct gompi_insight_thread *t); // before a call: what that has gathered of the thread
+	void (*hand_on)(struct gompi_insight_thread *t); // the same at other times
 	void (*learn)(struct gompi_insight_thread *t);   // from a record, which memory is of interest
+	void (*forget)(uintptr_t low, uintptr_t high);   // what has been gathered of memory that is given back
 };
 extern struct gompi_insight_own gompi_insight_own; // attach.c
 
@@ -231,7 +233,8 @@ void gompi_insight_object_of(struct gompi_insight_thread *t, uintptr_t address);
 // The part of this process' rank, and the job; NULL: nobody reads.
 extern struct gompi_insight_part *gompi_insight_part;
 extern struct gompi_insight_job *gompi_insight_job;
-extern bool gompi_insight_alone; // this process counts without gompirun
+extern gompi_a32 gompi_insight_attached; // this process has its part
+extern bool gompi_insight_alone;         // this process counts without gompirun
 
 int64_t gompi_insight_now(int clock);
 

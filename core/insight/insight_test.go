@@ -153,7 +153,9 @@ func TestNoRecord(t *testing.T) {
 		{record(t, "MPI_Comm_rank", 0, 7, head(Given, 1), 0, 1),
 			"MPI_Comm_rank: a record has 1 words more than the function"},
 		{[]uint64{ownAccesses | 9<<32, 0, 0, 0, 0, 0, 1, 1 << 8, 0}, errShort.Error()},
-		{[]uint64{0xfffe | 6<<32, 0, 0, 0, 0, 0}, "a record is of function 65534, which does not exist"},
+		{[]uint64{orderEvents | 7<<32, 0, 0, 0, 0, 0, Release}, errShort.Error()},
+		{[]uint64{orderEvents | 8<<32, 0, 0, 0, 0, 0, Free + 1, 1}, errShort.Error()},
+		{[]uint64{0xfffd | 6<<32, 0, 0, 0, 0, 0}, "a record is of function 65533, which does not exist"},
 		{[]uint64{7 << 32, 0, 0, 0, 0, 0}, errShort.Error()},
 	} {
 		var r Record

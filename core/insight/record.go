@@ -23,6 +23,7 @@ type Record struct {
 	Inputs    []Value       // in the order of Plan
 	Outputs   []Value       // in the order of Plan; none in a record of the entry
 	Accesses  []Access      // what the program itself has done: then it is no call, and Function is nil
+	Events    []Event       // what orders the thread: neither is this a call
 	words     []uint64      // that it was made of
 }
 
@@ -142,11 +143,15 @@ func (r *Record) Decode(words []uint64) error {
 		return errShort
 	}
 	number, flags := int(words[0]&0xffff), words[0]>>16&0xffff
-	if number == ownAccesses {
+	if number == ownAccesses || number == orderEvents {
 		*r = Record{Number: number, Thread: int(words[1]), Start: time.Duration(words[2]),
 			End: time.Duration(words[3]), Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], words: words}
 		var err error
-		r.Accesses, err = own(words[HeadWords:])
+		if number == ownAccesses {
+			r.Accesses, err = own(words[HeadWords:])
+		} else {
+			r.Events, err = events(words[HeadWords:])
+		}
 		return err
 	}
 	if number >= len(abi.Functions()) {

@@ -1,12 +1,12 @@
 // Package check finds accesses to memory that MPI calls conflicting or erroneous and that nothing orders, in what the
 // ranks of a job have called (MPI-5.0 12.3, 12.7).
 //
-// Every rank has a clock, which counts its calls and knows how much of each other rank's history it comes after: by
-// messages, collectives and the synchronization of windows. Every access, of an operation at its target, of it with the
-// origin's buffer, and of other calls with theirs, lies in the space of the rank whose memory it is, from when it may
-// begin until it has surely ended. A new access conflicts with one of that space that touches the same bytes, of which
-// one writes, if it does not come after that one's end; time plays no part. Calls must come in an order in which causes
-// are before effects (insight.Order).
+// Every thread of a rank has a clock, which counts its calls and knows how much of each other one's history it comes
+// after: by messages, collectives and the synchronization of windows, and within a rank by what orders threads. Every
+// access, of an operation at its target, of it with the origin's buffer, and of other calls with theirs, lies in the
+// space of the rank whose memory it is, from when it may begin until it has surely ended. A new access conflicts with
+// one of that space that touches the same bytes, of which one writes, if it does not come after that one's end; time
+// plays no part. Calls must come in an order in which causes are before effects (insight.Order).
 //
 // What is not known is taken for ordered, so that nothing is found that is not there: collectives over neighbours
 // synchronize all members here, and whoever reads what accumulates have written comes after those.
@@ -31,19 +31,21 @@ type Checker struct {
 	known    map[findingKey]*Finding
 	places   map[insight.Place]int // that findings are about, numbered from 1
 	windows  int
-	calls    int // since the last look for what can be forgotten
+	calls    int // and other records since the last look for what can be forgotten
 	news     []*Finding
 	follow   func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
 	answers  bool        // it is asked which calls were the later ones of conflicts (Answers)
 	broken   bool        // records were lost: nothing is known any longer of what several ranks do together
 	event    event       // the record that is looked at
 	operates call        // of an operation on a window, of which nothing is kept when it has returned
+	strands  int         // how many have numbers
 }
 
 // rank is what is known of one.
 type rank struct {
 	number   int
-	clock    vector
+	clock    vector // of the strand that the record at hand is of
+	threads         // that it has
 	space    *space
 	comms    map[uint64]*comm
 	idups    []idup
@@ -103,7 +105,7 @@ type site struct {
 
 // New returns a checker of a job with so many ranks. place finds out where in the program a rank has called from.
 func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
-	c := &Checker{comms: map[commKey]*comm{}, place: place, known: map[findingKey]*Finding{},
+	c := &Checker{strands: ranks, comms: map[commKey]*comm{}, place: place, known: map[findingKey]*Finding{},
 		places: map[insight.Place]int{}}
 	everybody := make([]int, ranks)
 	for i := range everybody {
@@ -112,10 +114,12 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 	world := &comm{name: "MPI_COMM_WORLD", members: everybody, counts: map[int]int{}}
 	for i := range ranks {
 		self := &comm{name: "MPI_COMM_SELF", members: []int{i}, counts: map[int]int{}}
+		first := &strand{number: i}
 		c.ranks = append(c.ranks, &rank{number: i, clock: make(vector, ranks), space: newSpace(),
-			comms: map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
-			made:  map[string]int{},
-			types: map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
+			threads: threads{first: first, running: first},
+			comms:   map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
+			made:    map[string]int{},
+			types:   map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
 			requests: map[uint64][]*request{},
 			infos:    map[uint64]map[string]string{}, live: map[object]*site{}, freed: map[object]*site{},
 			entered: map[int]*call{}})
@@ -126,8 +130,14 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 // Record takes the next record of a rank.
 func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
+	k.turn(r.Thread)
 	if r.Function == nil {
-		c.own(k, r)
+		if len(r.Events) > 0 {
+			c.orders(k, r)
+		} else {
+			c.own(k, r)
+		}
+		c.counts()
 		return
 	}
 	e := &c.event
@@ -163,6 +173,11 @@ func (c *Checker) Record(number int, r *insight.Record) {
 		c.follow(c.tellCall(k, e))
 		return
 	}
+	c.counts()
+}
+
+// counts looks every so often for what can be forgotten.
+func (c *Checker) counts() {
 	if c.calls++; c.calls >= 4096 {
 		c.calls = 0
 		c.forget()
@@ -176,12 +191,15 @@ func (c *Checker) forget() {
 		if k.ended {
 			continue
 		}
-		if all == nil {
-			all = k.clock.clone()
-		}
-		for i, n := range k.clock {
-			all[i] = min(all[i], n)
-		}
+		k.clocks(func(v vector) {
+			if all == nil {
+				all = v.clone()
+			}
+			all = all[:min(len(all), len(v))]
+			for i := range all {
+				all[i] = min(all[i], v[i])
+			}
+		})
 	}
 	if all == nil {
 		return
@@ -205,10 +223,10 @@ func (c *Checker) placeOf(s *site) int {
 	return c.places[p]
 }
 
-// tick counts a call of the rank. Who only follows has no clocks.
+// tick counts a call of the strand. Who only follows has no clocks.
 func (k *rank) tick() {
 	if len(k.clock) > 0 {
-		k.clock[k.number]++
+		k.clock[k.running.number]++
 	}
 }
 
@@ -216,7 +234,7 @@ func (k *rank) now() moment {
 	if len(k.clock) == 0 {
 		return moment{}
 	}
-	return moment{k.number, k.clock[k.number]}
+	return moment{k.running.number, k.clock[k.running.number]}
 }
 
 func newCall(k *rank) *call { return &call{now: k.now(), about: unknown} }

@@ -2,22 +2,31 @@ package check
 
 import "slices"
 
-// vector says how much of each rank's history something comes after: its events up to a number.
+// vector says how much of each strand's history something comes after: its events up to a number; of those that it has
+// no number for, none. The first strand of each rank has the rank's number.
 type vector []uint32
 
-func (v vector) join(w vector) {
+func (v *vector) join(w vector) {
+	v.grow(len(w))
 	for i, n := range w {
-		v[i] = max(v[i], n)
+		(*v)[i] = max((*v)[i], n)
+	}
+}
+
+// grow has v know of at least n strands.
+func (v *vector) grow(n int) {
+	if n > len(*v) {
+		*v = append(*v, make(vector, n-len(*v))...)
 	}
 }
 
 func (v vector) clone() vector { return slices.Clone(v) }
 
-// moment is an event of a rank.
+// moment is an event of a strand.
 type moment struct {
-	rank int
-	at   uint32
+	strand int
+	at     uint32
 }
 
 // before reports whether the event comes before what v is the time of.
-func (m moment) before(v vector) bool { return v[m.rank] >= m.at }
+func (m moment) before(v vector) bool { return m.strand < len(v) && v[m.strand] >= m.at }

@@ -274,6 +274,9 @@ func advice(x, y *access) string {
 		return "accumulates are atomic to each other with one predefined datatype only"
 	case x.kind == updates && y.kind == updates:
 		return "accumulates at one place at one time need one operation, or MPI_NO_OP"
+	case x.site.rank == y.site.rank && x.site.thread != y.site.thread && x.over:
+		return "nothing orders the two threads between the end of the first and the second: " +
+			"a mutex, a barrier, a join"
 	case x.site.rank == y.site.rank && (x.win == nil || y.win == nil):
 		return "the buffer is in use until the operation is complete at the origin: " +
 			"by a flush, the end of the epoch, or its request"
@@ -323,8 +326,16 @@ func (f *Finding) String() string {
 }
 
 func (f *Finding) writePlaces(b *strings.Builder) {
+	threads := false // of one rank
 	for _, p := range f.Places {
-		fmt.Fprintf(b, "    rank %d: %s", p.Rank, p.Call)
+		threads = threads || p.Rank == f.Places[0].Rank && p.Thread != f.Places[0].Thread
+	}
+	for _, p := range f.Places {
+		fmt.Fprintf(b, "    rank %d", p.Rank)
+		if threads {
+			fmt.Fprintf(b, ", thread %d", p.Thread)
+		}
+		fmt.Fprintf(b, ": %s", p.Call)
 		if p.Detail != "" {
 			fmt.Fprintf(b, " (%s)", p.Detail)
 		}

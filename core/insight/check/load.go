@@ -4,7 +4,7 @@ import "gompirma/core/insight"
 
 // own takes what the program itself has done with memory since its last call.
 func (c *Checker) own(k *rank, r *insight.Record) {
-	k.clock[k.number]++
+	k.tick()
 	for i := range r.Accesses {
 		x := &r.Accesses[i]
 		a := access{site: &site{rank: k.number, thread: r.Thread, address: x.Place, name: ownKinds[x.Kind&3]},

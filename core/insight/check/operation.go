@@ -15,6 +15,7 @@ type operation struct {
 	turn      int // which access epoch of start and complete it is of, else -1
 	reads     bool
 	start     vector    // what it comes after at the target
+	began     moment    // when it was called
 	there     *access   // at the target, nil: no bytes
 	here      []*access // with the origin's buffers
 	fetched   bool      // it has seen the updates of others
@@ -110,7 +111,8 @@ func (c *Checker) operation(k *rank, e *event) {
 		}
 		return
 	}
-	o := &operation{window: w, origin: k.number, target: target, turn: -1, start: k.clock.clone()}
+	o := &operation{window: w, origin: k.number, target: target, turn: -1, start: k.clock.clone(),
+		began: k.now()}
 	word := func(name string) uint64 { return e.In(name).Uint() }
 	count, datatype := word("target_count"), word("target_datatype")
 	single := base == "Fetch_and_op" || base == "Compare_and_swap"

@@ -103,7 +103,7 @@ const (
 // lastKey names accesses of which only the latest counts once they have ended: whatever conflicts with one that has
 // ended before conflicts with it.
 type lastKey struct {
-	rank    int
+	strand  int // in which it ended: what conflicts with an access may come after an earlier one of another strand
 	address uint64
 	what    kind
 	op      uint64
@@ -114,7 +114,7 @@ type lastKey struct {
 }
 
 func (a *access) key() lastKey {
-	return lastKey{a.site.rank, a.site.address, a.kind, a.op, a.win, span{a.low(), a.high()}, len(a.spans),
+	return lastKey{a.end.strand, a.site.address, a.kind, a.op, a.win, span{a.low(), a.high()}, len(a.spans),
 		a.release != nil}
 }
 
@@ -183,6 +183,23 @@ func (s *space) ended(a *access) {
 		s.remove(old)
 	}
 	s.last[key] = a
+}
+
+// free takes away what has been done with memory that is given back, but for what has been done with it as a window's:
+// who gets it next is ordered behind that by who gives it.
+func (s *space) free(memory span) {
+	var gone []*access
+	s.each(&access{spans: []span{memory}}, func(a *access) {
+		if a.over && a.win == nil && memory.low <= a.low() && a.high() <= memory.high {
+			gone = append(gone, a)
+		}
+	})
+	for _, a := range gone {
+		s.remove(a)
+		if key := a.key(); s.last[key] == a {
+			delete(s.last, key)
+		}
+	}
 }
 
 // forget takes away what is ordered before all that can follow: every rank comes after it.

@@ -162,10 +162,10 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 		if e.name == "MPI_Win_fence" {
 			c.fenceAsserts(k, e, w)
 		}
-		for _, o := range w.open[k.number] {
+		w.take(k, func(o *operation) bool {
 			c.done(o, e.call.now)
-		}
-		delete(w.open, k.number)
+			return true
+		})
 	case "MPI_Win_post":
 		c.posted(k, e, w)
 	case "MPI_Win_complete":
@@ -182,7 +182,7 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 				to = &state.exclusive
 			}
 			if *to == nil {
-				*to = make(vector, len(k.clock))
+				*to = k.clock.clone()
 			}
 			to.join(k.clock)
 			for _, x := range state.epochs {
@@ -208,12 +208,21 @@ func (w *window) completes(k *rank, s *site) {
 		}
 	}
 	delete(w.started, k.number)
-	for _, o := range w.open[k.number] {
+	w.take(k, func(o *operation) bool {
 		if x := w.exposureOf(k.number, o.target, o.turn); x != nil {
 			x.done = append(x.done, o)
 		}
 		o.completed = true
-	}
+		return false
+	})
+}
+
+// take calls use with the operations of a rank that are under way and come before its call: those of other threads need
+// not have been called yet, and then it is no end of them. What use returns true of is under way no longer.
+func (w *window) take(k *rank, use func(*operation) bool) {
+	w.open[k.number] = slices.DeleteFunc(w.open[k.number], func(o *operation) bool {
+		return o.began.before(k.clock) && use(o)
+	})
 }
 
 // posted begins an exposure epoch.
@@ -359,10 +368,10 @@ func (w *window) locked(k *rank, target int, exclusive, unchecked bool) {
 
 // completed ends the operations of an access epoch at the origin; at their targets they end with the exposure epoch.
 func (w *window) completed(c *Checker, k *rank) {
-	for _, o := range w.open[k.number] {
+	w.take(k, func(o *operation) bool {
 		c.doneHere(o, k.now())
-	}
-	delete(w.open, k.number)
+		return true
+	})
 }
 
 // waited ends the oldest exposure epoch of a target.
@@ -384,7 +393,7 @@ func (c *Checker) waited(k *rank, w *window) {
 
 // flushed ends operations to a target; only here, if they are not complete there.
 func (c *Checker) flushed(k *rank, w *window, target int, everywhere, there bool, at moment) {
-	w.open[k.number] = slices.DeleteFunc(w.open[k.number], func(o *operation) bool {
+	w.take(k, func(o *operation) bool {
 		if !everywhere && o.target != target {
 			return false
 		}

@@ -1,0 +1,459 @@
+// What gcc makes of OpenMP: functions of libgomp that have several threads do something, and order them. libgomp
+// keeps its threads for the next region, so what a thread does in one is entered and left, and nothing is known of
+// the threads themselves. Other libraries of OpenMP have other functions, and their threads are not seen.
+
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "insight/threads.h"
+
+#define CALLED __attribute__((visibility("default")))
+
+// Threads that do something together.
+struct openmp_team {
+	char tasks, depend, ordered, barrier[2], end; // objects: their addresses
+};
+
+// What a region's threads begin with. What is first there libgomp looks at in some cases.
+struct openmp_region {
+	void *first;
+	void (*body)(void *);
+	void *data;
+	struct openmp_team *team;
+	struct gompi_threads_self *master;
+	struct gompi_threads_fork fork;
+};
+
+// What a thread is in.
+struct openmp_place {
+	struct openmp_team *team;
+	unsigned barriers; // how many it has come to
+	uint64_t task;     // an object that those tasks release that it has made
+	bool final;        // tasks that it makes it does itself, at once
+	char *frame;       // of the function that does what it is in
+};
+static __attribute__((tls_model("initial-exec"))) _Thread_local struct openmp_place openmp_self;
+
+// What a part of a loop or a task had on the stack the next one has again, and nothing orders the two.
+enum { STACK = 1 << 18 };
+static void give_stack_back(void) {
+	char *here = __builtin_frame_address(0), *frame = openmp_self.frame;
+	if (frame != NULL && frame >= here && frame - here < STACK && gompi_threads_share_memory())
+		gompi_threads_free((uintptr_t)here - STACK, frame - here + STACK);
+}
+
+static void openmp_release(const void *object) {
+	if (gompi_threads_watched())
+		gompi_threads_release((uintptr_t)object);
+}
+
+static void openmp_acquire(const void *object) {
+	if (gompi_threads_watched())
+		gompi_threads_acquire((uintptr_t)object);
+}
+
+// A thread's part of a region.
+static void run_part(void *region) {
+	struct openmp_region *r = region;
+	struct openmp_place outer = openmp_self;
+	bool seen = gompi_threads_self.seen, other = &gompi_threads_self != r->master;
+	openmp_self = (struct openmp_place){
+		.team = r->team, .task = gompi_threads_new_object(), .frame = __builtin_frame_address(0)};
+	if (other) {
+		gompi_threads_self.seen = true;
+		gompi_threads_enter(&r->fork, false);
+	}
+	r->body(r->data);
+	gompi_threads_end_parts();
+	if (other) {
+		gompi_threads_leave((uintptr_t)&r->team->end);
+		gompi_threads_self.seen = seen;
+	}
+	openmp_self = outer;
+}
+
+static bool begin_region(struct openmp_region *r, struct openmp_team *team, void (*body)(void *), void *data,
+			 void *const *first) {
+	if (!gompi_threads_begin())
+		return false;
+	r->first = first != NULL ? *first : NULL;
+	r->body = body;
+	r->data = data;
+	r->team = team;
+	r->master = &gompi_threads_self;
+	gompi_add(&gompi_threads_several, 1);
+	if (openmp_self.team == NULL)
+		gompi_threads_begin_region(&r->fork);
+	else
+		gompi_threads_fork(&r->fork, (uintptr_t)team);
+	return true;
+}
+
+static void end_region(struct openmp_region *r) {
+	gompi_sub(&gompi_threads_several, 1);
+	if (openmp_self.team == NULL) {
+		gompi_threads_end_region((uintptr_t)&r->team->end);
+	} else {
+		openmp_acquire(&r->team->end);
+		gompi_threads_drop(r->fork.object);
+	}
+	openmp_acquire(&r->team->tasks);
+}
+
+// Calls a function that has a body done by several threads, which are together again when it returns.
+#define REGION(name, first, parameters, ...)                             \
+	CALLED void name parameters {                                    \
+		struct openmp_team team;                                 \
+		struct openmp_region r;                                  \
+		if (!begin_region(&r, &team, body, data, first)) {       \
+			GOMPI_REAL(name, NULL)(body, data, __VA_ARGS__); \
+			return;                                          \
+		}                                                        \
+		GOMPI_REAL(name, NULL)(run_part, &r, __VA_ARGS__);       \
+		end_region(&r);                                          \
+	}
+#define BODY void (*body)(void *), void *data, unsigned threads
+#define LOOP BODY, long start, long end, long step
+REGION(GOMP_parallel, NULL, (BODY, unsigned flags), threads, flags)
+REGION(GOMP_parallel_sections, NULL, (BODY, unsigned count, unsigned flags), threads, count, flags)
+REGION(GOMP_parallel_loop_static, NULL, (LOOP, long chunk, unsigned flags), threads, start, end, step, chunk, flags)
+REGION(GOMP_parallel_loop_dynamic, NULL, (LOOP, long chunk, unsigned flags), threads, start, end, step, chunk, flags)
+REGION(GOMP_parallel_loop_guided, NULL, (LOOP, long chunk, unsigned flags), threads, start, end, step, chunk, flags)
+REGION(GOMP_parallel_loop_nonmonotonic_dynamic, NULL, (LOOP, long chunk, unsigned flags), threads, start, end, step,
+       chunk, flags)
+REGION(GOMP_parallel_loop_nonmonotonic_guided, NULL, (LOOP, long chunk, unsigned flags), threads, start, end, step,
+       chunk, flags)
+REGION(GOMP_parallel_loop_runtime, NULL, (LOOP, unsigned flags), threads, start, end, step, flags)
+REGION(GOMP_parallel_loop_nonmonotonic_runtime, NULL, (LOOP, unsigned flags), threads, start, end, step, flags)
+REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime, NULL, (LOOP, unsigned flags), threads, start, end, step, flags)
+
+CALLED unsigned GOMP_parallel_reductions(BODY, unsigned flags) {
+	struct openmp_team team;
+	struct openmp_region r;
+	if (!begin_region(&r, &team, body, data, data))
+		return GOMPI_REAL(GOMP_parallel_reductions, NULL)(body, data, threads, flags);
+	unsigned n = GOMPI_REAL(GOMP_parallel_reductions, NULL)(run_part, &r, threads, flags);
+	end_region(&r);
+	return n;
+}
+
+// A barrier, in which tasks may be done. Its objects take turns: a thread that is at the next one already is not before
+// one that has not left this.
+static char *come_to_barrier(void) {
+	struct openmp_place *p = &openmp_self;
+	gompi_threads_end_parts();
+	if (p->team == NULL)
+		return NULL;
+	char *object = &p->team->barrier[p->barriers % 2];
+	openmp_release(object);
+	return object;
+}
+
+static void leave_barrier(char *object) {
+	if (object == NULL)
+		return;
+	openmp_self.barriers++;
+	openmp_acquire(object);
+	openmp_acquire(&openmp_self.team->tasks);
+}
+
+#define BARRIER(name, parameters, ...)               \
+	CALLED void name parameters {                \
+		char *object = come_to_barrier();    \
+		GOMPI_REAL(name, NULL)(__VA_ARGS__); \
+		leave_barrier(object);               \
+	}
+#define BARRIER_CANCEL(name)                               \
+	CALLED bool name(void) {                           \
+		char *object = come_to_barrier();          \
+		bool cancelled = GOMPI_REAL(name, NULL)(); \
+		leave_barrier(object);                     \
+		return cancelled;                          \
+	}
+BARRIER(GOMP_barrier, (void))
+BARRIER(GOMP_loop_end, (void))
+BARRIER(GOMP_sections_end, (void))
+BARRIER(GOMP_workshare_task_reduction_unregister, (bool cancelled), cancelled)
+BARRIER(GOMP_single_copy_end, (void *data), data)
+BARRIER_CANCEL(GOMP_barrier_cancel)
+BARRIER_CANCEL(GOMP_loop_end_cancel)
+BARRIER_CANCEL(GOMP_sections_end_cancel)
+
+// All but the first come to the barrier here, in which they get what that has made.
+CALLED void *GOMP_single_copy_start(void) {
+	char *object = come_to_barrier();
+	void *data = GOMPI_REAL(GOMP_single_copy_start, NULL)();
+	if (data != NULL)
+		leave_barrier(object);
+	return data;
+}
+
+// Steps of a loop, or sections, that come to whichever thread is free.
+static bool part_if(bool more) {
+	if (openmp_self.team != NULL) {
+		bool parts = gompi_threads_self.parted;
+		gompi_threads_next_part(more);
+		if (parts)
+			give_stack_back();
+	}
+	return more;
+}
+
+#define PART(name, parameters, ...) \
+	CALLED bool name parameters { return part_if(GOMPI_REAL(name, NULL)(__VA_ARGS__)); }
+#define PARTS(name)                                                                                                \
+	PART(GOMP_loop_##name##_start, (long start, long end, long step, long chunk, long *from, long *to), start, \
+	     end, step, chunk, from, to)                                                                           \
+	LATER_PARTS(name)
+#define PARTS_RUNTIME(name)                                                                                       \
+	PART(GOMP_loop_##name##_start, (long start, long end, long step, long *from, long *to), start, end, step, \
+	     from, to)                                                                                            \
+	LATER_PARTS(name)
+#define LATER_PARTS(name)                                               \
+	PART(GOMP_loop_##name##_next, (long *from, long *to), from, to) \
+	PART(GOMP_loop_ull_##name##_next, (unsigned long long *from, unsigned long long *to), from, to)
+#define ULL bool up, unsigned long long start, unsigned long long end, unsigned long long step
+#define ULL_PARTS(name)                                                                                               \
+	PART(GOMP_loop_ull_##name##_start,                                                                            \
+	     (ULL, unsigned long long chunk, unsigned long long *from, unsigned long long *to), up, start, end, step, \
+	     chunk, from, to)
+#define ULL_PARTS_RUNTIME(name)                                                                                     \
+	PART(GOMP_loop_ull_##name##_start, (ULL, unsigned long long *from, unsigned long long *to), up, start, end, \
+	     step, from, to)
+PARTS(dynamic)
+PARTS(guided)
+PARTS(nonmonotonic_dynamic)
+PARTS(nonmonotonic_guided)
+PARTS_RUNTIME(runtime)
+PARTS_RUNTIME(nonmonotonic_runtime)
+PARTS_RUNTIME(maybe_nonmonotonic_runtime)
+ULL_PARTS(dynamic)
+ULL_PARTS(guided)
+ULL_PARTS(nonmonotonic_dynamic)
+ULL_PARTS(nonmonotonic_guided)
+ULL_PARTS_RUNTIME(runtime)
+ULL_PARTS_RUNTIME(nonmonotonic_runtime)
+ULL_PARTS_RUNTIME(maybe_nonmonotonic_runtime)
+
+static unsigned section_if(unsigned section) {
+	part_if(section != 0);
+	return section;
+}
+CALLED unsigned GOMP_sections_start(unsigned count) { return section_if(GOMPI_REAL(GOMP_sections_start, NULL)(count)); }
+CALLED unsigned GOMP_sections_next(void) { return section_if(GOMPI_REAL(GOMP_sections_next, NULL)()); }
+
+#define ENDS_PARTS(name)                   \
+	CALLED void name(void) {           \
+		gompi_threads_end_parts(); \
+		GOMPI_REAL(name, NULL)();  \
+	}
+ENDS_PARTS(GOMP_loop_end_nowait)
+ENDS_PARTS(GOMP_sections_end_nowait)
+
+#define TAKES(name, version, object, parameters, ...)   \
+	CALLED void name parameters {                   \
+		GOMPI_REAL(name, version)(__VA_ARGS__); \
+		openmp_acquire(object);                 \
+	}
+#define GIVES(name, version, object, parameters, ...)   \
+	CALLED void name parameters {                   \
+		openmp_release(object);                 \
+		GOMPI_REAL(name, version)(__VA_ARGS__); \
+	}
+#define TRIES(name, version, object, parameters, ...)             \
+	CALLED int name parameters {                              \
+		int got = GOMPI_REAL(name, version)(__VA_ARGS__); \
+		if (got)                                          \
+			openmp_acquire(object);                   \
+		return got;                                       \
+	}
+static const char openmp_critical, openmp_atomic;
+TAKES(GOMP_critical_start, NULL, &openmp_critical, (void))
+GIVES(GOMP_critical_end, NULL, &openmp_critical, (void))
+TAKES(GOMP_critical_name_start, NULL, name, (void **name), name)
+GIVES(GOMP_critical_name_end, NULL, name, (void **name), name)
+TAKES(GOMP_atomic_start, NULL, &openmp_atomic, (void))
+GIVES(GOMP_atomic_end, NULL, &openmp_atomic, (void))
+
+#define LOCKS "OMP_3.0" // there were others before
+#define LOCK(_)                                                        \
+	TAKES(omp_set_lock##_, LOCKS, lock, (void *lock), lock)        \
+	GIVES(omp_unset_lock##_, LOCKS, lock, (void *lock), lock)      \
+	TRIES(omp_test_lock##_, LOCKS, lock, (void *lock), lock)       \
+	TAKES(omp_set_nest_lock##_, LOCKS, lock, (void *lock), lock)   \
+	GIVES(omp_unset_nest_lock##_, LOCKS, lock, (void *lock), lock) \
+	TRIES(omp_test_nest_lock##_, LOCKS, lock, (void *lock), lock)
+LOCK()
+LOCK(_) // of Fortran
+
+// Parts of loops that come in the order of the loop.
+static const char *openmp_ordered(void) {
+	return openmp_self.team != NULL ? &openmp_self.team->ordered : &openmp_atomic;
+}
+TAKES(GOMP_ordered_start, NULL, openmp_ordered(), (void))
+GIVES(GOMP_ordered_end, NULL, openmp_ordered(), (void))
+GIVES(GOMP_doacross_post, NULL, openmp_ordered(), (long *counts), counts)
+GIVES(GOMP_doacross_ull_post, NULL, openmp_ordered(), (unsigned long long *counts), counts)
+
+// More than so many loops in each other are not ordered.
+enum { NESTED = 8 };
+#define WAITS_FOR_PART(name, type)                                                                        \
+	CALLED void name(type first, ...) {                                                               \
+		type counts[NESTED] = {first};                                                            \
+		va_list list;                                                                             \
+		va_start(list, first);                                                                    \
+		for (int i = 1; i < NESTED; i++)                                                          \
+			counts[i] = va_arg(list, type);                                                   \
+		va_end(list);                                                                             \
+		GOMPI_REAL(name, NULL)                                                                    \
+		(counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6], counts[7]); \
+		openmp_acquire(openmp_ordered());                                                         \
+	}
+WAITS_FOR_PART(GOMP_doacross_wait, long)
+WAITS_FOR_PART(GOMP_doacross_ull_wait, unsigned long long)
+
+// A task comes after the call that made it, and before the end of what waits for it; with others nothing orders it,
+// also if one thread does both. Of those that depend on memory it is not looked which ones do so on the same: they
+// count in the order in which they were done.
+enum { FINAL = 1 << 1, DEPEND = 1 << 3, NOGROUP = 1 << 11, REDUCTION = 1 << 12, DETACH = 1 << 13 };
+
+struct openmp_task {
+	void *head[3]; // of the data: libgomp writes and reads it there
+	void (*body)(void *);
+	void (*copy)(void *, void *);
+	void *data;
+	long size, offset; // of the data, and where the copy is
+	int changes;       // words of the head that libgomp has changed
+	unsigned flags;
+	bool loop;
+	struct openmp_team *team;
+	uint64_t parent;
+	struct gompi_threads_fork fork;
+};
+
+static void copy_task(void *to, void *from) {
+	const struct openmp_task *t = from;
+	memcpy(to, t, sizeof *t);
+	if (t->copy != NULL)
+		t->copy((char *)to + t->offset, t->data);
+	else if (t->size > 0)
+		memcpy((char *)to + t->offset, t->data, t->size);
+}
+
+static void run_task(void *task) {
+	struct openmp_task *t = task;
+	void *data = (char *)task + t->offset;
+	struct openmp_place outer = openmp_self;
+	struct gompi_threads_self self;
+	bool seen = gompi_threads_self.seen;
+	if (t->changes > 0)
+		memcpy(data, t->head, t->changes * sizeof t->head[0]);
+	gompi_threads_self.seen = true; // also at the region's end, behind its body
+	gompi_threads_suspend(&self);
+	gompi_threads_enter(&t->fork, !t->loop);
+	openmp_self = (struct openmp_place){.team = t->team,
+					    .task = gompi_threads_new_object(),
+					    .final = outer.final || t->flags & FINAL,
+					    .frame = __builtin_frame_address(0)};
+	if (t->flags & DEPEND)
+		openmp_acquire(&t->team->depend);
+	t->body(data);
+	if (gompi_threads_entered()) {
+		openmp_release(&t->team->tasks);
+		if (t->flags & DEPEND)
+			openmp_release(&t->team->depend);
+	}
+	gompi_threads_leave(t->parent);
+	give_stack_back();
+	if (gompi_threads_share_memory())
+		gompi_threads_free((uintptr_t)t, t->offset + t->size);
+	gompi_threads_resume(&self);
+	gompi_threads_self.seen = seen;
+	openmp_self = outer;
+}
+
+// Makes t of what a task is made of. Returns what its data are aligned to then.
+static long wrap_task(struct openmp_task *t, void (*body)(void *), void *data, void (*copy)(void *, void *), long size,
+		      long align, unsigned flags) {
+	align = align < 16 ? 16 : align;
+	*t = (struct openmp_task){.body = body,
+				  .copy = copy,
+				  .data = data,
+				  .size = size,
+				  .flags = flags,
+				  .offset = ((long)sizeof *t + align - 1) / align * align,
+				  .team = openmp_self.team,
+				  .parent = openmp_self.task};
+	gompi_threads_write_all();
+	gompi_threads_fork(&t->fork, gompi_threads_new_object());
+	return align;
+}
+
+static bool defers(void) { return openmp_self.team != NULL && !openmp_self.final && gompi_threads_watched(); }
+
+CALLED void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool defer,
+		      unsigned flags, void **depend, int priority, void *detach) {
+	if (!defer || !defers()) {
+		GOMPI_REAL(GOMP_task, NULL)(body, data, copy, size, align, defer, flags, depend, priority, detach);
+		if (flags & DEPEND && openmp_self.team != NULL)
+			openmp_acquire(&openmp_self.team->depend); // it has waited for some
+		return;
+	}
+	struct openmp_task t;
+	align = wrap_task(&t, body, data, copy, size, align, flags);
+	t.changes = flags & DETACH && size >= (long)sizeof(void *);
+	GOMPI_REAL(GOMP_task, NULL)
+	(run_task, &t, copy_task, t.offset + size, align, defer, flags, depend, priority, detach);
+}
+
+// Begin and end are the first words of the data of each task.
+#define TASKLOOP(name, type)                                                                                    \
+	CALLED void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
+			 unsigned flags, unsigned long tasks, int priority, type start, type end, type step) {  \
+		if (!defers()) {                                                                                \
+			GOMPI_REAL(name, NULL)                                                                  \
+			(body, data, copy, size, align, flags, tasks, priority, start, end, step);              \
+			return;                                                                                 \
+		}                                                                                               \
+		struct openmp_task t;                                                                           \
+		align = wrap_task(&t, body, data, copy, size, align, flags);                                    \
+		t.loop = true;                                                                                  \
+		t.changes = 2;                                                                                  \
+		if (flags & REDUCTION)                                                                          \
+			t.head[2] = ((void **)data)[2];                                                         \
+		GOMPI_REAL(name, NULL)                                                                          \
+		(run_task, &t, copy_task, t.offset + size, align, flags, tasks, priority, start, end, step);    \
+		if (!(flags & NOGROUP)) {                                                                       \
+			openmp_acquire(&t.team->tasks);                                                         \
+			gompi_threads_drop(t.fork.object);                                                      \
+		}                                                                                               \
+	}
+TASKLOOP(GOMP_taskloop, long)
+TASKLOOP(GOMP_taskloop_ull, unsigned long long)
+
+static void tasks_are_done(bool all) {
+	if (openmp_self.team == NULL)
+		return;
+	openmp_acquire((const void *)(uintptr_t)openmp_self.task);
+	if (all)
+		openmp_acquire(&openmp_self.team->tasks);
+}
+
+CALLED void GOMP_taskwait(void) {
+	GOMPI_REAL(GOMP_taskwait, NULL)();
+	tasks_are_done(false);
+}
+
+CALLED void GOMP_taskwait_depend(void **depend) {
+	GOMPI_REAL(GOMP_taskwait_depend, NULL)(depend);
+	if (openmp_self.team != NULL)
+		openmp_acquire(&openmp_self.team->depend);
+}
+
+CALLED void GOMP_taskgroup_end(void) {
+	GOMPI_REAL(GOMP_taskgroup_end, NULL)();
+	tasks_are_done(true);
+}

@@ -1,0 +1,297 @@
+// Functions of the C library that make threads, wait for them and order them.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#include "insight/threads.h"
+
+#define CALLED __attribute__((visibility("default")))
+
+// A thread that is to begin.
+struct thread_start {
+	void *(*routine)(void *);
+	int (*routine_c11)(void *);
+	void *argument;
+	struct gompi_threads_fork fork;
+};
+
+// Returns true if what an address is in orders its threads by means that are not seen here, or is MPI.
+static bool orders_by_itself(void *address) {
+	static const char *const libraries[] = {"libgompirma", "libmpi_abi", "libgomp.",  "libomp",
+						"libiomp",     "libtbb",     "libfabric", "libpmix"};
+	Dl_info info;
+	if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+		return false;
+	const char *slash = strrchr(info.dli_fname, '/'), *name = slash != NULL ? slash + 1 : info.dli_fname;
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
+// Returns what a new thread of this one begins with; NULL: nothing is known of that thread.
+static struct thread_start *new_start(void *argument, void *caller) {
+	if (!gompi_threads_begin() || orders_by_itself(caller))
+		return NULL;
+	struct thread_start *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return NULL;
+	s->argument = argument;
+	gompi_add(&gompi_threads_several, 1);
+	gompi_threads_fork(&s->fork, gompi_threads_new_object());
+	return s;
+}
+
+static void drop_start(struct thread_start *s) {
+	gompi_sub(&gompi_threads_several, 1);
+	gompi_threads_drop(s->fork.object);
+	free(s);
+}
+
+static struct thread_start begin_thread(void *start) {
+	struct thread_start s = *(struct thread_start *)start;
+	free(start);
+	gompi_threads_self.seen = true;
+	gompi_threads_enter(&s.fork, true);
+	gompi_threads_acquire((uintptr_t)pthread_self()); // of another one, whose stack it has
+	return s;
+}
+
+// Who joins the thread comes after it.
+static void end_thread(void *unused) {
+	(void)unused;
+	gompi_threads_end((uintptr_t)pthread_self());
+}
+
+static void *run_thread(void *start) {
+	struct thread_start s = begin_thread(start);
+	void *result;
+	pthread_cleanup_push(end_thread, NULL);
+	result = s.routine(s.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+static int run_thread_c11(void *start) {
+	struct thread_start s = begin_thread(start);
+	int result;
+	pthread_cleanup_push(end_thread, NULL);
+	result = s.routine_c11(s.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+CALLED int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *argument) {
+	struct thread_start *s = new_start(argument, __builtin_return_address(0));
+	if (s == NULL)
+		return GOMPI_REAL(pthread_create, NULL)(thread, attr, routine, argument);
+	s->routine = routine;
+	int rc = GOMPI_REAL(pthread_create, NULL)(thread, attr, run_thread, s);
+	if (rc != 0)
+		drop_start(s);
+	return rc;
+}
+
+CALLED int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
+	struct thread_start *s = new_start(argument, __builtin_return_address(0));
+	if (s == NULL)
+		return GOMPI_REAL(thrd_create, NULL)(thread, routine, argument);
+	s->routine_c11 = routine;
+	int rc = GOMPI_REAL(thrd_create, NULL)(thread, run_thread_c11, s);
+	if (rc != thrd_success)
+		drop_start(s);
+	return rc;
+}
+
+static void release_object(const void *object) {
+	if (gompi_threads_watched())
+		gompi_threads_release((uintptr_t)object);
+}
+
+static void acquire_object(const void *object) {
+	if (gompi_threads_watched())
+		gompi_threads_acquire((uintptr_t)object);
+}
+
+// A function that takes something if it returns `taken`.
+#define TAKES(name, version, object, taken, parameters, ...)         \
+	CALLED int name parameters {                                 \
+		int result = GOMPI_REAL(name, version)(__VA_ARGS__); \
+		if (result == (taken))                               \
+			acquire_object((const void *)(object));      \
+		return result;                                       \
+	}
+// A function that gives something back.
+#define GIVES(name, version, object, parameters, ...)          \
+	CALLED int name parameters {                           \
+		release_object((const void *)(object));        \
+		return GOMPI_REAL(name, version)(__VA_ARGS__); \
+	}
+
+#define JOINS(name, joined, parameters, ...)                   \
+	CALLED int name parameters {                           \
+		int rc = GOMPI_REAL(name, NULL)(__VA_ARGS__);  \
+		if (rc == (joined) && gompi_threads_watched()) \
+			gompi_threads_joined(thread);          \
+		return rc;                                     \
+	}
+JOINS(pthread_join, 0, (pthread_t thread, void **result), thread, result)
+JOINS(pthread_tryjoin_np, 0, (pthread_t thread, void **result), thread, result)
+JOINS(pthread_timedjoin_np, 0, (pthread_t thread, void **result, const struct timespec *until), thread, result, until)
+JOINS(pthread_clockjoin_np, 0, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until), thread,
+      result, clock, until)
+JOINS(thrd_join, thrd_success, (thrd_t thread, int *result), thread, result)
+
+TAKES(pthread_mutex_lock, NULL, m, 0, (pthread_mutex_t * m), m)
+TAKES(pthread_mutex_trylock, NULL, m, 0, (pthread_mutex_t * m), m)
+TAKES(pthread_mutex_timedlock, NULL, m, 0, (pthread_mutex_t * m, const struct timespec *until), m, until)
+TAKES(pthread_mutex_clocklock, NULL, m, 0, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until), m,
+      clock, until)
+GIVES(pthread_mutex_unlock, NULL, m, (pthread_mutex_t * m), m)
+TAKES(mtx_lock, NULL, m, thrd_success, (mtx_t * m), m)
+TAKES(mtx_trylock, NULL, m, thrd_success, (mtx_t * m), m)
+TAKES(mtx_timedlock, NULL, m, thrd_success, (mtx_t * m, const struct timespec *until), m, until)
+GIVES(mtx_unlock, NULL, m, (mtx_t * m), m)
+
+TAKES(pthread_spin_lock, NULL, m, 0, (pthread_spinlock_t * m), m)
+TAKES(pthread_spin_trylock, NULL, m, 0, (pthread_spinlock_t * m), m)
+GIVES(pthread_spin_unlock, NULL, m, (pthread_spinlock_t * m), m)
+
+TAKES(sem_wait, NULL, s, 0, (sem_t * s), s)
+TAKES(sem_trywait, NULL, s, 0, (sem_t * s), s)
+TAKES(sem_timedwait, NULL, s, 0, (sem_t * s, const struct timespec *until), s, until)
+TAKES(sem_clockwait, NULL, s, 0, (sem_t * s, clockid_t clock, const struct timespec *until), s, clock, until)
+GIVES(sem_post, NULL, s, (sem_t * s), s)
+
+// Who waits for a condition gives the mutex back and takes it again, whatever comes of it.
+#define COND "GLIBC_2.3.2" // there were others before
+#define WAITS(name, version, parameters, ...)                    \
+	CALLED int name parameters {                             \
+		release_object(m);                               \
+		int rc = GOMPI_REAL(name, version)(__VA_ARGS__); \
+		acquire_object(m);                               \
+		acquire_object(c);                               \
+		return rc;                                       \
+	}
+WAITS(pthread_cond_wait, COND, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
+WAITS(pthread_cond_timedwait, COND, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), c, m, until)
+WAITS(pthread_cond_clockwait, NULL,
+      (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), c, m, clock, until)
+WAITS(cnd_wait, NULL, (cnd_t * c, mtx_t *m), c, m)
+WAITS(cnd_timedwait, NULL, (cnd_t * c, mtx_t *m, const struct timespec *until), c, m, until)
+GIVES(pthread_cond_signal, COND, c, (pthread_cond_t * c), c)
+GIVES(pthread_cond_broadcast, COND, c, (pthread_cond_t * c), c)
+GIVES(cnd_signal, NULL, c, (cnd_t * c), c)
+GIVES(cnd_broadcast, NULL, c, (cnd_t * c), c)
+
+// Who reads comes after who wrote, who writes after all: readers release something else, behind the lock's first byte.
+static const char *readers_of(const pthread_rwlock_t *l) { return (const char *)l + 1; }
+
+static int reads_if(int rc, pthread_rwlock_t *l) {
+	if (rc == 0)
+		acquire_object(l);
+	return rc;
+}
+
+static int writes_if(int rc, pthread_rwlock_t *l) {
+	if (rc == 0 && gompi_threads_watched()) {
+		acquire_object(l);
+		acquire_object(readers_of(l));
+		gompi_threads_write_locks((uintptr_t)l);
+	}
+	return rc;
+}
+
+CALLED int pthread_rwlock_rdlock(pthread_rwlock_t *l) {
+	return reads_if(GOMPI_REAL(pthread_rwlock_rdlock, NULL)(l), l);
+}
+CALLED int pthread_rwlock_tryrdlock(pthread_rwlock_t *l) {
+	return reads_if(GOMPI_REAL(pthread_rwlock_tryrdlock, NULL)(l), l);
+}
+CALLED int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until) {
+	return reads_if(GOMPI_REAL(pthread_rwlock_timedrdlock, NULL)(l, until), l);
+}
+CALLED int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until) {
+	return reads_if(GOMPI_REAL(pthread_rwlock_clockrdlock, NULL)(l, clock, until), l);
+}
+CALLED int pthread_rwlock_wrlock(pthread_rwlock_t *l) {
+	return writes_if(GOMPI_REAL(pthread_rwlock_wrlock, NULL)(l), l);
+}
+CALLED int pthread_rwlock_trywrlock(pthread_rwlock_t *l) {
+	return writes_if(GOMPI_REAL(pthread_rwlock_trywrlock, NULL)(l), l);
+}
+CALLED int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until) {
+	return writes_if(GOMPI_REAL(pthread_rwlock_timedwrlock, NULL)(l, until), l);
+}
+CALLED int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until) {
+	return writes_if(GOMPI_REAL(pthread_rwlock_clockwrlock, NULL)(l, clock, until), l);
+}
+CALLED int pthread_rwlock_unlock(pthread_rwlock_t *l) {
+	if (gompi_threads_watched()) {
+		if (gompi_threads_write_unlocks((uintptr_t)l))
+			release_object(l);
+		else
+			release_object(readers_of(l));
+	}
+	return GOMPI_REAL(pthread_rwlock_unlock, NULL)(l);
+}
+
+CALLED int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attr, unsigned count) {
+	if (gompi_threads_checked())
+		gompi_threads_set_barrier((uintptr_t)b, count);
+	return GOMPI_REAL(pthread_barrier_init, NULL)(b, attr, count);
+}
+
+CALLED int pthread_barrier_wait(pthread_barrier_t *b) {
+	uintptr_t round = gompi_threads_checked() ? gompi_threads_round((uintptr_t)b) : 0;
+	release_object((void *)round);
+	int rc = GOMPI_REAL(pthread_barrier_wait, NULL)(b);
+	acquire_object((void *)round);
+	return rc;
+}
+
+// What is done once is released before the others go on.
+static _Thread_local struct {
+	void (*routine)(void);
+	void *control;
+} once_self __attribute__((tls_model("initial-exec")));
+
+static void run_once(void) {
+	void *control = once_self.control;
+	void (*routine)(void) = once_self.routine;
+	routine();
+	release_object(control);
+}
+
+static __typeof__(once_self) begin_once(void *control, void (*routine)(void)) {
+	__typeof__(once_self) outer = once_self;
+	once_self.routine = routine;
+	once_self.control = control;
+	return outer;
+}
+
+CALLED int pthread_once(pthread_once_t *control, void (*routine)(void)) {
+	if (!gompi_threads_watched())
+		return GOMPI_REAL(pthread_once, NULL)(control, routine);
+	__typeof__(once_self) outer = begin_once(control, routine);
+	int rc = GOMPI_REAL(pthread_once, NULL)(control, run_once);
+	once_self = outer;
+	acquire_object(control);
+	return rc;
+}
+
+CALLED void call_once(once_flag *control, void (*routine)(void)) {
+	if (!gompi_threads_watched()) {
+		GOMPI_REAL(call_once, NULL)(control, routine);
+		return;
+	}
+	__typeof__(once_self) outer = begin_once(control, routine);
+	GOMPI_REAL(call_once, NULL)(control, run_once);
+	once_self = outer;
+	acquire_object(control);
+}

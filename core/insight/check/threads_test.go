@@ -1,0 +1,82 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/insight"
+)
+
+// A thread comes after who made it, and who joins it after that; the clock knows no more strands than there are at a
+// time, and threads of which nothing is known have the order in which their records come.
+func TestStrands(t *testing.T) {
+	c := New(2, nil)
+	k := c.ranks[1]
+	does := func(thread int, what int, object uint64) {
+		c.Record(1, &insight.Record{Thread: thread, Events: []insight.Event{{What: what, Object: object}}})
+	}
+	works := func(thread int) moment {
+		c.Record(1, &insight.Record{Thread: thread})
+		return k.now()
+	}
+	for range 3 {
+		made := works(0)
+		does(0, insight.Fork, 7)
+		meanwhile := works(0)
+		does(5, insight.Enter, 7)
+		does(5, insight.Drop, 7)
+		inside := works(5)
+		require.Equal(t, 2, inside.strand)
+		require.True(t, made.before(k.clock))
+		require.False(t, meanwhile.before(k.clock))
+		does(5, insight.Leave, 8)
+		works(0)
+		require.False(t, inside.before(k.clock))
+		does(0, insight.Acquire, 8)
+		works(0)
+		require.True(t, inside.before(k.clock))
+		require.True(t, meanwhile.before(k.clock))
+	}
+	require.Empty(t, k.forks)
+	require.Equal(t, 3, c.strands)
+
+	unknown := works(9)
+	works(0)
+	require.True(t, unknown.before(k.clock))
+
+	// Two at once, of which the second begins when the first has ended but does not come after it.
+	does(0, insight.Fork, 1)
+	does(0, insight.Fork, 2)
+	does(5, insight.Enter, 1)
+	first := works(5)
+	does(5, insight.Leave, 3)
+	does(6, insight.Enter, 2)
+	works(6)
+	require.False(t, first.before(k.clock))
+	require.NotEqual(t, first.strand, k.now().strand)
+}
+
+// What has been done with memory does not count when that is given back, but for what was done by operations at their
+// target, or is not over.
+func TestGivenBack(t *testing.T) {
+	s := newSpace()
+	add := func(low uint64, win *window, over bool) {
+		a := &access{site: &site{}, win: win, spans: []span{{low, low + 4}}}
+		s.add(a)
+		if over {
+			a.over = true
+			s.ended(a)
+		}
+	}
+	add(100, nil, true)
+	add(200, nil, false)
+	add(300, &window{}, true)
+	add(996, nil, true)
+	add(998, nil, true)
+	s.free(span{100, 1000})
+	var left []uint64
+	s.each(&access{spans: []span{{0, 4096}}}, func(a *access) { left = append(left, a.low()) })
+	require.ElementsMatch(t, []uint64{200, 300, 998}, left)
+	require.Equal(t, 3, s.count)
+}
