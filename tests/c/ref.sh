@@ -34,7 +34,9 @@ else
 fi
 
 build() {
-    "$1" -O1 -g -std=gnu11 -w -DCHECK_ARGS="\"$(line "$2" args)\"" -o "$3/$(basename "$2" .c)" "$2" -lm -pthread ||
+    local openmp=
+    case $2 in */openmp_*) openmp=-fopenmp ;; esac
+    "$1" $openmp -O1 -g -std=gnu11 -w -DCHECK_ARGS="\"$(line "$2" args)\"" -o "$3/$(basename "$2" .c)" "$2" -lm -pthread ||
         echo "$2" >>"$3/unbuilt"
 }
 export -f build line
