@@ -134,8 +134,12 @@ var plans = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 
 var errShort = errors.New("a record is shorter than what it holds")
 
-// OfProgram reports whether a record is of what the program itself has done with memory, not of a call.
-func OfProgram(words []uint64) bool { return words[0]&0xffff == ownAccesses }
+// OfProgram reports whether a record is of no call of MPI: of what the program itself has done with memory, or of what
+// orders its threads.
+func OfProgram(words []uint64) bool {
+	number := words[0] & 0xffff
+	return number == ownAccesses || number == orderEvents
+}
 
 // Decode makes r of the words of a record. Values refer to the words.
 func (r *Record) Decode(words []uint64) error {

@@ -43,14 +43,16 @@ type access struct {
 	end     moment
 }
 
-// repeats reports whether an access is one that is under way once more. Whatever conflicts with the later one does with
-// the earlier, which began before and has not ended.
+// repeats reports whether an access of an operation is one that is under way once more. Whatever conflicts with the
+// later one does with the earlier, which began before and has not ended.
 func (a *access) repeats(x *access) bool {
-	return !x.over && !a.own && !x.own && x.release == nil && x.clock == nil && a.site.rank == x.site.rank &&
-		a.site.thread == x.site.thread && a.site.address == x.site.address && a.kind == x.kind &&
-		a.op == x.op && a.element == x.element && a.win == x.win && a.remote == x.remote &&
-		a.ordered == x.ordered && slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) &&
-		slices.Equal(a.typed, x.typed)
+	if x.over || a.group == nil || x.group == nil || a.group.began.strand != x.group.began.strand ||
+		x.release != nil {
+		return false
+	}
+	return a.site.rank == x.site.rank && a.site.address == x.site.address && a.kind == x.kind && a.op == x.op &&
+		a.element == x.element && a.win == x.win && a.remote == x.remote && a.ordered == x.ordered &&
+		slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) && slices.Equal(a.typed, x.typed)
 }
 
 // join has x, which is in the space, stand for a too: there may be a million of them.

@@ -6,8 +6,6 @@
  */
 #include "../unit.h"
 
-#include "win/watch.h"
-
 enum { MEMBERS = 1000000, BYTES = 64, PAGE = 4096, WINDOWS = 20 };
 
 /* Those on this node. */
@@ -65,7 +63,6 @@ int main(void) {
 	gompi_node.processes = unit_processes(MEMBERS, node_of, places);
 	char *control = unit_memory(unit_control(here[1] - here[0] + 1, 2)), *memory = unit_memory(BYTES);
 	struct gompi_win_remote *table = (struct gompi_win_remote *)unit_memory(MEMBERS * sizeof *table);
-	static const struct gompi_watch nobody;
 
 	struct gompi_win *w = opened(MPI_WIN_FLAVOR_ALLOCATE, control, memory, table);
 	struct gompi_remote_plan last = {.size = 7, .disp_unit = 5, .peer = MEMBERS - 1};
@@ -76,8 +73,6 @@ int main(void) {
 	CHECK(pages_with_memory(w->targets, bytes) == 2, "%zu pages", pages_with_memory(w->targets, bytes));
 	CHECK(gompi_win_elsewhere(w, MEMBERS - 1) && gompi_win_unit(w, MEMBERS - 1) == 5, "where the last member is");
 	CHECK(!gompi_win_elsewhere(w, here[1]) && gompi_win_unit(w, here[1]) == 1, "where the other one is");
-	gompi_watch(w, &nobody);
-	CHECK(pages_with_memory(w->targets, bytes) <= 3, "a watched window has more");
 	gompi_win_close(w->handle);
 
 	w = opened(MPI_WIN_FLAVOR_DYNAMIC, control, memory, NULL);
