@@ -13,6 +13,7 @@
 
 #include "access/access.h"
 #include "insight/ask.h"
+#include "insight/given.h"
 #include "insight/threads.h"
 
 // What calls have to do with it.
@@ -112,10 +113,11 @@ static void classify(void) {
 
 static void find_accesses(void) {
 	struct gompi_access_runtime *r = dlsym(RTLD_DEFAULT, "gompi_access_runtime");
+	if (gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES)
+		classify();
 	if (r == NULL || gompi_load(&access_runtime) != NULL || r->version != GOMPI_ACCESS_VERSION ||
 	    !(gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES))
 		return;
-	classify();
 	gompi_store(&r->outside, own_outside);
 	gompi_store(&r->pass_on, hand_gathered);
 	gompi_store(&r->several, &gompi_threads_several);
@@ -390,6 +392,24 @@ static bool learn_end(int what, const uint64_t *in) {
 	}
 }
 
+// Which memory of the program is a window's.
+static void learn_given(int what, const uint64_t *in) {
+	switch (what) {
+	case CREATE:
+		gompi_given_begin(in[6], in[0], in[1]);
+		break;
+	case ATTACH:
+		gompi_given_begin(in[0], in[1], in[2]);
+		break;
+	case DETACH:
+		gompi_given_end(in[0], in[1]);
+		break;
+	case FREE:
+		gompi_given_end(in[1], 0);
+		break;
+	}
+}
+
 enum { MOST_WORDS = 40 };
 static void learn_from(struct gompi_insight_thread *t) {
 	uint32_t number = t->words[0] & 0xffff;
@@ -400,6 +420,11 @@ static void learn_from(struct gompi_insight_thread *t) {
 		gompi_threads_note_memory(t->words[i], 1); // whatever it is: some are addresses of buffers
 	if (t->words[5] != MPI_SUCCESS)
 		return;
+	if (what_for[number] >= CREATE && what_for[number] <= FREE) {
+		pthread_mutex_lock(&access_mutex);
+		learn_given(what_for[number], t->words + GOMPI_INSIGHT_HEAD_WORDS);
+		pthread_mutex_unlock(&access_mutex);
+	}
 	if (gompi_load(&access_runtime) == NULL) {
 		static const char make[] = "MPI_Win_";
 		if (strncmp(gompi_insight_names[number], make, sizeof make - 1) == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,6 +103,9 @@ static long number_of(const char *name) {
 	return text && *text && !*end ? number : -1;
 }
 
+// Ends a mapping of this library, of which the function of that name (free.c) need not know.
+static void unmap(void *at, size_t size) { syscall(SYS_munmap, at, size); }
+
 // Maps the part of a rank, with its ring twice.
 static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_job *job, long rank) {
 	size_t size = job->part_size, ring = job->ring_size;
@@ -112,7 +116,7 @@ static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_jo
 	int use = PROT_READ | PROT_WRITE, how = MAP_SHARED | MAP_FIXED;
 	if (mmap(at, size, use, how, fd, from) == MAP_FAILED ||
 	    mmap(at + size, ring, use, how, fd, from + GOMPI_INSIGHT_PART_RING) == MAP_FAILED) {
-		munmap(at, size + ring);
+		unmap(at, size + ring);
 		return NULL;
 	}
 	return (struct gompi_insight_part *)at;
@@ -161,7 +165,7 @@ __attribute__((constructor)) static void map_job(void) {
 	    (uint64_t)st.st_size >= GOMPI_INSIGHT_JOB_SIZE + job->ranks * job->part_size)
 		gompi_insight_part = map_part(fd, job, rank);
 	if (gompi_insight_part == NULL)
-		munmap(job, GOMPI_INSIGHT_JOB_SIZE);
+		unmap(job, GOMPI_INSIGHT_JOB_SIZE);
 	else
 		gompi_insight_job = job;
 	insight_fd = fd;
@@ -196,7 +200,7 @@ static void thread_ends(void *words) {
 	if (t->slot != NULL && gompi_insight_part != NULL)
 		gompi_store_total(&gompi_insight_part->owners[t->slot - gompi_insight_part->slots], 0);
 	t->slot = NULL;
-	munmap(words, GOMPI_INSIGHT_MAX_RECORD * 8);
+	unmap(words, GOMPI_INSIGHT_MAX_RECORD * 8);
 }
 
 static void claim_rank(void) {

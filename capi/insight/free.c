@@ -1,11 +1,13 @@
 // Memory that a program gives back while it has several threads may be another thread's next, and nothing that is seen
-// orders the two. So the program's own loads and stores there do not count any longer.
+// orders the two. So the program's own loads and stores there do not count any longer. And it must not be a window's.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
+#include "insight/given.h"
 #include "insight/threads.h"
 
 #define CALLED __attribute__((visibility("default")))
@@ -25,9 +27,18 @@ __attribute__((constructor)) static void find_next_free(void) {
 	finding_next = false;
 }
 
+// Returns true if it matters what is given back.
+static inline bool watches_memory(void) {
+	return __builtin_expect(gompi_load(&gompi_given_windows) != 0, 0) || gompi_threads_share_memory();
+}
+
 static void give_memory_back(void *memory) {
-	if (memory != NULL)
-		gompi_threads_free((uintptr_t)memory, malloc_usable_size(memory));
+	if (memory == NULL)
+		return;
+	size_t size = malloc_usable_size(memory);
+	gompi_given_back((uintptr_t)memory, size);
+	if (gompi_threads_share_memory())
+		gompi_threads_free((uintptr_t)memory, size);
 }
 
 CALLED void free(void *memory) {
@@ -37,7 +48,7 @@ CALLED void free(void *memory) {
 		if ((next = gompi_load(&next_free)) == NULL)
 			return; // it is lost, from within dlsym
 	}
-	if (gompi_threads_share_memory())
+	if (watches_memory())
 		give_memory_back(memory);
 	next(memory);
 }
@@ -49,7 +60,13 @@ CALLED void *realloc(void *memory, size_t size) {
 		if ((next = gompi_load(&next_realloc)) == NULL)
 			return NULL;
 	}
-	if (gompi_threads_share_memory())
+	if (watches_memory())
 		give_memory_back(memory);
 	return next(memory, size);
+}
+
+CALLED int munmap(void *memory, size_t size) {
+	if (__builtin_expect(gompi_load(&gompi_given_windows) != 0, 0))
+		gompi_given_back((uintptr_t)memory, size);
+	return GOMPI_REAL(munmap, NULL)(memory, size);
 }

@@ -154,7 +154,7 @@ func TestNoRecord(t *testing.T) {
 			"MPI_Comm_rank: a record has 1 words more than the function"},
 		{[]uint64{ownAccesses | 9<<32, 0, 0, 0, 0, 0, 1, 1 << 8, 0}, errShort.Error()},
 		{[]uint64{orderEvents | 7<<32, 0, 0, 0, 0, 0, Release}, errShort.Error()},
-		{[]uint64{orderEvents | 8<<32, 0, 0, 0, 0, 0, Free + 1, 1}, errShort.Error()},
+		{[]uint64{orderEvents | 8<<32, 0, 0, 0, 0, 0, Give + 1, 1}, errShort.Error()},
 		{[]uint64{0xfffd | 6<<32, 0, 0, 0, 0, 0}, "a record is of function 65533, which does not exist"},
 		{[]uint64{7 << 32, 0, 0, 0, 0, 0}, errShort.Error()},
 	} {

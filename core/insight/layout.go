@@ -213,6 +213,7 @@ var Constants = []Constant{
 	{"LEAVE", int64(Leave)},
 	{"DROP", int64(Drop)},
 	{"FREE", int64(Free)},
+	{"GIVE", int64(Give)},
 	{"FLAG_ENTRY", int64(flagEntry)},
 	{"FLAG_TRUNCATED", int64(flagTruncated)},
 	{"STATE_GIVEN", int64(Given)},

@@ -149,7 +149,8 @@ func (r *Record) Decode(words []uint64) error {
 	number, flags := int(words[0]&0xffff), words[0]>>16&0xffff
 	if number == ownAccesses || number == orderEvents {
 		*r = Record{Number: number, Thread: int(words[1]), Start: time.Duration(words[2]),
-			End: time.Duration(words[3]), Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], words: words}
+			End: time.Duration(words[3]), Caller: words[4], Result: int64(words[5]),
+			Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], words: words}
 		var err error
 		if number == ownAccesses {
 			r.Accesses, err = own(words[HeadWords:])

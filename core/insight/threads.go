@@ -14,6 +14,7 @@ const (
 	Leave          // it releases the object, and goes on with what it did before it entered
 	Drop           // nothing enters the object any longer
 	Free           // the object is memory that is given back: what was done with it does not count any longer
+	Give           // the object is memory that is given back although it is a window's: that is the record's result
 )
 
 // Event is something that orders a thread.
@@ -26,7 +27,7 @@ type Event struct {
 // events reads what a record says of events.
 func events(words []uint64) (all []Event, err error) {
 	for ; len(words) > 0; words = words[2:] {
-		if len(words) < 2 || words[0]&0xff > Free {
+		if len(words) < 2 || words[0]&0xff > Give {
 			return nil, errShort
 		}
 		all = append(all, Event{int(words[0] & 0xff), words[1], words[0] >> 8})

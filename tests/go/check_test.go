@@ -22,8 +22,6 @@ import (
 // notAlways says what --check may miss in programs of tests/c/check, and why.
 func notAlways(p *suite.Program, f suite.Finding) string {
 	switch {
-	case f.Kind == "memory":
-		return "free and munmap are not seen"
 	case p.Name == "collective_fence_error":
 		return "collectives of a window and of its communicator are told apart; the hang is told"
 	}

@@ -132,7 +132,9 @@ func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
 	k.turn(r.Thread)
 	if r.Function == nil {
-		if len(r.Events) > 0 {
+		if len(r.Events) == 1 && r.Events[0].What == insight.Give {
+			c.given(k, r)
+		} else if len(r.Events) > 0 {
 			c.orders(k, r)
 		} else {
 			c.own(k, r)
@@ -305,6 +307,8 @@ func (c *Checker) returned(k *rank, e *event) {
 		if c.follow == nil {
 			c.leaks(k)
 		}
+	case e.name == "MPI_Free_mem" && c.follow == nil:
+		c.freedMemory(k, e)
 	case strings.HasPrefix(e.name, "MPI_Info_"):
 		k.info(e)
 	}

@@ -10,21 +10,22 @@ import (
 
 // window is a window, the same for all its members.
 type window struct {
-	name    string
-	number  int
-	dynamic bool
-	meets   *comm // its members, and their collective calls on it
-	parts   []part
-	open    map[int][]*operation // by origin, operations that are not complete at their targets
-	locks   map[int]*lockState   // by target
-	posts   map[int][]*exposure  // by target, exposure epochs that have not ended
-	turns   map[[2]int]*turns    // by origin and target
-	epochs  map[int]string       // by rank, what the epoch is that its calls are in
-	hints   map[string]string
-	stored  map[int]*site    // by rank, the last call that wrote to its memory since it synchronized
-	started map[int][]int    // by origin, the targets of its access epoch
-	fences  map[int]int      // by rank, how many it has called
-	noput   map[[2]int]*site // by rank and number of the fence, that asserts that nobody puts there
+	name     string
+	number   int
+	dynamic  bool
+	meets    *comm // its members, and their collective calls on it
+	parts    []part
+	open     map[int][]*operation // by origin, operations that are not complete at their targets
+	locks    map[int]*lockState   // by target
+	posts    map[int][]*exposure  // by target, exposure epochs that have not ended
+	turns    map[[2]int]*turns    // by origin and target
+	epochs   map[int]string       // by rank, what the epoch is that its calls are in
+	hints    map[string]string
+	stored   map[int]*site       // by rank, the last call that wrote to its memory since it synchronized
+	started  map[int][]int       // by origin, the targets of its access epoch
+	fences   map[int]int         // by rank, how many it has called
+	attached map[attached]uint64 // to a dynamic window, with their sizes
+	noput    map[[2]int]*site    // by rank and number of the fence, that asserts that nobody puts there
 }
 
 // part is a member's memory.
@@ -297,6 +298,12 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 	case "MPI_Win_set_name":
 		if text := e.In("win_name").Text(); text != "" {
 			w.name = "window '" + text + "'"
+		}
+	case "MPI_Win_attach":
+		w.attach(k, e)
+	case "MPI_Win_detach":
+		if c.follow == nil {
+			c.detach(k, e, w)
 		}
 	case "MPI_Win_shared_query":
 		c.mapped(k, e, w)

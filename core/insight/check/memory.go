@@ -1,0 +1,63 @@
+package check
+
+import "gompirma/core/insight"
+
+// Memory of windows that is given back.
+
+// given tells of memory that the program has given back although it is a window's.
+func (c *Checker) given(k *rank, r *insight.Record) {
+	if w := k.wins[uint64(r.Result)]; w != nil && !k.ended {
+		c.gone(w, k, "the memory is a window's until MPI_Win_free or MPI_Win_detach",
+			spot{&site{rank: k.number, thread: r.Thread, start: r.Start, address: r.Caller,
+				name: "the program"}, "gives the window's memory back"})
+	}
+}
+
+func (c *Checker) gone(w *window, k *rank, advice string, spots ...spot) {
+	c.tell(&Finding{Kind: "memory", Window: w.plain(), Target: k.number, Advice: advice}, spots...)
+}
+
+// freedMemory looks at what MPI_Free_mem has given back.
+func (c *Checker) freedMemory(k *rank, e *event) {
+	base := e.In("base").Uint()
+	if w := k.windowAt(span{base, base + 1}); w != nil {
+		c.gone(w, k, "the memory is a window's until MPI_Win_free or MPI_Win_detach",
+			spot{k.site(e), "gives the window's memory back"})
+	}
+}
+
+// attach notes memory that a rank has attached to a dynamic window.
+func (w *window) attach(k *rank, e *event) {
+	if w.attached == nil {
+		w.attached = map[attached]uint64{}
+	}
+	w.attached[attached{k.number, e.In("base").Uint()}] = e.In("size").Uint()
+}
+
+// attached is memory of a rank that begins at an address.
+type attached struct {
+	rank int
+	base uint64
+}
+
+// detach looks whether operations on memory that is detached may not have ended.
+func (c *Checker) detach(k *rank, e *event, w *window) {
+	key := attached{k.number, e.In("base").Uint()}
+	size := w.attached[key]
+	delete(w.attached, key)
+	if size == 0 {
+		return
+	}
+	var last *access
+	all := &access{spans: []span{{key.base, key.base + size}}}
+	k.space.each(all, func(x *access) {
+		_, touches := overlap(x, all)
+		if touches && x.win == w && x.release == nil && !(x.over && x.end.before(k.clock)) {
+			last = x
+		}
+	})
+	if last != nil {
+		c.gone(w, k, "nothing tells the rank that the operation is complete: a message, a collective, an epoch",
+			spot{last.site, "uses the memory"}, spot{k.site(e), "detaches it"})
+	}
+}
