@@ -97,8 +97,13 @@ func (l *checkListener) answer(now time.Duration) {
 	}
 }
 
+func (l *checkListener) abandon() { l.order.Abandon() }
+
 func (l *checkListener) end() error {
 	l.looked(math.MaxInt64)
+	if n := l.order.Left(); n > 0 {
+		fmt.Fprintf(os.Stderr, "gompirun: --check: the last %d records of the job were not looked at\n", n)
+	}
 	if l.order.Err != nil {
 		return l.order.Err
 	}

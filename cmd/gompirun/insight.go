@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"gompirma/core/insight"
@@ -134,6 +136,43 @@ func (o *observation) start(j *job) error {
 		})
 	}()
 	return nil
+}
+
+// abandoner is a listener that may have much left to look at when the job is over.
+type abandoner interface{ abandon() }
+
+// endPatience is how long a job that was ended from outside is looked at when it is over.
+const endPatience = 10 * time.Second
+
+// finish is end, and gives up what is left to look at when somebody wants gompirun to end, who may have said so before.
+func (o *observation) finish(hurry bool) error {
+	abandon := func() {
+		for _, l := range o.listeners {
+			if a, is := l.(abandoner); is {
+				a.abandon()
+			}
+		}
+	}
+	signals := make(chan os.Signal, 1)
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	defer signal.Stop(signals)
+	if hurry {
+		defer time.AfterFunc(endPatience, abandon).Stop()
+	}
+	done := make(chan error, 1)
+	go func() { done <- o.end() }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-signals:
+			abandon()
+		}
+	}
 }
 
 // end reads what is left, and has each listener come to its end.

@@ -56,6 +56,7 @@ type job struct {
 
 	outputDone, childless, alone bool // alone: whoever is still there may stay
 	forced                       bool // do not wait for anything any longer
+	hurries                      bool // somebody wants it to end
 }
 
 // rank is one process of the job.
@@ -161,7 +162,7 @@ func (j *job) run() int {
 		}
 	}
 	if j.observation != nil {
-		if err := j.observation.end(); err != nil && j.verdict == nil {
+		if err := j.observation.finish(j.hurries); err != nil && j.verdict == nil {
 			j.verdict = &verdict{statusFailed, []string{err.Error()}}
 		}
 	}
@@ -301,6 +302,7 @@ func (j *job) interrupted(s syscall.Signal) {
 			j.verdict = &verdict{statusSignal + int(s),
 				[]string{fmt.Sprintf("ended by signal %d (%v)", s, s)}}
 		}
+		j.hurries = true
 		j.end(s)
 		j.after(graceTerm+graceOutput, giveUp)
 	}
@@ -310,6 +312,7 @@ func (j *job) tick(t tick) {
 	switch t {
 	case timeUp:
 		if j.state < draining && j.verdict == nil {
+			j.hurries = true
 			lines := append([]string{fmt.Sprintf("not done after %v", j.opts.timeout)}, j.report()...)
 			j.fail(&verdict{statusTimedOut, lines})
 		}

@@ -85,7 +85,7 @@ func listenElsewhere(o *options) int {
 	if len(silent) > 0 && status == 0 {
 		problem = errors.Join(fmt.Errorf("nothing has come of what ranks %s recorded", ranges(silent)), problem)
 	}
-	if err := errors.Join(problem, j.observation.end()); err != nil {
+	if err := errors.Join(problem, j.observation.finish(status > statusSignal)); err != nil {
 		if status = max(status, statusFailed); !o.quiet {
 			j.out.stderr.say("gompirun: "+strings.ReplaceAll(err.Error(), "\n", "\ngompirun: ")+"\n", true)
 		}

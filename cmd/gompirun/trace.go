@@ -210,6 +210,8 @@ func kindOfCall(f *abi.Function) trace.Kind {
 }
 
 // end writes what has not come to its end, and what is known of the job. It comes after the end of --check.
+func (l *traceListener) abandon() { l.order.Abandon() }
+
 func (l *traceListener) end() error {
 	l.looked(math.MaxInt64)
 	memory := l.job.observation.memory

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gompirma/core/abi"
@@ -20,7 +21,15 @@ type Order struct {
 	queues []queue
 	free   [][]uint64
 	record Record
+	ends   uint32 // set: nobody waits for the rest
+	left   int
 }
+
+// Abandon has what is left dropped, by whichever goroutine gives records on.
+func (o *Order) Abandon() { atomic.StoreUint32(&o.ends, 1) }
+
+// Left returns how many records were dropped for that.
+func (o *Order) Left() int { return o.left }
 
 // queue has the records of a rank that wait as their words, one behind the other in pieces of memory that are used
 // again: they come by millions, and as objects each they would cost more than what is made of them.
@@ -130,7 +139,9 @@ func (o *Order) Until(until time.Duration) {
 		// As long as it is older than all others, the one of the lower rank first.
 		for q, once := &o.queues[best], true; once || q.time <= second && q.time != never; once = false {
 			words := q.head()
-			if err := o.record.Decode(words); err == nil {
+			if atomic.LoadUint32(&o.ends) != 0 {
+				o.left++
+			} else if err := o.record.Decode(words); err == nil {
 				o.Use(best, &o.record)
 			} else if o.Err == nil {
 				o.Err = fmt.Errorf("rank %d: %w", best, err)

@@ -118,6 +118,22 @@ func TestOrderOfWrongWords(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
+// What nobody waits for any longer is dropped and counted.
+func TestOrderAbandoned(t *testing.T) {
+	n := 0
+	o := Order{}
+	o.Use = func(int, *Record) {
+		if n++; n == 3 {
+			o.Abandon()
+		}
+	}
+	for i := range 10 {
+		o.Add(i%2, made(t, false, 1, time.Duration(i), 0))
+	}
+	o.Until(time.Hour)
+	require.Equal(t, []int{3, 7}, []int{n, o.Left()})
+}
+
 // A copy of a record stays as it was when the words are used again.
 func TestClone(t *testing.T) {
 	words := record(t, "MPI_Win_fence", 0, 0, 7)
