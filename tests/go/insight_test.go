@@ -40,7 +40,7 @@ func TestInsightWrapsAll(t *testing.T) {
 	library := slices.DeleteFunc(exports(t, "libgompirma.so"), no)
 	require.Len(t, library, len(abi.Functions()))
 	wrapped := exports(t, "libgompirma-insight.so")
-	others := regexp.MustCompile(`^((pthread|thrd|mtx|cnd|sem|GOMP|omp)_\w+|call_once|free|realloc)$`)
+	others := regexp.MustCompile(`^((pthread|thrd|mtx|cnd|sem|GOMP|omp)_\w+|call_once|free|realloc|munmap)$`)
 	for _, name := range wrapped {
 		require.True(t, !no(name) || others.MatchString(name), name)
 	}

@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
 		MPI_Send(data, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
 	if (rank == 1) {
 		MPI_Irecv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, &request); /* @irecv */
-		MPI_Put(data, 2, MPI_INT, 0, 0, 2, MPI_INT, win); /* @put */
+		MPI_Put(data, 2, MPI_INT, 0, 0, 2, MPI_INT, win);            /* @put */
 		while (!flag && code == MPI_SUCCESS)
 			code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
 	}
