@@ -113,10 +113,7 @@ static void classify(void) {
 
 static void find_accesses(void) {
 	struct gompi_access_runtime *r = dlsym(RTLD_DEFAULT, "gompi_access_runtime");
-	if (gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES)
-		classify();
-	if (r == NULL || gompi_load(&access_runtime) != NULL || r->version != GOMPI_ACCESS_VERSION ||
-	    !(gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES))
+	if (r == NULL || gompi_load(&access_runtime) != NULL || r->version != GOMPI_ACCESS_VERSION)
 		return;
 	gompi_store(&r->outside, own_outside);
 	gompi_store(&r->pass_on, hand_gathered);
@@ -124,6 +121,13 @@ static void find_accesses(void) {
 	gompi_store(&r->release, release_address);
 	gompi_store(&r->acquire, acquire_address);
 	gompi_store_release(&access_runtime, r); // pairs with the acquire in pass_gathered
+}
+
+static void begin_accesses(void) {
+	if (!(gompi_insight_job->mode & GOMPI_INSIGHT_MODE_ACCESSES))
+		return;
+	classify();
+	find_accesses();
 }
 
 // Notes which memory a record of accesses is about.
@@ -420,22 +424,19 @@ static void learn_from(struct gompi_insight_thread *t) {
 		gompi_threads_note_memory(t->words[i], 1); // whatever it is: some are addresses of buffers
 	if (t->words[5] != MPI_SUCCESS)
 		return;
-	if (what_for[number] >= CREATE && what_for[number] <= FREE) {
-		pthread_mutex_lock(&access_mutex);
-		learn_given(what_for[number], t->words + GOMPI_INSIGHT_HEAD_WORDS);
-		pthread_mutex_unlock(&access_mutex);
-	}
-	if (gompi_load(&access_runtime) == NULL) {
-		static const char make[] = "MPI_Win_";
-		if (strncmp(gompi_insight_names[number], make, sizeof make - 1) == 0)
-			find_accesses(); // it may have been loaded in the meantime
-		if (gompi_load(&access_runtime) == NULL)
-			return;
-	}
 	int what = what_for[number];
 	if (what == NOTHING)
 		return;
 	const uint64_t *in = t->words + GOMPI_INSIGHT_HEAD_WORDS;
+	if (what <= FREE) {
+		if (gompi_load(&access_runtime) == NULL)
+			find_accesses(); // it may have been loaded in the meantime
+		pthread_mutex_lock(&access_mutex);
+		learn_given(what, in);
+		pthread_mutex_unlock(&access_mutex);
+	}
+	if (gompi_load(&access_runtime) == NULL)
+		return;
 	pthread_mutex_lock(&access_mutex);
 	bool changed = what <= FREE             ? learn_memory(what, in)
 		       : what <= GET_ACCUMULATE ? learn_operation(what, in)
@@ -446,7 +447,7 @@ static void learn_from(struct gompi_insight_thread *t) {
 }
 
 __attribute__((constructor)) static void take_part(void) {
-	gompi_insight_own = (struct gompi_insight_own){.find = find_accesses,
+	gompi_insight_own = (struct gompi_insight_own){.find = begin_accesses,
 						       .pass_on = before_call,
 						       .hand_on = pass_gathered,
 						       .learn = learn_from,

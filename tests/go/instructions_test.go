@@ -44,44 +44,68 @@ func TestInstructions(t *testing.T) {
 		t.Skip("the bounds are those of x86-64")
 	}
 	icount := buildStepper(t)
-	const loops, tries = "10", 12
-	for program, within := range bounds(t) {
-		t.Run(program, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), program)
-			out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-O2", "-o", path,
-				filepath.Join(top, "bench", program+".c")).CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			var calls []string
-			for call := range within {
-				calls = append(calls, call)
-			}
-			slices.Sort(calls)
-			cost := map[string]string{} // the last of each, for the messages
-			for range tries {
-				args := append([]string{"-n", "2", icount, loops, path, "--count", loops}, calls...)
-				gompirun := filepath.Join(built(t), "bin/gompirun")
-				out, err := exec.Command(gompirun, args...).CombinedOutput()
-				require.NoError(t, err, "%s", out)
-				for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
-					call, n, _ := strings.Cut(line, " ")
-					require.Contains(t, within, call, "%s", out)
-					cost[call] = n
-					steps, err := strconv.ParseFloat(n, 64)
-					fine := err == nil && steps <= within[call] && steps > within[call]/2
-					if at := slices.Index(calls, call); at >= 0 && fine {
-						calls = slices.Delete(calls, at, at+1)
-					}
-				}
-				if len(calls) == 0 {
-					return
-				}
-				t.Logf("too many or few in this try: %v", cost)
-			}
-			for _, call := range calls {
-				t.Errorf("%s costs %s instructions, %g to %g are expected "+
-					"(bench/compare/instructions.txt; \"more\" are 6,000 or so)",
-					call, cost[call], within[call]/2, within[call])
-			}
+	for program, most := range bounds(t) {
+		t.Run(program, func(t *testing.T) { costs(t, icount, program, most) })
+	}
+}
+
+// What --check, --stats and --trace add to a call is the wrapper and the record, and nothing that grows with the table
+// of functions or with what the process has loaded.
+func TestInsightInstructions(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the bounds are those of x86-64")
+	}
+	icount := buildStepper(t)
+	for option, most := range map[string]map[string]float64{
+		"--check": {"put_flush": 1500, "lock_put_unlock": 2400},
+		"--stats": {"put_flush": 600, "lock_put_unlock": 1000},
+		"--trace": {"put_flush": 1300, "lock_put_unlock": 2100},
+	} {
+		t.Run(option, func(t *testing.T) {
+			costs(t, icount, "rma", most, option+"="+filepath.Join(t.TempDir(), "out.json"))
 		})
+	}
+}
+
+// costs fails if calls of a program of bench/ take more instructions than these, or less than half.
+func costs(t *testing.T, icount, program string, most map[string]float64, options ...string) {
+	t.Helper()
+	const loops, tries = "10", 12
+	path := filepath.Join(t.TempDir(), program)
+	out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-O2", "-o", path,
+		filepath.Join(top, "bench", program+".c")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	var calls []string
+	for call := range most {
+		calls = append(calls, call)
+	}
+	slices.Sort(calls)
+	cost := map[string]string{} // the last of each, for the messages
+	for range tries {
+		args := append(slices.Clone(options), "-n", "2", icount, loops, path, "--count", loops)
+		gompirun := exec.Command(filepath.Join(built(t), "bin/gompirun"), append(args, calls...)...)
+		var told strings.Builder // by gompirun
+		gompirun.Stderr = &told
+		out, err := gompirun.Output()
+		require.NoError(t, err, "%s%s", out, &told)
+		for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+			call, n, _ := strings.Cut(line, " ")
+			require.Contains(t, most, call, "%s", out)
+			cost[call] = n
+			steps, err := strconv.ParseFloat(n, 64)
+			fine := err == nil && steps <= most[call] && steps > most[call]/2
+			if at := slices.Index(calls, call); at >= 0 && fine {
+				calls = slices.Delete(calls, at, at+1)
+			}
+		}
+		if len(calls) == 0 {
+			return
+		}
+		t.Logf("too many or few in this try: %v", cost)
+	}
+	for _, call := range calls {
+		t.Errorf("%s costs %s instructions, %g to %g are expected "+
+			"(bench/compare/instructions.txt; \"more\" are 6,000 or so)",
+			call, cost[call], most[call]/2, most[call])
 	}
 }
