@@ -1,35 +1,15 @@
 // --check=error: a call waits until gompirun has looked at it, and raises an error if it was the later one of two that
 // conflict. It has been done by then, like any call that MPI finds erroneous.
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "insight/ask.h"
 
-// What was asked for, and 1, when nobody had answered for so long that nobody waits until something is answered.
-static gompi_a64 answers_given_up;
-
-// Waits until gompirun has looked as far as a position in the ring. False: it has not for a long time, so it may look
-// no more.
+// Waits until gompirun has looked as far as a position in the ring. False: it has not for a long time.
 static bool await_answer(struct gompi_insight_part *part, uint64_t position) {
-	const int64_t patience = INT64_C(10) * 1000000000;
-	const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
-	int64_t since = gompi_insight_now(CLOCK_MONOTONIC);
+	static struct gompi_insight_wait wait;
 	uint64_t answered;
-	while ((answered = gompi_load_acquire(&part->answered)) < position) { // pairs with the store in core/insight
-		uint32_t seen = gompi_load_total(&part->answer);
-		if (gompi_load(&answers_given_up) == answered + 1)
+	while ((answered = gompi_load_acquire(&part->answered)) < position) // pairs with the store in core/insight
+		if (!gompi_insight_await(&wait, &part->answered, answered, &part->answer, &part->asking))
 			return false;
-		gompi_store_total(&part->asking, 1);
-		gompi_insight_call_reader();
-		if (gompi_load_total(&part->answered) >= position)
-			continue;
-		syscall(SYS_futex, &part->answer, FUTEX_WAIT, seen, &moment, NULL, 0);
-		if (gompi_insight_now(CLOCK_MONOTONIC) - since > patience)
-			gompi_store(&answers_given_up, answered + 1);
-	}
 	return true;
 }
 

@@ -105,34 +105,37 @@ static void wake(gompi_a32 *word) {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-void gompi_insight_call_reader(void) {
+static void call_reader(void) {
 	if (gompi_load(&gompi_insight_job->sleeping) && gompi_swap_total(&gompi_insight_job->sleeping, 0))
 		wake(&gompi_insight_job->bell);
 }
 
-// What the tail was, and one, when nobody had read for so long that nobody waits until it moves.
-static gompi_a64 insight_given_up;
-
-// Waits until gompirun has read something. False: it has not for a long time, so it may read no more.
-static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
+bool gompi_insight_await(struct gompi_insight_wait *w, gompi_a64 *position, uint64_t seen, gompi_a32 *bell,
+			 gompi_a32 *waits) {
 	const int64_t patience = INT64_C(10) * 1000000000;
 	const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
 	int64_t since = gompi_insight_now(CLOCK_MONOTONIC);
-	if (gompi_load(&insight_given_up) == tail + 1)
+	if (gompi_load(&w->given_up) == seen + 1)
 		return false;
-	while (gompi_load_acquire(&part->tail) == tail) { // pairs with the store of it in core/insight
-		uint32_t room = gompi_load_total(&part->room);
-		gompi_store_total(&part->full, 1);
-		gompi_insight_call_reader();
-		if (gompi_load_total(&part->tail) != tail)
+	while (gompi_load_acquire(position) == seen) { // pairs with the stores in core/insight
+		uint32_t rung = gompi_load_total(bell);
+		gompi_store_total(waits, 1);
+		call_reader();
+		if (gompi_load_total(position) != seen)
 			break;
-		syscall(SYS_futex, &part->room, FUTEX_WAIT, room, &moment, NULL, 0);
+		syscall(SYS_futex, bell, FUTEX_WAIT, rung, &moment, NULL, 0);
 		if (gompi_insight_now(CLOCK_MONOTONIC) - since > patience) {
-			gompi_store(&insight_given_up, tail + 1);
+			gompi_store(&w->given_up, seen + 1);
 			return false;
 		}
 	}
 	return true;
+}
+
+// Waits until gompirun has read something. False: it has not for a long time.
+static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
+	static struct gompi_insight_wait wait;
+	return gompi_insight_await(&wait, &part->tail, tail, &part->room, &part->full);
 }
 
 // Passes on the first words of the record. Of a ring in which there may be no room a part is kept for those that are
@@ -163,7 +166,7 @@ static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) 
 	// Release: who sees the first word sees all; pairs with the load of it in core/insight.
 	gompi_store_release(to, (t->words[0] & 0xffff) | flags << 16 | n << 32);
 	if (__builtin_expect(head + n - tail > size / 4, 0))
-		gompi_insight_call_reader();
+		call_reader();
 }
 
 void gompi_insight_entered(struct gompi_insight_thread *t) {

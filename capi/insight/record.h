@@ -177,8 +177,13 @@ static inline bool gompi_insight_made(int rc) { return rc == MPI_SUCCESS || rc =
 // The same without looking at what it is.
 void gompi_insight_write_words(struct gompi_insight_thread *t);
 
-// Wakes gompirun if it sleeps.
-void gompi_insight_call_reader(void);
+// Waits until gompirun has moved a position on from where it was seen, which rings a bell if somebody waits. False: it
+// has not for a long time, so it may do so no more; then nobody else waits until it does.
+struct gompi_insight_wait {
+	gompi_a64 given_up; // where it stood, and 1
+};
+bool gompi_insight_await(struct gompi_insight_wait *w, gompi_a64 *position, uint64_t seen, gompi_a32 *bell,
+			 gompi_a32 *waits);
 
 // Waits until gompirun has looked at the call that has been recorded, which has returned rc. If that was the later one
 // of two that conflict it raises MPI_ERR_RMA_CONFLICT, on the window or the communicator. Returns what the wrapper is

@@ -101,27 +101,6 @@ func TestRelay(t *testing.T) {
 	require.Empty(t, silent)
 }
 
-// Pieces of a part come as they are, times as gompirun has them, and what belongs to the ring stays.
-func TestChanges(t *testing.T) {
-	from, to := memory(t, 1), memory(t, 1)
-	require.NoError(t, from.Rank(0).Write(words(1, 100), nil))
-	n := 0
-	pass := func(at int64, piece []byte) error {
-		n++
-		return to.Rank(0).Change(at, piece)
-	}
-	require.NoError(t, from.Rank(0).Changes(time.Hour, pass))
-	require.Zero(t, n, "nothing but the ring has changed")
-	begin := words(2, 7)
-	insight.Shift(begin, time.Hour)
-	require.Equal(t, uint64(time.Hour)+7, begin[2])
-	require.NoError(t, to.Rank(0).Write(begin, nil))
-	require.ErrorContains(t, to.Rank(0).Change(4096, make([]byte, 4097)), "not of a rank's memory")
-	require.ErrorContains(t, to.Rank(0).Change(0, make([]byte, 10)), "not of a rank's memory")
-	require.ErrorContains(t, to.Rank(0).Change(-4096, nil), "not of a rank's memory")
-	require.ErrorContains(t, to.Rank(0).Write(make([]uint64, 7), nil), "not of a rank's memory")
-}
-
 // Who does not know the secret, or is no rank, learns nothing and sends nothing; who is not there is named.
 func TestStrangers(t *testing.T) {
 	all := memory(t, 2)
