@@ -68,7 +68,16 @@ c() {
 # Lines such as " 7/12 Test  #3: name ......   Passed    0.35 sec".
 ctest_took() {
 	sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec *$/\2 ctest \1/p' "$1" >>"$took"
-	sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*$/ctest \1: \2/p' "$1" >>"$wrong"
+	ctest_wrong <"$1" >>"$wrong"
+}
+# Behind the line of one that failed, " 7/12 Test  #3: name ......***Failed  0.35 sec", is what it printed, up to the
+# line of the next.
+ctest_wrong() {
+	awk '/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / || /^ *Start +[0-9]+: / || /tests passed, / { shows = 0 }
+		shows > 0 && NF > 0 { print "  " $0; shows-- }
+		/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: .*\*\*\*(Failed|Timeout|Exception)/ {
+			sub(/^.*#[0-9]+: +/, ""); sub(/ *\.+\*\*\*/, ": ");
+			print "ctest " $0; shows = 20 }'
 }
 # The charts of `make bench` are a module of their own: what they need is not the library's, and may not be had.
 charts() {

@@ -136,6 +136,15 @@ void gompi_withdraw_wait(int record) {
 		gompi_store_release(&me->waits[record].state, RECORD_FREE);
 }
 
+// Tells how many have not completed, again: somebody may have since it was told, and this is no wait's end.
+static void tell_lacks(int record, const struct gompi_waiting *what) {
+	if (record < 0 || record >= GOMPI_WAIT_RECORDS || what->reason != GOMPI_FOR_COMPLETE)
+		return;
+	struct gompi_told t = {.id = 0};
+	gompi_services_tell(what, &t);
+	gompi_store(&gompi_my_cell()->waits[record].lacks, t.lacks);
+}
+
 // Tells that somebody had something for a thread that has told what it waits for.
 static void tell_woken(int record) {
 	if (record >= 0 && record < GOMPI_WAIT_RECORDS)
@@ -192,6 +201,7 @@ static void wait_sleeps(struct gompi_wait *t) {
 	bool worked = gompi_serve_all();
 	if (!worked) {
 		gompi_serve_lasts();
+		tell_lacks(t->record, &t->what); // behind the arming: what changes from here on wakes
 		int64_t start = gompi_now_ns();
 		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
 		gompi_up.take_signals(); // in a wait that Go has called

@@ -363,7 +363,6 @@ static bool keep(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	if (l->stash == NULL)
 		return false;
 	memcpy(l->stash, bytes, n);
-	l->stash_at = 0;
 	l->stash_bytes = n;
 	return true;
 }
@@ -393,7 +392,7 @@ bool gompi_links_unstall(void) {
 		l->stalled = false;
 		l->stash = NULL;
 		worked = true;
-		if (take_bytes(l, stash + l->stash_at, stash == NULL ? 0 : l->stash_bytes) && !l->stalled)
+		if (take_bytes(l, stash == NULL ? "" : stash, stash == NULL ? 0 : l->stash_bytes) && !l->stalled)
 			gompi_link_watch(l, l->watched & EPOLLOUT);
 		free(stash);
 	}

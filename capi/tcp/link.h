@@ -112,7 +112,7 @@ struct gompi_tcp_link {
 	struct gompi_tcp_request *answered;    // of the answer to a read
 	const struct gompi_tcp_memory *memory; // of a write, whose bytes go there
 	char *stash;                           // bytes for which there was no place
-	size_t stash_at, stash_bytes;
+	size_t stash_bytes;
 	struct gompi_tcp_link *next_stalled;
 	bool stalled;
 };

@@ -42,6 +42,9 @@ groups -n 3
     1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0
     + rank 0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window 'halo'
     + ranks 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for rank 0
+groups-late -n 3
+    0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window 'halo';
+    1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0
 no-post -n 3
     0 waits in MPI_Barrier on MPI_COMM_WORLD for 2; 2 waits in MPI_Win_start for 0 to post window 'halo'
     + ranks 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for rank 2

@@ -51,6 +51,13 @@ static void groups(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The same, and rank 0 sleeps already when rank 1 completes. */
+static void groups_late(void) {
+	if (rank == 1)
+		usleep(300000);
+	groups();
+}
+
 /* Rank 2 starts towards rank 0, which posts to rank 1 only. */
 static void no_post(void) {
 	if (rank == 0) {
@@ -235,6 +242,7 @@ static const struct {
 	{"start-first", start_first},
 	{"three", three},
 	{"groups", groups},
+	{"groups-late", groups_late},
 	{"no-post", no_post},
 	{"progress", progress},
 	{"wait-first", wait_first},
