@@ -204,8 +204,7 @@ static void series(int me) {
 		/* Some go on in a loop, in which members may be ahead of others by as much as there is room. */
 		for (unsigned more_of_it = draw(&script, 3) == 0 && s.bytes <= 400 ? draw(&script, 50) : 0;;
 		     more_of_it--) {
-			for (unsigned i = draw(&late, 8) == 0 ? draw(&late, 300) : 0; i > 0; i--)
-				sched_yield();
+			unit_late(draw(&late, 8) == 0 ? draw(&late, 150) : 0);
 			one(me, &s);
 			if (more_of_it == 0)
 				break;

@@ -134,8 +134,7 @@ static struct gompi_leaders *open_leaders(uint64_t number, int i) {
 static void run(int i) {
 	unsigned common = (unsigned)leaders_number;
 	network_self = i, network_seed = 17 + (unsigned)i;
-	for (unsigned d = network_draw(2000); d > 0; d--) /* who is late has records that it does not know yet */
-		sched_yield();
+	unit_late(network_draw(1000)); /* who is late has records that it does not know yet */
 	struct gompi_leaders *m = open_leaders(leaders_number, i);
 	for (unsigned k = 1; k <= CALLS && check_errors == 0; k++) {
 		unsigned r = (unsigned)rand_r(&common) / 7,

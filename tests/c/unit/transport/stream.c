@@ -234,8 +234,7 @@ static void lockers(int i) {
 			int64_t *x = (int64_t *)(void *)memory;
 			x[0]++; /* no atomics: what the lock is for */
 			if (k % 4 == 0)
-				for (int y = 0; y < 50; y++)
-					sched_yield();
+				unit_late(20);
 			x[1]++;
 			gompi_unlock(w, 0, true);
 		}

@@ -215,9 +215,9 @@ static void revokes(int i) {
 	uint32_t barriers = gompi_load(&unit_membarriers);
 	gompi_store_release(&stage, 1);
 	UNIT_UNTIL(gompi_load(&m->accumulate) & ACCUMULATE_LOCKED);
-	for (int k = 0; k < 2000; k++) {
+	for (int k = 0; k < 200; k++) {
 		CHECK(gompi_load(&stage) == 1, "the lock was taken during an owner's update");
-		sched_yield();
+		unit_late(10);
 	}
 	gompi_small_leave();
 	CHECK(gompi_update_enter(m) == HOLD_NOTHING, "an owner's update beside the lock");
@@ -290,9 +290,9 @@ static void locks(int i) {
 	gompi_store_release(&locked, 1);
 	if (small) {
 		UNIT_UNTIL(gompi_load(word) & ACCUMULATE_LOCKED);
-		for (int k = 0; k < 2000; k++) {
+		for (int k = 0; k < 200; k++) {
 			CHECK(gompi_load(&locked) == 1, "the lock was taken during a small update");
-			sched_yield();
+			unit_late(10);
 		}
 		gompi_small_leave();
 		CHECK(gompi_update_enter(gompi_member(w, 0)) == HOLD_NOTHING, "a small update beside the lock");
