@@ -203,10 +203,24 @@ static void unit_late(unsigned us) {
 		usleep(us);
 }
 
-/* Gives the core away until cond is true. */
-#define UNIT_UNTIL(cond) \
-	while (!(cond))  \
-	sched_yield()
+/* For who looks for something, begun: since when, 0 at first. Gives the core away, and sleeps when that has not helped
+ * for 100 us, since who wakes goes before busy processes. */
+static void unit_idle(int64_t *begun) {
+	struct timespec t;
+	__real_clock_gettime(CLOCK_MONOTONIC, &t);
+	int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	if (*begun == 0)
+		*begun = now;
+	if (now - *begun < 100000)
+		sched_yield();
+	else
+		unit_late(20);
+}
+
+/* Looks until cond is true. */
+#define UNIT_UNTIL(cond)                       \
+	for (int64_t unit_begun = 0; !(cond);) \
+	unit_idle(&unit_begun)
 
 /* What main returns. */
 static int unit_end(void) {

@@ -176,9 +176,11 @@ static gompi_a32 over;
 
 static void origins(int i) {
 	if (i == 0) { /* the progress threads */
-		while (gompi_load_acquire(&over) < ORIGINS)
-			if (!gompi_fabric_progress())
-				sched_yield();
+		for (int64_t idle = 0; gompi_load_acquire(&over) < ORIGINS;)
+			if (gompi_fabric_progress())
+				idle = 0;
+			else
+				unit_idle(&idle);
 		return;
 	}
 	MPI_Aint mine = 64 * i;
@@ -221,9 +223,11 @@ enum { TURNS = 300 };
 static void lockers(int i) {
 	struct gompi_win_member *m = gompi_member(w, 0);
 	if (i == 0) {
-		while (gompi_load_acquire(&over) < 2)
-			if (!gompi_fabric_progress())
-				sched_yield();
+		for (int64_t idle = 0; gompi_load_acquire(&over) < 2;)
+			if (gompi_fabric_progress())
+				idle = 0;
+			else
+				unit_idle(&idle);
 		gompi_progress_stop();
 	} else if (i == 1) {
 		gompi_progress_run();
@@ -289,9 +293,10 @@ static bool somebody_polls;
 static void step_together(uint32_t *steps) {
 	const uint32_t all = ++*steps * (somebody_polls ? 3 : 2);
 	gompi_add_total(&came, 1);
+	int64_t idle = 0;
 	for (int looks = 0; gompi_load_total(&came) < all; looks++)
 		if (looks > 50)
-			sched_yield();
+			unit_idle(&idle);
 }
 
 static void handed_over(struct gompi_stream *s, int k) {
