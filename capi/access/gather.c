@@ -4,6 +4,7 @@
 // All of it belongs to its thread, which also hands it on: before it calls MPI, and before it is ordered with another
 // thread. A thread that ends without either has what it did since then lost.
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -81,9 +82,28 @@ bool gompi_access_wanted(uintptr_t address, size_t size) {
 	return in_ranges(address, address + size, &begin, &end);
 }
 
+static pthread_key_t gather_key; // gives a thread's gather back
+static bool gather_ends;
+
+static void drop_gather(void *at) {
+	access_inside = true;
+	gompi_access_spots = no_spots; // destructors of others may still come here
+	access_gather = NULL;
+	munmap(at, sizeof(struct gather));
+	access_inside = false;
+}
+
+static void make_key(void) { gather_ends = pthread_key_create(&gather_key, drop_gather) == 0; }
+
 static struct gather *new_gather(void) {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	void *at = mmap(NULL, sizeof(struct gather), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return at == MAP_FAILED ? NULL : at;
+	if (at == MAP_FAILED)
+		return NULL;
+	pthread_once(&once, make_key);
+	if (gather_ends)
+		pthread_setspecific(gather_key, at);
+	return at;
 }
 
 static int by_place(const void *a, const void *b) {

@@ -63,3 +63,49 @@ func oneCore(t *testing.T) string {
 	}
 	return ""
 }
+
+// Each thread keeps what it did in memory of its own, which goes with it.
+func TestCheckEndedThreads(t *testing.T) {
+	program := compile(t, `
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+enum { THREADS = 300 };
+static int *memory, sum;
+static void *uses(void *arg) {
+	for (int i = 0; i < 100; i++)
+		sum += memory[i];
+	return arg;
+}
+static long size(void) {
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	if (f == NULL || fscanf(f, "%ld", &pages) != 1)
+		pages = 0;
+	if (f != NULL)
+		fclose(f);
+	return pages * 4;
+}
+int main(int argc, char **argv) {
+	int provided;
+	MPI_Win win;
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	MPI_Win_allocate(100 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+	long before = 0;
+	for (int i = 0; i <= THREADS; i++) {
+		pthread_t thread;
+		if (i == 1)
+			before = size();
+		pthread_create(&thread, NULL, uses, NULL);
+		pthread_join(thread, NULL);
+	}
+	printf("%s\n", size() - before < THREADS * 100 ? "fits" : "grows");
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return sum != 0;
+}
+`, "--check", "-O1")
+	status, out, told := gompirun(t, "-n", "1", "--check", program)
+	require.Equal(t, 0, status, told)
+	require.Equal(t, "fits\n", out, "kB of each thread stay")
+}

@@ -18,6 +18,9 @@ func TestTestScript(t *testing.T) {
 		ctest = `while [ "$1" != --output-log ]; do shift; done; cat >"$2" <<EOF
  1/13 Test   #2: litmus/sb.n2 .............   Passed   12.50 sec
 12/13 Test  #13: unit/win/lock.thread ......***Failed    3.07 sec
+rank 0: lock.c:12: nobody has it
+
+      Start 1: unit/win/lock.address
 13/13 Test   #1: unit/win/lock.address .....   Passed    2.00 sec
 The following tests did not run:
 	  3 - litmus/iriw.n4 (Skipped)
@@ -53,7 +56,8 @@ EOF`
 			"race detector core/shm: panic", "failed: race detector"}},
 		{"ctest", "c", cmake, ctest + "\nexit 1", golang, []string{"== ctest: FAILED", "slowest:",
 			"  12.50 s", "  3.07 s", "  2.00 s", "left out: Fortran", "left out: ctest abi/x",
-			"left out: ctest litmus/iriw.n4", "ctest unit/win/lock.thread: Failed", "failed: ctest"}},
+			"left out: ctest litmus/iriw.n4", "ctest unit/win/lock.thread: Failed",
+			"  rank 0: lock.c:12: nobody has it", "failed: ctest"}},
 		{"Go alone", "go", cmake, ctest, golang,
 			[]string{"== core without C: ok", "slowest:", "  4.9 s: go test core/boot Test9",
 				"  4.9 s: core without C core/boot Test9", "  4.8 s: go", "  4.8 s: core",
@@ -66,7 +70,7 @@ EOF`
 		t.Run(c.name, func(t *testing.T) {
 			bin, build := t.TempDir(), t.TempDir()
 			for _, name := range strings.Fields(
-				"sh bash env dirname nproc timeout cat sed sort mkdir grep") {
+				"sh bash env dirname nproc timeout cat sed sort mkdir grep awk") {
 				path, err := exec.LookPath(name)
 				require.NoError(t, err)
 				require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))

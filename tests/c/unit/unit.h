@@ -196,8 +196,8 @@ int __wrap_pthread_create(void) {
 }
 #endif
 
-/* Comes late by about so many microseconds. Not by giving the core away so and so often: beside busy processes each time
- * may take a slice of theirs, and a test of seconds hours. */
+/* Comes late by about so many microseconds. Not by giving the core away so and so often: beside busy processes each
+ * time may take a slice of theirs, and a test of seconds hours. */
 static void unit_late(unsigned us) {
 	if (us > 0)
 		usleep(us);
