@@ -127,7 +127,7 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 			return
 		case !a.remote && !x.remote && a.site.rank == x.site.rank:
 			return
-		case x.over && x.end.before(start), harmless(a, x):
+		case x.endedBefore(start), harmless(a, x):
 			return
 		}
 		if at, is := overlap(a, x); is {

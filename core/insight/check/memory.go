@@ -52,7 +52,7 @@ func (c *Checker) detach(k *rank, e *event, w *window) {
 	all := &access{spans: []span{{key.base, key.base + size}}}
 	k.space.each(all, func(x *access) {
 		_, touches := overlap(x, all)
-		if touches && x.win == w && x.release == nil && !(x.over && x.end.before(k.clock)) {
+		if touches && x.win == w && x.release == nil && !x.endedBefore(k.clock) {
 			last = x
 		}
 	})

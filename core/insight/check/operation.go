@@ -272,6 +272,9 @@ func (c *Checker) done(o *operation, at moment) {
 
 func (c *Checker) doneThere(o *operation, at moment) {
 	if o.over {
+		if o.there != nil && o.began.strand == at.strand {
+			o.there.endsAgain(at)
+		}
 		return
 	}
 	o.over, o.end = true, at
@@ -288,6 +291,8 @@ func (c *Checker) doneHere(o *operation, at moment) {
 	for _, a := range o.here {
 		if !a.over {
 			c.endAccess(a, at)
+		} else if o.began.strand == at.strand {
+			a.endsAgain(at)
 		}
 	}
 	if o.request.fetches && !o.fetched {

@@ -41,6 +41,22 @@ type access struct {
 	ended   bool    // it has ended itself
 	over    bool    // all that it stands for have, at
 	end     moment
+	again   *moment // its own strand has ended it as well, after another had
+}
+
+// endedBefore reports whether an access has ended before what v is the time of, which comes after one of its ends.
+func (a *access) endedBefore(v vector) bool {
+	return a.over && (a.end.before(v) || a.again != nil && a.again.before(v))
+}
+
+// endsAgain notes that the strand of an operation has ended what another one had ended before.
+func (a *access) endsAgain(at moment) {
+	if a.root != nil {
+		a = a.root
+	}
+	if a.over && a.end.strand != at.strand {
+		a.again = &at
+	}
 }
 
 // repeats reports whether an access of an operation is one that is under way once more. Whatever conflicts with the
@@ -206,7 +222,7 @@ func (s *space) free(memory span) {
 
 // forget takes away what is ordered before all that can follow: every rank comes after it.
 func (s *space) forget(all vector) {
-	gone := func(a *access) bool { return a.over && a.end.before(all) }
+	gone := func(a *access) bool { return a.endedBefore(all) }
 	s.large = without(s.large, gone)
 	s.count = len(s.large)
 	for page, accesses := range s.pages {

@@ -67,6 +67,9 @@ func (c *Checker) orders(k *rank, r *insight.Record) {
 				delete(k.inside, r.Thread)
 			}
 			k.over = append(k.over, k.now())
+			for _, w := range k.wins {
+				delete(w.elsewhere, k.running.number)
+			}
 			k.turn(r.Thread)
 		case insight.Drop:
 			delete(k.forks, e.Object)

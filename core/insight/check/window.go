@@ -10,22 +10,24 @@ import (
 
 // window is a window, the same for all its members.
 type window struct {
-	name     string
-	number   int
-	dynamic  bool
-	meets    *comm // its members, and their collective calls on it
-	parts    []part
-	open     map[int][]*operation // by origin, operations that are not complete at their targets
-	locks    map[int]*lockState   // by target
-	posts    map[int][]*exposure  // by target, exposure epochs that have not ended
-	turns    map[[2]int]*turns    // by origin and target
-	epochs   map[int]string       // by rank, what the epoch is that its calls are in
-	hints    map[string]string
-	stored   map[int]*site       // by rank, the last call that wrote to its memory since it synchronized
-	started  map[int][]int       // by origin, the targets of its access epoch
-	fences   map[int]int         // by rank, how many it has called
-	attached map[attached]uint64 // to a dynamic window, with their sizes
-	noput    map[[2]int]*site    // by rank and number of the fence, that asserts that nobody puts there
+	name    string
+	number  int
+	dynamic bool
+	meets   *comm // its members, and their collective calls on it
+	parts   []part
+	open    map[int][]*operation // by origin, operations that are not complete at their targets
+	// By strand, its operations that another one has ended.
+	elsewhere map[int][]*operation
+	locks     map[int]*lockState  // by target
+	posts     map[int][]*exposure // by target, exposure epochs that have not ended
+	turns     map[[2]int]*turns   // by origin and target
+	epochs    map[int]string      // by rank, what the epoch is that its calls are in
+	hints     map[string]string
+	stored    map[int]*site       // by rank, the last call that wrote to its memory since it synchronized
+	started   map[int][]int       // by origin, the targets of its access epoch
+	fences    map[int]int         // by rank, how many it has called
+	attached  map[attached]uint64 // to a dynamic window, with their sizes
+	noput     map[[2]int]*site    // by rank and number of the fence, that asserts that nobody puts there
 }
 
 // part is a member's memory.
@@ -91,7 +93,8 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 		w = &window{number: c.windows, dynamic: e.name == "MPI_Win_create_dynamic",
 			meets: &comm{members: meet.comm.members, counts: map[int]int{}}, parts: make([]part,
 				len(meet.comm.members)),
-			open: map[int][]*operation{}, locks: map[int]*lockState{}, posts: map[int][]*exposure{},
+			open: map[int][]*operation{}, elsewhere: map[int][]*operation{},
+			locks: map[int]*lockState{}, posts: map[int][]*exposure{},
 			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{},
 			started: map[int][]int{}, fences: map[int]int{}, noput: map[[2]int]*site{}}
 		for i, r := range w.meets.members { // which all have said before anybody has the window
@@ -218,11 +221,32 @@ func (w *window) completes(k *rank, s *site) {
 	})
 }
 
+// mostElsewhere is how many operations of a strand that others have ended wait for it to do so too.
+const mostElsewhere = 1 << 14
+
 // take calls use with the operations of a rank that are under way and come before its call: those of other threads need
-// not have been called yet, and then it is no end of them. What use returns true of is under way no longer.
+// not have been called yet, and then it is no end of them. What use returns true of is under way no longer. Of those
+// that another strand has ended use is called once more by their own, which need not come after the other.
 func (w *window) take(k *rank, use func(*operation) bool) {
+	self := k.now().strand
+	if mine := w.elsewhere[self]; len(mine) > 0 {
+		if mine = slices.DeleteFunc(mine, use); len(mine) == 0 {
+			delete(w.elsewhere, self)
+		} else {
+			w.elsewhere[self] = mine
+		}
+	}
 	w.open[k.number] = slices.DeleteFunc(w.open[k.number], func(o *operation) bool {
-		return o.began.before(k.clock) && use(o)
+		if !o.began.before(k.clock) || !use(o) {
+			return false
+		}
+		if by := o.began.strand; by != self && k.inside != nil {
+			if len(w.elsewhere[by]) == mostElsewhere {
+				w.elsewhere[by] = slices.Delete(w.elsewhere[by], 0, mostElsewhere/2)
+			}
+			w.elsewhere[by] = append(w.elsewhere[by], o)
+		}
+		return true
 	})
 }
 
