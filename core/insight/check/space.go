@@ -44,7 +44,7 @@ type access struct {
 	again   *moment // its own strand has ended it as well, after another had
 }
 
-// endedBefore reports whether an access has ended before what v is the time of, which comes after one of its ends.
+// endedBefore reports whether what v is the time of comes after an end of the access.
 func (a *access) endedBefore(v vector) bool {
 	return a.over && (a.end.before(v) || a.again != nil && a.again.before(v))
 }
