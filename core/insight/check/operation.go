@@ -321,5 +321,6 @@ func (c *Checker) requestDone(k *rank, o *operation) {
 	if o.reads {
 		o.window.open[k.number] = slices.DeleteFunc(o.window.open[k.number],
 			func(x *operation) bool { return x == o })
+		o.window.endedBy(k, o)
 	}
 }

@@ -240,14 +240,21 @@ func (w *window) take(k *rank, use func(*operation) bool) {
 		if !o.began.before(k.clock) || !use(o) {
 			return false
 		}
-		if by := o.began.strand; by != self && k.inside != nil {
-			if len(w.elsewhere[by]) == mostElsewhere {
-				w.elsewhere[by] = slices.Delete(w.elsewhere[by], 0, mostElsewhere/2)
-			}
-			w.elsewhere[by] = append(w.elsewhere[by], o)
-		}
+		w.endedBy(k, o)
 		return true
 	})
+}
+
+// endedBy notes an operation that is under way no longer, if another strand than its own has ended it.
+func (w *window) endedBy(k *rank, o *operation) {
+	own := o.began.strand
+	if k.inside == nil || own == k.now().strand {
+		return
+	}
+	if len(w.elsewhere[own]) == mostElsewhere {
+		w.elsewhere[own] = slices.Delete(w.elsewhere[own], 0, mostElsewhere/2)
+	}
+	w.elsewhere[own] = append(w.elsewhere[own], o)
 }
 
 // posted begins an exposure epoch.
