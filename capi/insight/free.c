@@ -36,7 +36,7 @@ static void give_memory_back(void *memory) {
 	if (memory == NULL)
 		return;
 	size_t size = malloc_usable_size(memory);
-	gompi_given_back((uintptr_t)memory, size);
+	gompi_given_back((uintptr_t)memory, size, true);
 	if (gompi_threads_share_memory())
 		gompi_threads_free((uintptr_t)memory, size);
 }
@@ -67,6 +67,6 @@ CALLED void *realloc(void *memory, size_t size) {
 
 CALLED int munmap(void *memory, size_t size) {
 	if (__builtin_expect(gompi_load(&gompi_given_windows) != 0, 0))
-		gompi_given_back((uintptr_t)memory, size);
+		gompi_given_back((uintptr_t)memory, size, false);
 	return GOMPI_REAL(munmap, NULL)(memory, size);
 }

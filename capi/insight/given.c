@@ -35,11 +35,17 @@ void gompi_given_end(uint64_t win, uint64_t low) {
 		}
 }
 
+// More than any memory: the window is over all that lies behind an address, of which only the first byte is surely its.
+#define NO_SIZE ((uint64_t)1 << 40)
+
 // Returns the window that has some of the memory, 0: none.
-static uint64_t window_with(uintptr_t low, uintptr_t size) {
-	for (int i = 0; i < PIECES; i++)
-		if (gompi_load(&given_pieces[i].low) < low + size && low < gompi_load(&given_pieces[i].high))
+static uint64_t window_with(uintptr_t low, uintptr_t size, bool block) {
+	for (int i = 0; i < PIECES; i++) {
+		uint64_t begin = gompi_load(&given_pieces[i].low), end = gompi_load(&given_pieces[i].high);
+		bool behind = !block && end - begin < NO_SIZE && low < end;
+		if (end != 0 && begin < low + size && (low <= begin || behind))
 			return gompi_load(&given_pieces[i].win);
+	}
 	return 0;
 }
 
@@ -57,8 +63,8 @@ static uintptr_t program_address(void) {
 	return 0;
 }
 
-void gompi_given_back(uintptr_t low, uintptr_t size) {
-	uint64_t win = window_with(low, size);
+void gompi_given_back(uintptr_t low, uintptr_t size, bool block) {
+	uint64_t win = window_with(low, size, block);
 	if (win == 0 || !gompi_threads_checked())
 		return;
 	int error = errno;

@@ -11,7 +11,8 @@ void gompi_given_end(uint64_t win, uint64_t low);
 
 extern gompi_a32 gompi_given_windows; // how many pieces there are
 
-// Writes down that memory is given back if some of it is a window's.
-void gompi_given_back(uintptr_t low, uintptr_t size);
+// Writes down that memory is given back if some of it is a window's. block: it is from malloc, and a window's if the
+// window begins in it. A window may be given more bytes than are there, and others' blocks lie behind.
+void gompi_given_back(uintptr_t low, uintptr_t size, bool block);
 
 #endif

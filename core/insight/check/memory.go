@@ -1,6 +1,10 @@
 package check
 
-import "gompirma/core/insight"
+import (
+	"slices"
+
+	"gompirma/core/insight"
+)
 
 // Memory of windows that is given back.
 
@@ -20,10 +24,19 @@ func (c *Checker) gone(w *window, k *rank, advice string, spots ...spot) {
 // freedMemory looks at what MPI_Free_mem has given back.
 func (c *Checker) freedMemory(k *rank, e *event) {
 	base := e.In("base").Uint()
-	if w := k.windowAt(span{base, base + 1}); w != nil {
+	if w := k.windowAt(span{base, base + 1}); w != nil && !k.isBehind(w, base) {
 		c.gone(w, k, "the memory is a window's until MPI_Win_free or MPI_Win_detach",
 			spot{k.site(e), "gives the window's memory back"})
 	}
+}
+
+// noSize is more than any memory has: a window of it is over all that lies behind an address, be it its own or not.
+const noSize = 1 << 40
+
+// isBehind reports whether an address is in a window only because that is over all that lies behind its beginning.
+func (k *rank) isBehind(w *window, address uint64) bool {
+	p := &w.parts[slices.Index(w.meets.members, k.number)]
+	return p.size >= noSize && address != p.base
 }
 
 // attach notes memory that a rank has attached to a dynamic window.
