@@ -1,5 +1,5 @@
-/* A window is over all that lies behind a place, of any size (MPI-5.0 12.2.1); what is not its is given back while there is
- * the window.
+/* A window is over all that lies behind a place, of any size (MPI-5.0 12.2.1);
+ * what is not its is given back while there is the window.
  *
  * np: 2
  * ref: mpich
