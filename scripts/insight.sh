@@ -26,7 +26,8 @@ wide=; if [ "$(uname -m)" = x86_64 ]; then wide=-mcx16; fi
 for source in calls gather; do
 	$cc -std=gnu11 -O2 -fPIC -fno-builtin $wide -fvisibility=hidden -Wall -Wextra -Werror -Icapi -c "capi/access/$source.c" -o "$work/access_$source.obj"
 done
-$cc -shared -o "$work/linked" "$work"/*.obj -ldl -Wl,-soname,libgompirma-access.so -Wl,-z,now
+# It stays when a plugin that has brought it goes: threads that have used it call it at their end, and the other library.
+$cc -shared -o "$work/linked" "$work"/*.obj -ldl -Wl,-soname,libgompirma-access.so -Wl,-z,now,-z,nodelete
 mv "$work/linked" "$access"
 mkdir -p "$out/lib/gompirma/abi" "$out/lib/gompirma/check"
 ln -sfn ../../libgompirma-access.so "$out/lib/gompirma/abi/libgompirma-access.so"

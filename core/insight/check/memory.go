@@ -30,7 +30,8 @@ func (c *Checker) freedMemory(k *rank, e *event) {
 	}
 }
 
-// noSize is more than any memory has: a window of it is over all that lies behind an address, be it its own or not.
+// noSize is more than any memory has: a window of it is over all that lies behind an address, be it its own or not. It
+// is that of capi/insight/given.c, which looks at all other ways to give memory back.
 const noSize = 1 << 40
 
 // isBehind reports whether an address is in a window only because that is over all that lies behind its beginning.
