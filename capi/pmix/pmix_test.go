@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/core/boot"
 )
 
 // underMpirun makes this test program, when a launcher starts it, a process of a job.
@@ -70,25 +73,38 @@ func process(what string) error {
 		l.Abort(23, "as asked")
 	case what == "abort":
 		return l.Fence() // never comes
-	case what == "die" && rank == 1:
-		// Whoever is above is the launcher.
-		if parent, err := os.FindProcess(os.Getppid()); err == nil {
-			parent.Kill()
-		}
-	}
-	if what == "die" {
-		select {
-		case <-l.Lost():
-			return os.WriteFile(os.Getenv("GOMPIRMA_TEST_FILE")+fmt.Sprint(rank), nil, 0o600)
-		case <-time.After(20 * time.Second):
-			return nil
-		}
+	case what == "die":
+		return waitForDeath(l, rank, size)
 	}
 	if err := l.Finalize(); err != nil {
 		return err
 	}
 	fmt.Println("fine", rank, "of", size)
 	return nil
+}
+
+// waitForDeath has rank 1 kill the launcher, and makes the file "lost.RANK" when the library reports that.
+func waitForDeath(l boot.PMIx, rank, size int) error {
+	files := os.Getenv("GOMPIRMA_TEST_FILE")
+	touch := func(name string) error { return os.WriteFile(fmt.Sprint(files, name, rank), nil, 0o600) }
+	if err := touch("ready."); err != nil {
+		return err
+	}
+	for rank == 1 { // until no rank needs the launcher any longer, which would fail instead of seeing it go
+		if ready, err := filepath.Glob(files + "ready.*"); err != nil || len(ready) == size {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if parent, err := os.FindProcess(os.Getppid()); err == nil && rank == 1 {
+		parent.Kill() // the parent is the launcher
+	}
+	select {
+	case <-l.Lost():
+		return touch("lost.")
+	case <-time.After(20 * time.Second):
+		return nil
+	}
 }
 
 func TestUnderMpirun(t *testing.T) {
@@ -104,7 +120,7 @@ func TestUnderMpirun(t *testing.T) {
 		defer cancel()
 		cmd := exec.CommandContext(bound, mpirun, "--oversubscribe", "-n", "3", self)
 		cmd.Env = append(os.Environ(), underMpirun+"="+mode, "OMPI_ALLOW_RUN_AS_ROOT=1",
-			"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "TMPDIR="+tmp, "GOMPIRMA_TEST_FILE="+tmp+"/lost.")
+			"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "TMPDIR="+tmp, "GOMPIRMA_TEST_FILE="+tmp+"/")
 		cmd.WaitDelay = 10 * time.Second // ranks that have outlived it keep its output open
 		out, _ := cmd.CombinedOutput()
 		return string(out), cmd.ProcessState
