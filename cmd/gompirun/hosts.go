@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -60,22 +61,23 @@ func (h *hosts) isHere(name string) bool {
 	short, _, full := strings.Cut(name, ".")
 	ours, _, ourFull := strings.Cut(h.name, ".")
 	addresses := []string{name}
-	if net.ParseIP(name) == nil {
+	if !isAddress(name) {
 		if full != ourFull && strings.EqualFold(short, ours) {
 			return true
 		}
 		addresses, _ = h.lookup(name)
 	}
 	for _, a := range addresses {
-		ip := net.ParseIP(a)
-		if ip == nil {
+		ip, err := netip.ParseAddr(a)
+		if err != nil {
 			continue
 		}
+		ip = ip.Unmap().WithZone("")
 		if ip.IsLoopback() {
 			return true
 		}
 		for _, own := range h.own() {
-			if ip.Equal(net.ParseIP(own)) {
+			if other, err := netip.ParseAddr(own); err == nil && ip == other.Unmap() {
 				return true
 			}
 		}
@@ -86,7 +88,7 @@ func (h *hosts) isHere(name string) bool {
 // elsewhere returns the first host of a list that is not this machine, "" if there is none.
 func (h *hosts) elsewhere(list []host) string {
 	for _, one := range list {
-		if !h.isHere(strings.Trim(one.name, "[]")) {
+		if !h.isHere(one.name) {
 			return one.name
 		}
 	}
@@ -117,19 +119,35 @@ func total(list []host) (slots int) {
 	return slots
 }
 
-// readHost reads "host[:slots]".
+// readHost reads "host[:slots]". An IPv6 address with slots has brackets: "[::1]:2"; without slots it may have them.
 func readHost(text string) (one host, err error) {
+	slots, numbered := "", false
 	one.name = text
-	if i := strings.LastIndexByte(text, ':'); i >= 0 && net.ParseIP(text) == nil {
-		one.name = text[:i]
-		if one.slots, err = slotNumber(text[i+1:]); err != nil {
+	switch inside, rest, closed := strings.Cut(strings.TrimPrefix(text, "["), "]"); {
+	case isAddress(text):
+	case closed && text[0] == '[' && isAddress(inside) && (rest == "" || rest[0] == ':'):
+		one.name = inside
+		slots, numbered = strings.CutPrefix(rest, ":")
+	default:
+		one.name, slots, numbered = strings.Cut(text, ":")
+	}
+	switch {
+	case strings.ContainsAny(one.name, "[]") || strings.Contains(slots, ":"):
+		return host{}, fmt.Errorf("%s is not a host (an IPv6 address with slots is written [::1]:2)", text)
+	case one.name == "" || strings.HasPrefix(one.name, "-"):
+		return host{}, errors.New("a host has no name")
+	}
+	if numbered {
+		if one.slots, err = slotNumber(slots); err != nil {
 			return host{}, fmt.Errorf("%s: %w", text, err)
 		}
 	}
-	if one.name == "" || strings.HasPrefix(one.name, "-") {
-		return host{}, errors.New("a host has no name")
-	}
 	return one, nil
+}
+
+func isAddress(text string) bool {
+	_, err := netip.ParseAddr(text)
+	return err == nil
 }
 
 func slotNumber(text string) (int, error) {

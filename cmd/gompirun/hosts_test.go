@@ -41,7 +41,7 @@ func TestHostsOfThisMachine(t *testing.T) {
 
 func TestHostLists(t *testing.T) {
 	for text, want := range map[string]int{"node": 0, "node:4": 4, "node,localhost": 2, "node:2,node:3": 5,
-		"node:2, alias": 3, "[::1]:3": 3, "::1": 0} {
+		"node:2, alias": 3, "[::1]:3": 3, "::1": 0, "[::1]": 0, "[fe80::1%lo]:2,::1": 3, "127.0.0.1:4": 4} {
 		list, err := readHosts(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, total(list), text)
@@ -55,6 +55,7 @@ func TestHostLists(t *testing.T) {
 	for text, says := range map[string]string{
 		"": "no name", "node,": "no name", ":3": "no name", "-n": "no name", "node:x": "number of slots",
 		"node:-1": "number of slots", "node:5000": "number of slots",
+		"[::1": "not a host", "[node]:2": "not a host", "[::1]2": "not a host", "::1::2": "not a host",
 	} {
 		_, err := readHosts(text)
 		require.ErrorContains(t, err, says, text)
@@ -65,7 +66,7 @@ func TestHostFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hosts")
 	for text, want := range map[string]int{
 		"node\n": 0, "# all\n\nnode slots=4 max_slots=8 # here\n": 4, "node:3": 3, "node\nnode\nnode\n": 3,
-		"localhost slots=2\nalias:2\n": 4,
+		"localhost slots=2\nalias:2\n": 4, "[::1] slots=2\n": 2, "::1 slots=3\n": 3, "[::1]:2\n::1\n": 3,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		list, err := readHostFile(path)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -387,7 +388,7 @@ func (s starter) prrte(o *options, places []host, env []string) ([]string, error
 func hostList(places []host) string {
 	var items []string
 	for _, one := range places {
-		items = append(items, fmt.Sprintf("%s:%d", one.name, one.slots))
+		items = append(items, net.JoinHostPort(one.name, strconv.Itoa(one.slots)))
 	}
 	return strings.Join(items, ",")
 }
