@@ -110,10 +110,12 @@ func lookupComm(h uintptr) *comm.Comm {
 }
 
 // abort ends the job with a line on standard error, and with a status that is not 0 whatever code an application has
-// made up. It does not return.
+// made up. It does not return. If the launcher already ends the job, only this process ends, without a line.
 func abort(code int32, message string) {
 	code = exitStatus(code)
-	core.YieldToLauncher()
+	if core.EndAnnounced() {
+		exit(code)
+	}
 	if rank := core.Rank(); rank >= 0 {
 		fmt.Fprintf(os.Stderr, "gompirma: rank %d: %s\n", rank, message)
 	} else {

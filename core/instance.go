@@ -67,6 +67,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	if p.Node, p.Places, err = openNode(b, data.Permitted, silent); err != nil {
 		return nil, err
 	}
+	node.Store(p.Node)
 	if p.Processes, err = data.NewProcesses(); err != nil {
 		return nil, err
 	}
@@ -184,6 +185,7 @@ func (p *Instance) Close(gone func()) error {
 	p.data.CloseComm(p.SelfComm)
 	p.Messages.Leave()
 	self.Store(nil)
+	node.Store(nil)
 	retired = p
 	return nil
 }

@@ -10,12 +10,14 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/boot"
+	"gompirma/core/boot/pmi1"
 	"gompirma/core/mpierr"
 	"gompirma/core/shm"
 )
 
 var (
 	self      atomic.Pointer[Instance]
+	node      atomic.Pointer[shm.Node]    // of self, and earlier than that: as soon as it is mapped
 	launcher  atomic.Pointer[boot.Client] // from its first word in MPI_Init to the end of MPI_Finalize
 	stateMu   sync.Mutex
 	started   atomic.Bool
@@ -121,13 +123,30 @@ func lost() int {
 	return p.Node.Lost()
 }
 
-// graceLost is how long other launchers have to notice the death of a process.
-const graceLost = time.Second
+// How long a launcher has to notice the death of a process and to end the job. Time in which this process did not run
+// is not counted.
+const (
+	graceLost      = time.Second     // until gompirun announces the end
+	graceLostOther = 3 * time.Second // until another launcher ends this process: mpirun waits 1 s after SIGTERM
+)
 
-// YieldToLauncher is called before an Abort, and before anything is said of it. If that is because a process is lost, a
-// launcher that cannot be told so should see it, too, and end the job with what it has to say.
-func YieldToLauncher() {
-	if b := launcher.Load(); b != nil && !(*b).Judges() && lost() >= 0 {
-		<-time.After(graceLost)
+// EndAnnounced returns whether the launcher ends the job, so that this process ends without a message of its own: the
+// launcher reports the cause. It is called before an Abort. A launcher learns of the death of a process later than the
+// processes connected to it, so if one is lost, EndAnnounced waits for the launcher for a limited time. gompirun
+// announces the end; other launchers end this process meanwhile.
+func EndAnnounced() bool {
+	nd := node.Load()
+	if nd == nil {
+		return false
 	}
+	limit := graceLostOther
+	if b := launcher.Load(); b != nil {
+		if _, ours := (*b).Control(); ours {
+			limit = graceLost
+		}
+	}
+	for grace := pmi1.NewPatience(limit); nd.Broken() != 0 && !nd.EndAnnounced() && !grace.Over(time.Now()); {
+		time.Sleep(limit / 100)
+	}
+	return nd.EndAnnounced()
 }

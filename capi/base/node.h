@@ -105,6 +105,7 @@ struct gompi_header {
 	uint32_t segment;        // Go's
 	gompi_a32 no_membarrier; // 1: a process has none, so whoever wakes others needs a barrier (wait.h)
 	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found lost: waits look whether they depend on one if not 0
+	gompi_a32 ending;                      // Go's: 1 once the launcher has begun to end the job
 	_Alignas(256) struct gompi_loss losses[GOMPI_LOSSES]; // of other nodes, in the order of their finding
 	gompi_a32 losses_more;                                // 1: there are more than have an entry
 };

@@ -231,6 +231,9 @@ func (j *job) end(s syscall.Signal) {
 	if j.stopping.Swap(true) {
 		return
 	}
+	for i := range j.nodes {
+		j.nodes[i].memory.AnnounceEnd() // before the first rank ends: the others do not report that end as the cause
+	}
 	j.signalAll(s)
 	j.signalAll(syscall.SIGCONT)
 	j.after(graceTerm, kill)
@@ -250,7 +253,7 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 		j.verdict = v
 	}
 	if hard {
-		// The signal goes first: who waits for the dead rank should die of it quietly instead of complaining.
+		// The end is announced first: ranks that wait for the dead one then end without a message.
 		j.fail(v)
 		if st.Initialized {
 			j.markDead(rank)

@@ -57,9 +57,6 @@ type Client interface {
 	// is possible. It returns at once, possibly while another thread is in Fence. The caller ends its process next.
 	// lost is the rank whose end is why, -1: none is.
 	Abort(status, lost int) error
-	// Judges returns whether the launcher, told who is lost, says what became of that rank instead of this one's
-	// Abort.
-	Judges() bool
 	// Control returns the node's control segment if the launcher has made it; then the launcher also watches the
 	// processes and ends them all when one dies.
 	Control() (Control, bool)

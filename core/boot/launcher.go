@@ -200,8 +200,6 @@ func (l *launched) Abort(status, lost int) error {
 	return classified(l.Client.Abort(status, lost))
 }
 
-func (l *launched) Judges() bool { return l.ours }
-
 func (l *launched) Control() (Control, bool) {
 	if l.control == nil {
 		return Control{}, false

@@ -145,8 +145,6 @@ func (p *pmixJob) Abort(status, lost int) error {
 	return told(err)
 }
 
-func (p *pmixJob) Judges() bool { return false }
-
 // within does what may wait for the launcher, until that is gone, and no longer than limit unless that is 0 or watch
 // sees all that it waits for.
 func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error) error {

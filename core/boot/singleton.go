@@ -22,7 +22,6 @@ func (*singleton) UniverseSize() int        { return 1 }
 func (*singleton) Fence() error             { return nil }
 func (*singleton) Finalize() error          { return nil }
 func (*singleton) Abort(int, int) error     { return nil }
-func (*singleton) Judges() bool             { return true }
 func (*singleton) Control() (Control, bool) { return Control{}, false }
 func (*singleton) Limit(time.Duration)      {}
 func (*singleton) Watched(pmi1.Watch)       {}

@@ -26,7 +26,7 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 9
+	Layout     = 10
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
@@ -52,6 +52,7 @@ const (
 	hdrTurn      = 128 // futex: whose turn it is to promise memory: index + 1, 0: nobody's
 	hdrTaken     = 192 // futex: changed whenever a promise is lowered, or memory has been given back
 	hdrBroken    = 64  // number of processes found lost: waits look whether they depend on one if it is not 0
+	hdrEnding    = 68  // uint32: 1 once the launcher has begun to end the job (AnnounceEnd)
 	hdrCreator   = 16
 	hdrCores     = 20 // cores that the processes of this node may use together
 	// C's: a process has no membarrier(2).

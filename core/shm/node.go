@@ -248,6 +248,13 @@ func (nd *Node) Break() {
 	}
 }
 
+// AnnounceEnd records that the launcher is about to end the job. The launcher calls it for every node before it signals
+// the first rank: a rank that notices the death of another one then knows that this death is not the cause.
+func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, hdrEnding), 1) }
+
+// EndAnnounced returns whether AnnounceEnd has been called for this node.
+func (nd *Node) EndAnnounced() bool { return atomic.LoadUint32(u32(nd.control, hdrEnding)) != 0 }
+
 // FindDead looks for processes of this node that have ended without MPI_Finalize and marks them. Needed where no
 // launcher of ours does it.
 func (nd *Node) FindDead() {

@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -27,5 +29,43 @@ func TestLoss(t *testing.T) {
 			require.Equal(t, []string{"right 0", "right 1", "right 2"}, sorted(l.out.String()), "%s",
 				&l.err)
 		})
+	}
+}
+
+// TestSurvivorsAreSilent: whatever ends a job, ranks that see another one end on the way do not report that as the
+// cause. They outlive SIGTERM, so they always see it.
+func TestSurvivorsAreSilent(t *testing.T) {
+	program := compileFile(t, "survivors.c")
+	type end struct {
+		*launch
+		name      string
+		interrupt bool
+		cause     string // how the messages begin
+	}
+	var ends []end
+	for _, nodes := range []string{"1", "2"} {
+		for _, way := range []string{"abort", "die", "interrupt", "deadlock"} {
+			watch := map[bool]string{true: "abort", false: "off"}[way == "deadlock"]
+			l := prepare(t, "--deadlock="+watch, "--deadlock-after", "0.5", "-n", "4", "--nodes", nodes, program, way)
+			ends = append(ends, end{l, way + " on " + nodes, way == "interrupt", map[string]string{
+				"abort":     "gompirma: rank 0: MPI_Abort(0x101, 7)\ngompirun: rank 0 (program) called MPI_Abort",
+				"die":       "gompirun: rank 0 (program) was killed by signal 9 (killed)",
+				"interrupt": "gompirun: ended by signal 2 (interrupt)",
+				"deadlock":  "gompirun: deadlock: ",
+			}[way]})
+		}
+	}
+	for _, e := range ends {
+		require.NoError(t, e.cmd.Start())
+	}
+	for _, e := range ends {
+		if e.interrupt {
+			require.Eventually(t, func() bool { return strings.Count(e.out.String(), "up\n") == 4 }, hang,
+				time.Millisecond, e.name)
+			require.NoError(t, e.cmd.Process.Signal(syscall.SIGINT))
+		}
+		require.NotZero(t, e.wait(t), e.name)
+		require.True(t, strings.HasPrefix(e.err.String(), e.cause), "%s: %s", e.name, &e.err)
+		require.NotContains(t, e.err.String(), "MPI_ERR_PROC_ABORTED", e.name)
 	}
 }
