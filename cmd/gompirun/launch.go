@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +44,9 @@ func (j *job) startAll() {
 			defer unix.SchedSetaffinity(0, &before)
 		}
 	}
+	var groups []*os.File
+	nice := ownNice()
+	defer func() { go setNice(groups, nice) }()
 	for rank := range j.ranks {
 		if j.stopping.Load() {
 			return
@@ -52,7 +57,37 @@ func (j *job) startAll() {
 			return
 		}
 		j.mail.send(started{rank, pid})
+		// Opened before the process can be reaped, so it cannot be another one's.
+		if nice != 0 {
+			if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/autogroup", pid), os.O_WRONLY, 0); err == nil {
+				groups = append(groups, f)
+			}
+		}
 		j.reap(syscall.WNOHANG)
+	}
+}
+
+// ownNice returns gompirun's nice value.
+func ownNice() int {
+	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return 0
+	}
+	return 20 - raw
+}
+
+// setNice writes a nice value to the autogroups of ranks and closes the files. The nice value of a process counts among
+// the processes of its session only, so without this `nice gompirun` would have no effect. The kernel accepts one change
+// in 100 ms and answers EAGAIN to more.
+func setNice(groups []*os.File, nice int) {
+	for _, f := range groups {
+		for {
+			if _, err := f.WriteString(strconv.Itoa(nice)); !errors.Is(err, unix.EAGAIN) {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		f.Close()
 	}
 }
 
@@ -146,7 +181,9 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		Dir:   p.wdir,
 		Env:   env,
 		Files: files,
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		// A session of its own: where the kernel groups processes by session (autogroups), it gives each group
+		// the same share of the CPU, and other jobs are not grouped with the ranks.
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	switch {
 	case err == nil:

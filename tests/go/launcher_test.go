@@ -563,6 +563,68 @@ func TestLauncherTerminal(t *testing.T) {
 	require.Contains(t, l.out.String(), "shell got for the shell\n")
 }
 
+// Ctrl-Z stops ranks and their children, though they are in sessions of their own, and fg continues them. They end when
+// the terminal hangs up.
+func TestLauncherTerminalStops(t *testing.T) {
+	const ranks = "sleep 600 & echo up; wait"
+	l := prepareProgram(t, "bash", "-c",
+		`exec 2>/dev/tty; set -m; "$0" -n 2 sh -c "$1"; echo stopped $?; read line; fg; echo ended $?`,
+		filepath.Join(built(t), "bin/gompirun"), ranks)
+	keyboard := onTerminal(t, l)
+	becomeStopped := func(want int) { // of gompirun, two shells and their children
+		require.Eventually(t, func() bool {
+			count := 0
+			for _, p := range l.processes() {
+				var pid int
+				fmt.Sscan(p, &pid)
+				if stopped(pid) {
+					count++
+				}
+			}
+			return count == want
+		}, hang, time.Millisecond, "%s%s", &l.out, &l.err)
+	}
+	says := func(text string, times int) {
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), text) == times }, hang, time.Millisecond,
+			"%s%s", &l.out, &l.err)
+	}
+	require.NoError(t, l.cmd.Start())
+	says("up\n", 2)
+	fmt.Fprint(keyboard, "\x1a") // Ctrl-Z
+	says("stopped", 1)
+	becomeStopped(5)
+	fmt.Fprint(keyboard, "\n")
+	becomeStopped(0)
+	fmt.Fprint(keyboard, "\x03") // Ctrl-C
+	says("ended 130\n", 1)
+	require.Zero(t, l.wait(t), &l.err)
+
+	l = prepare(t, "-n", "2", "sh", "-c", ranks)
+	keyboard = onTerminal(t, l)
+	require.NoError(t, l.cmd.Start())
+	says("up\n", 2)
+	keyboard.Close()
+	require.Equal(t, 129, l.wait(t), &l.err)
+}
+
+// Each rank is in a session of its own, and gompirun's nice value is that of the session.
+func TestLauncherSessions(t *testing.T) {
+	status, out, err := gompirun(t, "-n", "3", "sh", "-c", `read -r pid name state parent group session rest </proc/$$/stat
+		[ $session = $$ ] && [ $group = $$ ] && echo own`)
+	require.Zero(t, status, err)
+	require.Equal(t, "own\nown\nown\n", out)
+	if _, err := os.Stat("/proc/self/autogroup"); err != nil {
+		t.Skip("this kernel has no autogroups")
+	}
+	raw, err1 := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	require.NoError(t, err1)
+	nice := min(20-raw+3, 19)
+	l := prepareProgram(t, "nice", "-n", "3", filepath.Join(built(t), "bin/gompirun"), "-n", "2", "sh", "-c",
+		fmt.Sprintf("until grep 'nice %d$' /proc/self/autogroup; do sleep 0.01; done", nice))
+	require.Zero(t, l.run(t), &l.err)
+	require.Equal(t, 2, strings.Count(l.out.String(), "autogroup"))
+}
+
 // Whoever reads the output goes away.
 func TestLauncherBrokenPipe(t *testing.T) {
 	l := prepareProgram(t, "sh", "-c",
