@@ -91,6 +91,9 @@ func newJob(opts *options) (*job, error) {
 			j.ranks = append(j.ranks, rank{part: i})
 		}
 	}
+	if err := checkPrograms(j.programs, opts); err != nil {
+		return nil, err
+	}
 	if opts.outputDir != "" {
 		if err := os.MkdirAll(opts.outputDir, 0o777); err != nil {
 			return nil, fmt.Errorf("--output-dir %s: %w", opts.outputDir, plain(err))

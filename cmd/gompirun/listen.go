@@ -36,6 +36,15 @@ func listenElsewhere(o *options) int {
 	if err != nil {
 		return refuse(err)
 	}
+	var programs []program
+	for _, p := range o.parts {
+		if program, err := prepare(p, os.Environ()); err == nil { // it may be on the other hosts only
+			programs = append(programs, program)
+		}
+	}
+	if err := checkPrograms(programs, o); err != nil {
+		return refuse(err)
+	}
 	j := &job{opts: o, mail: newMailbox(), ranks: make([]rank, o.size())}
 	for i, p := range places {
 		first := 0

@@ -20,6 +20,7 @@
 //	binding.go     which cores a rank is bound to
 //	hosts.go       lists of hosts, and which of them is this machine
 //	allocation.go  the hosts that Slurm has given
+//	foreign.go     programs of another MPI library
 //	preflight.go   looking at hosts before a job
 //	page.go        gompirun report: a page made of a trace
 //	trace.go       gompirun --trace: the trace

@@ -363,3 +363,47 @@ func TestLauncherOtherMPI(t *testing.T) {
 	require.Equal(t, 42, status)
 	require.Contains(t, err, "rank 1 (program) called MPI_Abort with status 42")
 }
+
+// A program that is linked to an MPI library with which it cannot work is refused, or its user warned where only a
+// library that it uses is. Stubs stand for the libraries of Open MPI and MPICH.
+func TestLauncherForeignMPI(t *testing.T) {
+	dir := t.TempDir()
+	command(t, dir, nil, "sh", "-ec", `
+		library() { # FILE NAME SOURCE [LIBRARY...]
+			echo "$3" | gcc -shared -fPIC -Wl,-soname,$2,-rpath,\$ORIGIN -o $1 -xc - -xnone $4
+		}
+		program() { echo "$2" | gcc -Wl,-rpath,\$ORIGIN -o $1 -xc - -xnone $3; }
+		mkdir instead
+		library libopen-pal.so.40 libopen-pal.so.40 "void opal(void) {}"
+		library libmpi.so.40 libmpi.so.40 "void opal(void); void MPI_Init(void) { opal(); }" libopen-pal.so.40
+		library libuser.so libuser.so "void MPI_Init(void); void user(void) { MPI_Init(); }" libmpi.so.40
+		library libmpich.so.12 libmpich.so.12 "void MPI_Init(void) {}"
+		library instead/libmpi.so.40 libmpi.so.40 "int stub; void MPI_Init(void) {}" # works with another MPI
+		program open-mpi "void MPI_Init(void); int main(void) { MPI_Init(); return 0; }" libmpi.so.40
+		program indirect "void user(void); int main(void) { user(); return 0; }" libuser.so
+		program mpich "void MPI_Init(void); int main(void) { MPI_Init(); return 0; }" libmpich.so.12`)
+	isOpenMPI := " is linked to Open MPI (" + dir + "/libmpi.so.40), so 2 processes would be 2 jobs of one process " +
+		"each: compile it with gompicc, or start it with Open MPI's mpirun\n"
+	isMPICH := "gompirun: ./mpich is linked to MPICH (" + dir + "/libmpich.so.12), whose calls gompirun cannot see: " +
+		"compile it with gompicc, or leave out --stats, --trace and --check\n"
+	for _, c := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"-n 2 ./open-mpi", 2, "gompirun: ./open-mpi" + isOpenMPI},
+		{"-n 1 true : -n 1 ./open-mpi", 2, "gompirun: ./open-mpi" + isOpenMPI},
+		{"-n 2 ./indirect", 0, "gompirun: ./indirect uses a library that" + isOpenMPI},
+		{"-n 2 --quiet ./indirect", 0, ""},
+		{"-n 1 ./open-mpi", 0, ""},
+		{"-n 2 sh -c ./open-mpi", 0, ""},
+		{"-n 2 -x LD_LIBRARY_PATH=instead ./open-mpi", 0, ""},
+		{"-n 2 ./mpich", 0, ""},
+		{"-n 2 --stats ./mpich", 2, isMPICH},
+	} {
+		l := prepare(t, strings.Fields(c.args)...)
+		l.cmd.Dir = dir
+		require.Equal(t, c.status, l.run(t), "%s: %s", c.args, &l.err)
+		require.Equal(t, c.says, l.err.String(), c.args)
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Programs that are linked to another MPI library. gompirun serves MPICH's, which speak PMI-1, too. Open MPI's do not:
+// each process finds no launcher and is a job of its own. No switch that sees calls works with another library, whose
+// handles and constants have other values.
+
+// foreign is another MPI library that a program loads.
+type foreign struct {
+	mpi    string // "Open MPI", "MPICH"
+	file   string
+	direct bool // the program itself is linked to an MPI library, not only a library that it uses
+}
+
+// checkForeign returns an error if the program of a job of n processes cannot work because of the MPI library that it
+// is linked to, or a warning if only a library that it uses is. listened: something sees the calls of the ranks.
+func checkForeign(p *program, n int, listened bool) (warning string, err error) {
+	f, found := findForeign(within(p.wdir, p.path), p.env)
+	problem := ""
+	switch {
+	case !found:
+	case listened:
+		problem = "whose calls gompirun cannot see: compile it with gompicc, or leave out --stats, --trace and --check"
+	case f.mpi == "Open MPI" && n > 1:
+		problem = fmt.Sprintf("so %d processes would be %d jobs of one process each: compile it with gompicc, or "+
+			"start it with Open MPI's mpirun", n, n)
+	}
+	if problem == "" {
+		return "", nil
+	}
+	if !f.direct {
+		return fmt.Sprintf("%s uses a library that is linked to %s (%s), %s", p.argv[0], f.mpi, f.file, problem), nil
+	}
+	return "", fmt.Errorf("%s is linked to %s (%s), %s", p.argv[0], f.mpi, f.file, problem)
+}
+
+// findForeign looks for another MPI library among those that the dynamic loader would load for a program. Programs that
+// are not ELF files, or are linked to gompirma or to the standard ABI, have none.
+func findForeign(path string, env []string) (found foreign, ok bool) {
+	needed, loader := linkage(path)
+	if loader == "" || isOurs(needed) || !slices.ContainsFunc(needed, mayUseMPI) {
+		return foreign{}, false
+	}
+	loaded := libraries(loader, path, env)
+	var names []string
+	for name := range loaded {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	mpi := slices.IndexFunc(names, func(name string) bool { return isLibrary(name, "libmpi", "libmpich") })
+	switch {
+	case mpi < 0 || isOurs(names):
+		return foreign{}, false
+	case slices.ContainsFunc(names, func(name string) bool { return isLibrary(name, "libopen-pal") }):
+		found.mpi = "Open MPI"
+	default:
+		found.mpi = "MPICH"
+	}
+	found.file = filepath.Clean(loaded[names[mpi]])
+	found.direct = slices.ContainsFunc(needed, func(name string) bool {
+		return isLibrary(name, "libmpi", "libmpi_cxx", "libmpi_mpifh", "libmpi_usempif08", "libmpich", "libmpichcxx",
+			"libmpichfort", "libmpicxx", "libmpifort")
+	})
+	return found, true
+}
+
+// linkage returns the names of the libraries that an ELF file is linked to, and its dynamic loader; "": it has none.
+func linkage(path string) (needed []string, loader string) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, ""
+	}
+	defer f.Close()
+	needed, _ = f.ImportedLibraries()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			text, _ := io.ReadAll(io.LimitReader(p.Open(), 4096))
+			loader = strings.TrimRight(string(text), "\x00")
+		}
+	}
+	return needed, loader
+}
+
+// isLibrary returns whether a file name is one of these libraries, of any version.
+func isLibrary(file string, names ...string) bool {
+	name, _, ok := strings.Cut(file, ".so")
+	return ok && slices.Contains(names, name)
+}
+
+// isOurs returns whether one of these libraries is gompirma, or any other library of the standard ABI.
+func isOurs(files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool {
+		return strings.HasPrefix(file, "libgompirma") || strings.HasPrefix(file, "libmpi_abi")
+	})
+}
+
+// mayUseMPI returns whether a library may be linked to an MPI library: those of the system are not. Most programs that
+// know nothing of MPI need no others, and the loader is not asked.
+func mayUseMPI(file string) bool {
+	return !isLibrary(file, "libc", "libm", "libdl", "librt", "libpthread", "libgcc_s", "libstdc++", "libtinfo",
+		"libselinux", "ld-linux-x86-64")
+}
+
+// libraries returns the files that a dynamic loader would load for a program, by their names. The program itself does
+// not run.
+func libraries(loader, path string, env []string) map[string]string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, loader, "--list", path)
+	cmd.Env = env
+	out, _ := cmd.Output()
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) { // "libm.so.6 => /lib/libm.so.6 (0x00007f48d2bed000)"
+		if name, file, ok := strings.Cut(strings.TrimSpace(line), " => "); ok {
+			file, _, _ = strings.Cut(file, " (0x")
+			files[name] = file
+		}
+	}
+	return files
+}
+
+// checkPrograms refuses a job whose programs cannot work with gompirun, and warns of those that may not work.
+func checkPrograms(programs []program, o *options) error {
+	for i := range programs {
+		warning, err := checkForeign(&programs[i], o.size(), len(o.listeners) > 0)
+		if err != nil {
+			return err
+		}
+		if warning != "" && !o.quiet {
+			fmt.Fprintln(os.Stderr, "gompirun:", warning)
+		}
+	}
+	return nil
+}
