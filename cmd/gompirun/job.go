@@ -112,8 +112,12 @@ func newJob(opts *options) (*job, error) {
 	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)
 	if len(sizes) > 1 {
 		interfaces, _ := net.Interfaces() // what cannot be known is no reason
-		if err := checkLoopback(interfaces); err != nil {
+		name, err := loopback(interfaces)
+		if err != nil {
 			return nil, err
+		}
+		for i := range j.programs {
+			j.programs[i].env = onInterface(j.programs[i].env, name)
 		}
 	}
 	var err error

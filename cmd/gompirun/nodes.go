@@ -36,16 +36,33 @@ func blocks(n, nodes, perNode int) (sizes []int) {
 	return sizes
 }
 
-// checkLoopback refuses pretended nodes where the ranks could not reach each other: what goes from an address of a
-// machine to another one of its own goes over the loopback interface, whatever network it has besides.
-func checkLoopback(interfaces []net.Interface) error {
+// envInterface is the variable that restricts the network of ranks to some interfaces.
+const envInterface = "GOMPIRMA_INTERFACE"
+
+// loopback returns the loopback interface, over which the ranks of pretended nodes reach each other: what goes from an
+// address of a machine to another one of its own goes over it, whatever network the machine has besides. "": there is
+// none.
+func loopback(interfaces []net.Interface) (name string, err error) {
 	for _, one := range interfaces {
-		if one.Flags&net.FlagLoopback != 0 && one.Flags&net.FlagUp == 0 {
-			return fmt.Errorf("--nodes: the ranks reach each other over the loopback interface %s, which "+
+		switch {
+		case one.Flags&net.FlagLoopback == 0:
+		case one.Flags&net.FlagUp == 0:
+			return "", fmt.Errorf("--nodes: the ranks reach each other over the loopback interface %s, which "+
 				"is down: ip link set %s up", one.Name, one.Name)
+		case name == "":
+			name = one.Name
 		}
 	}
-	return nil
+	return name, nil
+}
+
+// onInterface restricts the network of ranks to an interface unless the user has chosen one. Other hosts then cannot
+// connect to the ranks.
+func onInterface(env []string, name string) []string {
+	if name == "" || variable(env, envInterface) != "" {
+		return env
+	}
+	return append(without(env, envInterface), envInterface+"="+name)
 }
 
 // makeNodes makes the memory of nodes with so many ranks each.

@@ -195,10 +195,9 @@ func TestLauncherKilledInPhases(t *testing.T) {
 	}
 }
 
-// Where the loopback interface is down pretended nodes cannot reach each other, and gompirun says so before it starts
-// anything.
-func TestLoopbackIsDown(t *testing.T) {
-	program := compile(t, phases, "-rdynamic")
+// inNetwork has a run take place in a network of its own, which a script of the shell prepares.
+func (l *launch) inNetwork(t *testing.T, script string) {
+	t.Helper()
 	unshare := []string{"unshare", "--net"}
 	if os.Geteuid() != 0 { // root needs no user namespace, which nobody gets in another root directory
 		unshare = append(unshare, "--map-root-user")
@@ -206,12 +205,19 @@ func TestLoopbackIsDown(t *testing.T) {
 	if exec.Command(unshare[0], append(slices.Clone(unshare[1:]), "true")...).Run() != nil {
 		t.Skip("a network namespace cannot be made here")
 	}
+	l.cmd.Args = slices.Concat(unshare, []string{"sh", "-ec", script + `exec "$0" "$@"`}, l.cmd.Args)
+	var err error
+	l.cmd.Path, err = exec.LookPath(unshare[0])
+	require.NoError(t, err)
+}
+
+// Where the loopback interface is down pretended nodes cannot reach each other, and gompirun says so before it starts
+// anything.
+func TestLoopbackIsDown(t *testing.T) {
+	program := compile(t, phases, "-rdynamic")
 	inside := func(args ...string) (int, string) {
 		l := prepare(t, args...)
-		l.cmd.Args = append(slices.Clone(unshare), l.cmd.Args...)
-		var err error
-		l.cmd.Path, err = exec.LookPath(unshare[0])
-		require.NoError(t, err)
+		l.inNetwork(t, "")
 		return l.run(t), l.err.String()
 	}
 	status, says := inside("--nodes", "2", "-n", "2", program, "none", "0")
@@ -220,4 +226,20 @@ func TestLoopbackIsDown(t *testing.T) {
 	require.Equal(t, 1, strings.Count(says, "\n"), says)
 	status, says = inside("-n", "2", program, "none", "0")
 	require.Zero(t, status, says)
+}
+
+// Pretended nodes use the loopback interface alone, also where it has no address but ::1, unless the user names another
+// interface.
+func TestNodesOnLoopback(t *testing.T) {
+	for given, want := range map[string]string{"": "lo", "eth9": "eth9"} {
+		l := prepare(t, "--nodes", "2", "-n", "2", "sh", "-c", "echo $GOMPIRMA_INTERFACE")
+		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_INTERFACE="+given)
+		require.Zero(t, l.run(t), &l.err)
+		require.Equal(t, want+"\n"+want+"\n", l.out.String())
+	}
+	needCommand(t, "ip")
+	l := prepare(t, "--nodes", "2", "-H", "[::1]:2", compile(t, phases, "-rdynamic"), "none", "0")
+	l.inNetwork(t, "ip link set lo up; ip address del 127.0.0.1/8 dev lo; ")
+	require.Zero(t, l.run(t), &l.err)
+	require.Equal(t, "done\ndone\n", l.out.String())
 }
