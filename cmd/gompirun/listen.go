@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gompirma/cmd/internal/carriers"
 	"gompirma/cmd/internal/preflight"
 	"gompirma/cmd/internal/relay"
 )
@@ -58,13 +59,17 @@ func listenElsewhere(o *options) int {
 		return refuse(err)
 	}
 	defer j.observation.memory.Close()
-	listener, err := preflight.Listen(os.Getenv("GOMPIRMA_PORTS"))
+	only, err := permittedAddresses()
+	if err != nil {
+		return refuse(err)
+	}
+	listener, err := preflight.Listen(os.Getenv("GOMPIRMA_PORTS"), only)
 	if err != nil {
 		return refuse(err)
 	}
 	defer listener.Close()
 	secret := rand.Text()
-	where, err := reachable(preflight.Port(listener))
+	where, err := reachable(preflight.Port(listener), only)
 	if err != nil {
 		return refuse(err)
 	}
@@ -102,8 +107,26 @@ func listenElsewhere(o *options) int {
 	return status
 }
 
-// reachable returns where other hosts may connect to a port of this one.
-func reachable(port int) (where []string, err error) {
+// permittedAddresses returns the addresses of this host that GOMPIRMA_INTERFACE permits, nil if that is not set.
+func permittedAddresses() ([]string, error) {
+	if os.Getenv(envInterface) == "" {
+		return nil, nil
+	}
+	found, err := carriers.Ask()
+	if err == nil && len(found.Addresses) == 0 {
+		err = errors.New(found.Error)
+	}
+	return preflight.Only(found.Addresses), err
+}
+
+// reachable returns where other hosts may connect to a port of this one: at these addresses, nil: at all.
+func reachable(port int, only []string) (where []string, err error) {
+	for _, a := range only {
+		where = append(where, net.JoinHostPort(a, strconv.Itoa(port)))
+	}
+	if len(where) > 0 {
+		return where, nil
+	}
 	addresses, err := net.InterfaceAddrs()
 	for _, a := range addresses {
 		if ip, is := a.(*net.IPNet); is && !ip.IP.IsLoopback() && ip.IP.IsGlobalUnicast() {

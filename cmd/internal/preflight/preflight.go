@@ -51,7 +51,7 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	mine := site{Version: version.String, Addresses: addresses, Error: problem}
 	mine.Host, _ = os.Hostname()
 	if problem == "" {
-		mine.Port, err = server.listen(os.Getenv("GOMPIRMA_PORTS"))
+		mine.Port, err = server.listen(os.Getenv("GOMPIRMA_PORTS"), Only(addresses))
 		if err != nil {
 			mine.Error = err.Error()
 		}

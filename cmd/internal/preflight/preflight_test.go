@@ -12,7 +12,7 @@ import (
 // What connects is measured; who does not know the secret, or has another, is nobody's.
 func TestProbe(t *testing.T) {
 	s := &server{secret: make(chan string, 1)}
-	port, err := s.listen("")
+	port, err := s.listen("", nil)
 	require.NoError(t, err)
 	defer s.close()
 	s.secret <- "the secret"
@@ -47,12 +47,39 @@ func TestListen(t *testing.T) {
 	defer taken.Close()
 	port := taken.Addr().(*net.TCPAddr).Port
 	one := strconv.Itoa(port)
-	_, err = new(server).listen(one + "-" + one)
+	_, err = new(server).listen(one+"-"+one, nil)
 	require.ErrorContains(t, err, "no port to listen on")
 	for _, wrong := range []string{"x", "20", "30-20"} {
-		_, err = new(server).listen(wrong)
+		_, err = new(server).listen(wrong, nil)
 		require.EqualError(t, err, "GOMPIRMA_PORTS="+wrong+" is no range of ports")
 	}
+}
+
+// Only the addresses that are given are listened at, and all of them.
+func TestListenAtAddresses(t *testing.T) {
+	l, err := Listen("", []string{"127.0.0.1", "127.0.0.2"})
+	require.NoError(t, err)
+	port := strconv.Itoa(Port(l))
+	for _, address := range []string{"127.0.0.1", "127.0.0.2"} {
+		conn, err := net.Dial("tcp", address+":"+port)
+		require.NoError(t, err)
+		accepted, err := l.Accept()
+		require.NoError(t, err)
+		require.Equal(t, address+":"+port, accepted.LocalAddr().String())
+		accepted.Close()
+		conn.Close()
+	}
+	_, err = net.Dial("tcp", "127.0.0.3:"+port)
+	require.ErrorContains(t, err, "refused")
+	require.NoError(t, l.Close())
+	_, err = l.Accept()
+	require.ErrorIs(t, err, net.ErrClosed)
+	t.Setenv("GOMPIRMA_INTERFACE", "")
+	require.Empty(t, Only([]Address{{Address: "10.0.0.1"}}))
+	t.Setenv("GOMPIRMA_INTERFACE", "eth0")
+	_, err = Listen("", Only([]Address{{Address: "fe80::1"}}))
+	require.ErrorContains(t, err, "GOMPIRMA_INTERFACE leaves none")
+	require.Equal(t, []string{"10.0.0.1"}, Only([]Address{{Address: "10.0.0.1"}}))
 }
 
 // The lines about what was found, and what to do.

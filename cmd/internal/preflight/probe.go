@@ -4,7 +4,6 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -28,28 +27,12 @@ type server struct {
 	secret   chan string // filled when it is known
 }
 
-// Listen opens a port, of those that "first-last" permits.
-func Listen(permitted string) (l net.Listener, err error) {
-	var first, last int
-	if permitted != "" {
-		if _, err := fmt.Sscanf(permitted, "%d-%d", &first, &last); err != nil || first > last {
-			return nil, fmt.Errorf("GOMPIRMA_PORTS=%s is no range of ports", permitted)
-		}
-	}
-	for port := first; port <= last; port++ {
-		if l, err = net.Listen("tcp", fmt.Sprintf(":%d", port)); err == nil {
-			return l, nil
-		}
-	}
-	return nil, fmt.Errorf("no port to listen on: %w", err)
-}
-
 // Port returns the number of a port that Listen has opened.
 func Port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// listen serves on a port of those that are permitted, and returns its number.
-func (s *server) listen(permitted string) (port int, err error) {
-	if s.listener, err = Listen(permitted); err != nil {
+// listen serves on a port of those that are permitted, at these addresses, and returns its number.
+func (s *server) listen(permitted string, addresses []string) (port int, err error) {
+	if s.listener, err = Listen(permitted, addresses); err != nil {
 		return 0, err
 	}
 	go s.serve()

@@ -1,0 +1,114 @@
+package preflight
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+)
+
+// Only returns the addresses that a program listens at: these, which GOMPIRMA_INTERFACE permits, or all (nil) if that is
+// not set.
+func Only(addresses []Address) []string {
+	if os.Getenv("GOMPIRMA_INTERFACE") == "" {
+		return nil
+	}
+	only := []string{}
+	for _, a := range addresses {
+		if !ofOneLink(a.Address) {
+			only = append(only, a.Address)
+		}
+	}
+	return only
+}
+
+// Listen opens a port, of those that "first-last" permits: the same one at each of these addresses of this host, nil: at
+// all of its addresses.
+func Listen(permitted string, addresses []string) (l net.Listener, err error) {
+	var first, last int
+	if permitted != "" {
+		if _, err := fmt.Sscanf(permitted, "%d-%d", &first, &last); err != nil || first > last {
+			return nil, fmt.Errorf("GOMPIRMA_PORTS=%s is no range of ports", permitted)
+		}
+	}
+	switch {
+	case addresses == nil:
+		addresses = []string{""}
+	case len(addresses) == 0:
+		return nil, errors.New("no address to listen at: GOMPIRMA_INTERFACE leaves none")
+	}
+	const tries = 10 // a port that the system has chosen at one address may be in use at another
+	for i := range max(last-first+1, tries) {
+		port := first
+		if first > 0 {
+			port += i % (last - first + 1)
+		}
+		if l, err = listenAt(addresses, port); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("no port to listen on: %w", err)
+}
+
+// several is a listener at several addresses.
+type several struct {
+	all    []net.Listener
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+// listenAt opens a port at each of some addresses; 0: one that the system chooses at the first one.
+func listenAt(addresses []string, port int) (net.Listener, error) {
+	s := &several{conns: make(chan net.Conn), closed: make(chan struct{})}
+	for _, a := range addresses {
+		l, err := net.Listen("tcp", net.JoinHostPort(a, strconv.Itoa(port)))
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		port = Port(l)
+		s.all = append(s.all, l)
+	}
+	for _, l := range s.all {
+		go s.accept(l)
+	}
+	return s, nil
+}
+
+func (s *several) accept(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case s.conns <- conn:
+		case <-s.closed:
+			conn.Close()
+		}
+	}
+}
+
+func (s *several) Accept() (net.Conn, error) {
+	select {
+	case conn := <-s.conns:
+		return conn, nil
+	case <-s.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (s *several) Addr() net.Addr { return s.all[0].Addr() }
+
+func (s *several) Close() error {
+	s.once.Do(func() {
+		close(s.closed)
+		for _, l := range s.all {
+			l.Close()
+		}
+	})
+	return nil
+}
