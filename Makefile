@@ -6,6 +6,8 @@ CALLS ?= 1000000
 SEED ?=
 SHORT ?=
 NODES ?= $(if $(SHORT),2,2 3)
+TIMES ?= 10
+TESTS ?=
 BUILD := $(CURDIR)/build
 
 help: ## print this
@@ -32,6 +34,10 @@ test-c: ## the C and Fortran tests alone (ctest)
 test-go: ## the Go tests alone
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" go
+
+flaky: ## repeat tests TIMES=10 times and list those that failed once; TESTS="TestDeadlocks conformance/put": some
+	@scripts/deps.sh test
+	@GOMPIRMA_TEST_TIMES="$(TIMES)" GOMPIRMA_TESTS="$(TESTS)" scripts/test.sh "$(BUILD)" flaky
 
 fresh: ## the two commands of the README in bare Debian roots and fresh clones of HEAD
 	@scripts/deps.sh fresh
@@ -134,5 +140,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-fabric test-cluster test-browser scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric census measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-fabric test-cluster test-browser scale flaky fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric census measured install uninstall clean
 .DEFAULT_GOAL := help

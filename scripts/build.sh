@@ -3,6 +3,7 @@
 # Make and CMake both call it, so that there is one `go build` line. Go's build cache decides what is stale; a file whose content did not
 # change keeps its time stamp, so nothing that links against the library is linked again for nothing.
 #
+# Progress is shown as the names of the packages that Go compiles (-v).
 # GOMPIRMA_GOFLAGS: more flags for `go build` of the library, such as -race.
 set -eu
 
@@ -36,7 +37,7 @@ mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib
 
 # The library. Only MPI_*, PMPI_*, MPIX_* and the functions of capi/handlers.c leave it (capi/z_exports.so, a linker script that capi/main.go names).
 # The runtime's settings: no SIGURG to preempt goroutines, and no stack is shrunk that has been made large (capi/cross.h, capi/go_start.c).
-CGO_ENABLED=1 go build -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
+CGO_ENABLED=1 go build -v -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
 	-ldflags "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi
 for old in "$out"/lib/libgompirma.so.*.*; do # of another release
 	if [ "$old" != "$out/lib/$real" ]; then rm -f "$old"; fi
@@ -54,11 +55,11 @@ scripts/insight.sh "$out"
 for header in mpi.h mpi_rma.h mpix_gompirma.h; do put "include/$header" "$out/include/$header"; done
 
 # The tools are static and pure Go: they run wherever they are copied.
-CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...
+CGO_ENABLED=0 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...
 for tool in gompirun gompi-info; do
 	if [ -e "$out/obj/bin/$tool" ]; then put "$out/obj/bin/$tool" "$out/bin/$tool"; fi
 done
-CGO_ENABLED=1 go build -trimpath -ldflags '-s -w' -o "$out/obj/bin/gompi-fabric" ./cmd/gompi-fabric # loads libfabric, as the library does
+CGO_ENABLED=1 go build -v -trimpath -ldflags '-s -w' -o "$out/obj/bin/gompi-fabric" ./cmd/gompi-fabric # loads libfabric, as the library does
 put "$out/obj/bin/gompi-fabric" "$out/libexec/gompirma/gompi-fabric"
 # One program under several names; no symbolic links, so that a build system which resolves links still sees which language is meant.
 put "$out/obj/bin/gompiwrap" "$out/bin/gompicc"

@@ -10,10 +10,14 @@ out=$build/demo
 ranks=4
 mkdir -p "$out"
 
-echo 'building'
+echo 'building (some minutes the first time)'
 {
 	cmake -S . -B "$build" && cmake --build "$build" -j "$(nproc)" --target gompirma_build examples
-} >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log"; echo "demo: the build failed; all of its output is in $out/build.log" >&2; exit 1; }
+} 2>&1 | tee "$out/build.log"
+if [ "${PIPESTATUS[0]}" -ne 0 ]; then
+	echo "demo: the build failed; its output is in $out/build.log" >&2
+	exit 1
+fi
 
 failed=0
 # example NAME TITLE PROGRAM ARGUMENT...: runs it on all ranks; the output goes into NAME.txt, and is shown.

@@ -35,6 +35,7 @@ echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "
 # Everything is built anew, but only if anything is new.
 stamp=$(cat fortran/*.[ch] fortran/*.[fF]90 fortran/i8/mpif.h include/mpi_rma.h cmake/gompirma*-fortran*.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
 if [ -e "$out/lib/libgompirma_fortran.so.$version" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
+echo "compiling the Fortran bindings"
 rm -rf "$work"
 mkdir -p "$work/4/modules" "$work/8/modules" "$modules/i8"
 

@@ -15,6 +15,7 @@ access=$out/lib/libgompirma-access.so
 if [ -e "$library" ] && [ -e "$access" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 rm -rf "$work"
 mkdir -p "$work"
+echo 'compiling capi/insight and capi/access'
 # As many at a time as there are processors.
 for source in capi/insight/*.c; do printf '%s\0' "$(basename "$source" .c)"; done | xargs -0 -n 1 -P "$(nproc)" sh -c '
 	$cc -std=gnu11 -O2 -fPIC -fno-omit-frame-pointer -fvisibility=hidden -Wall -Wextra -Werror -Iinclude -Icapi \

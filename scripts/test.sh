@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale
+# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale|flaky
 # Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say which
 # tests took longest, what was left out and why, a line each beginning with "left out: ", and which steps failed.
 set -u
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1 what=$2
 jobs=$(nproc)
 failed=()
-running=
+running= ticker= # processes of the current step
 mkdir -p "$build" || exit 1
 left=$build/left_out.txt # what was left out, a line each
 took=$build/took.txt     # how long each test took: a line "SECONDS NAME..." for each
@@ -18,19 +18,34 @@ wrong=$build/wrong.txt   # which tests failed, with the first lines of what they
 : >"$wrong"
 
 # `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
-trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
+trap 'kill $running $ticker 2>/dev/null; exit 130' INT TERM
 
-# step NAME SECONDS COMMAND...; says whether it passed. The time is for what hangs: a machine that has to compile all and does other work too takes its time.
+# A pipe that nothing is ever written to: reading from it with a time limit is a sleep without a child process.
+exec {silent}<> <(:)
+# Prints every minute that a step is still running, until it is killed or this script has ended: progress NAME START
+progress() {
+	while read -r -t 60 -u "$silent" || kill -0 $$; do
+		echo "== $1: still running after $((SECONDS - $2)) s"
+	done 2>/dev/null
+}
+# Runs a command as a step and prints whether it passed: step NAME SECONDS COMMAND...
+# The time limit is for a command that hangs: a loaded machine that has to compile everything needs a long time.
 step() {
-	local name=$1 limit=$2 start=$SECONDS
+	local name=$1 limit=$2 start=$SECONDS status
 	shift 2
 	echo "== $name"
+	progress "$name" "$start" &
+	ticker=$!
 	timeout --kill-after=10 "$limit" "$@" </dev/null &
 	running=$!
-	if wait "$running"; then
+	wait "$running"
+	status=$?
+	kill "$ticker"
+	wait "$ticker" 2>/dev/null
+	running= ticker=
+	if [ "$status" -eq 0 ]; then
 		echo "== $name: ok ($((SECONDS - start)) s)"
 	else
-		local status=$?
 		[ "$status" -eq 124 ] && echo "== $name: not done within $limit s"
 		failed+=("$name")
 		echo "== $name: FAILED"
@@ -148,7 +163,12 @@ scale)
 		step 'heartbeats' 600 sh -c 'for nodes in 10 100 1000; do "$0" $nodes 100 || exit; done' "$build/tests/c/unit/$heartbeats"
 	step 'boot and windows' 600 go test -count=1 -v -run '^Test(Scale|HierarchyScale|WindowScale)$' ./core/boot ./core/comm ./capi
 	;;
-*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale" >&2; exit 2 ;;
+flaky)
+	# GOMPIRMA_CHANGED_SINCE=COMMIT: the tests that differ from it, at most GOMPIRMA_TEST_LIMIT (a duration such as 300s).
+	c_build && step 'flaky tests' 86400 go run ./tests/go/flaky -times "${GOMPIRMA_TEST_TIMES:-10}" \
+		-limit "${GOMPIRMA_TEST_LIMIT:-0s}" -changed "${GOMPIRMA_CHANGED_SINCE:-}" "$build" ${GOMPIRMA_TESTS:-}
+	;;
+*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|browser|scale|flaky" >&2; exit 2 ;;
 esac
 
 if [ -s "$took" ]; then

@@ -1,0 +1,262 @@
+// Command flaky repeats tests and lists those that failed at least once.
+//
+//	go run ./tests/go/flaky [-times N] [-limit DURATION] [-changed COMMIT] BUILD [TEST...]
+//
+// A TEST that begins with "Test" selects Go tests: a regular expression that matches from the start of a test's name,
+// with /SUBTEST behind it if wanted. Any other TEST is a regular expression that is searched in the names of ctest.
+// Without TEST, and without -changed, all tests of both are repeated. -changed selects the tests that differ from
+// COMMIT: C programs below tests/c, and Go test functions. BUILD is the build directory; its tests must be built.
+//
+// Tests run in rounds: every selected test once, then again. -limit ends the repetition after the round in which the
+// duration is exceeded. The exit status is 1 if a test failed, 2 if nothing could be run. The output of each failed run
+// lies in BUILD/flaky.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	times := flag.Int("times", 10, "rounds")
+	limit := flag.Duration("limit", 0, "no further round after this time; 0: no limit")
+	changed := flag.String("changed", "", "select the tests that differ from this commit")
+	flag.Parse()
+	if flag.NArg() < 1 || *times < 1 {
+		fmt.Fprintln(os.Stderr, "usage: flaky [-times N] [-limit DURATION] [-changed COMMIT] BUILD [TEST...]")
+		os.Exit(2)
+	}
+	build, err := filepath.Abs(flag.Arg(0))
+	var want selection
+	if err == nil && *changed != "" {
+		want, err = changedSince(*changed)
+	}
+	if err == nil {
+		want.add(flag.Args()[1:])
+		if *changed == "" && flag.NArg() == 1 {
+			want = selection{goTests: []string{"Test"}, ctests: []string{"."}}
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "flaky:", err)
+		os.Exit(2)
+	}
+	if want.empty() {
+		fmt.Println("no test to repeat")
+		return
+	}
+	status, err := repeat(os.Stdout, build, want, *times, *limit)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "flaky:", err)
+	}
+	os.Exit(status)
+}
+
+// selection holds the tests to run: regular expressions for the names of Go tests and of ctest.
+type selection struct{ goTests, ctests []string }
+
+func (s *selection) add(tests []string) {
+	for _, test := range tests {
+		if strings.HasPrefix(test, "Test") {
+			s.goTests = append(s.goTests, test)
+		} else {
+			s.ctests = append(s.ctests, test)
+		}
+	}
+}
+
+func (s *selection) empty() bool { return len(s.goTests) == 0 && len(s.ctests) == 0 }
+
+// result is one run of one test. failed tells how it ended; output is that of a failed run.
+type result struct {
+	name   string
+	failed bool
+	output string
+}
+
+// runner runs the selected tests of one kind once.
+type runner func(round int) ([]result, error)
+
+// repeat runs all selected tests in rounds and writes a summary to out. It returns the exit status.
+func repeat(out io.Writer, build string, want selection, times int, limit time.Duration) (int, error) {
+	dir := filepath.Join(build, "flaky")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
+		return 2, err
+	}
+	var runners []runner
+	if len(want.ctests) > 0 {
+		runners = append(runners, func(round int) ([]result, error) {
+			return runCtest(build, want.ctests, round)
+		})
+	}
+	if len(want.goTests) > 0 {
+		run, err := goRunners(out, dir, want.goTests)
+		if err != nil {
+			return 2, err
+		}
+		runners = append(runners, run...)
+	}
+	runs, failures := map[string]int{}, map[string]int{}
+	start := time.Now()
+	for round := 1; round <= times; round++ {
+		began, ran, failed := time.Now(), 0, 0
+		for _, run := range runners {
+			results, err := run(round)
+			if err != nil {
+				return 2, err
+			}
+			for _, r := range results {
+				ran++
+				runs[r.name]++
+				if !r.failed {
+					continue
+				}
+				failed++
+				failures[r.name]++
+				file := fmt.Sprintf("%s.%d.txt", fileName.ReplaceAllString(r.name, "_"), round)
+				file = filepath.Join(dir, file)
+				if err := os.WriteFile(file, []byte(r.output), 0o666); err != nil {
+					return 2, err
+				}
+				fmt.Fprintf(out, "round %d: %s failed: %s\n", round, r.name, file)
+			}
+		}
+		fmt.Fprintf(out, "round %d of %d: %d of %d tests failed (%.0f s)\n", round, times, failed, ran,
+			time.Since(began).Seconds())
+		if ran == 0 {
+			return 2, errors.New("no test has a name that was asked for")
+		}
+		if limit > 0 && time.Since(start) > limit && round < times {
+			fmt.Fprintf(out, "time limit of %v reached after %d rounds\n", limit, round)
+			break
+		}
+	}
+	if len(failures) == 0 {
+		fmt.Fprintf(out, "no failure in %d tests\n", len(runs))
+		return 0, nil
+	}
+	for _, name := range sortedKeys(failures) {
+		fmt.Fprintf(out, "failed %d of %d: %s\n", failures[name], runs[name], name)
+	}
+	return 1, nil
+}
+
+var fileName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// ctestLine matches the line with which ctest reports the end of a test: number, name, "Passed" or "***Failed".
+var ctestLine = regexp.MustCompile(`(?m)^ *\d+/\d+ Test +#\d+: (\S+) \.*( +|\*\*\*)(\S.*?) +[\d.]+ sec`)
+
+// runCtest runs the tests of ctest once whose names match one of the patterns.
+func runCtest(build string, patterns []string, round int) ([]result, error) {
+	log := filepath.Join(build, "flaky", fmt.Sprintf("ctest.%d.log", round))
+	cmd := exec.Command("ctest", "--test-dir", build, "--output-on-failure", "--output-log", log,
+		"--timeout", "120", "-j", strconv.Itoa(runtime.NumCPU()), "-R", strings.Join(patterns, "|"))
+	runErr := cmd.Run()
+	text, err := os.ReadFile(log)
+	var ended *exec.ExitError
+	if runErr != nil && !errors.As(runErr, &ended) || err != nil {
+		return nil, errors.Join(runErr, err)
+	}
+	return ctestResults(string(text)), nil
+}
+
+// ctestResults parses the log of a run of ctest. The output of a failed test stands behind its line.
+func ctestResults(log string) []result {
+	var results []result
+	at := ctestLine.FindAllStringSubmatchIndex(log, -1)
+	for i, m := range at {
+		r := result{name: "ctest " + log[m[2]:m[3]], failed: log[m[4]:m[5]] == "***"}
+		if log[m[6]:m[7]] == "Skipped" || log[m[6]:m[7]] == "Not Run" {
+			continue
+		}
+		if r.failed {
+			end := len(log)
+			if i+1 < len(at) {
+				end = at[i+1][0]
+			}
+			r.output = log[m[0]:end]
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// goRunners builds the packages that contain one of the tests and returns a runner for each.
+func goRunners(out io.Writer, dir string, tests []string) ([]runner, error) {
+	pattern := "^(" + strings.Join(tests, "|") + ")"
+	if strings.Contains(pattern, "/") && len(tests) > 1 {
+		return nil, errors.New("a subtest (TestName/subtest) must be the only Go test that is selected")
+	} else if strings.Contains(pattern, "/") {
+		pattern = "^" + strings.Replace(tests[0], "/", "$/", 1)
+	}
+	packages, err := packagesWith(strings.SplitN(pattern, "/", 2)[0])
+	if err != nil {
+		return nil, err
+	}
+	var runners []runner
+	for _, folder := range packages {
+		program := filepath.Join(dir, fileName.ReplaceAllString(folder, "_")+".test")
+		cmd := exec.Command("go", "test", "-c", "-o", program, "./"+folder)
+		cmd.Stderr = os.Stderr
+		fmt.Fprintf(out, "building the tests of %s\n", folder)
+		if err := cmd.Run(); err != nil {
+			return nil, fmt.Errorf("%s: %w", folder, err)
+		}
+		runners = append(runners, func(int) ([]result, error) {
+			cmd := exec.Command(program, "-test.v", "-test.timeout=1200s", "-test.run="+pattern)
+			cmd.Dir = folder
+			text, err := cmd.CombinedOutput()
+			var ended *exec.ExitError
+			if err != nil && !errors.As(err, &ended) {
+				return nil, err
+			}
+			return goResults(folder, string(text), err != nil), nil
+		})
+	}
+	return runners, nil
+}
+
+// goLine matches the line with which a Go test that is not a subtest reports its end.
+var goLine = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+) `)
+
+// goResults parses what a package's test program printed with -test.v. A program that failed without naming a test,
+// as after a panic or at its time limit, counts as one failed test of the package's name.
+func goResults(folder, text string, failed bool) []result {
+	var results []result
+	named := false
+	for _, m := range goLine.FindAllStringSubmatch(text, -1) {
+		r := result{name: folder + " " + m[2], failed: m[1] == "FAIL"}
+		if m[1] == "SKIP" {
+			continue
+		}
+		if r.failed {
+			named = true
+			r.output = text
+		}
+		results = append(results, r)
+	}
+	if failed && !named {
+		results = append(results, result{name: folder, failed: true, output: text})
+	}
+	return results
+}
