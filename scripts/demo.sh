@@ -59,7 +59,7 @@ title='heat equation as a timeline: --trace, gompirun report'
 begin=$SECONDS
 result=FAILED
 printf '\n== %s\n   gompirun -n %d --trace=trace.json heat fence; gompirun report trace.json -o report.html\n' "$title" "$ranks"
-if timeout 120 "$build/bin/gompirun" -n "$ranks" --trace="$out/trace.json" "$build/examples/heat" fence "$out/heat-fence.png" \
+if timeout 120 "$build/bin/gompirun" -n "$ranks" --trace="$out/trace.json" "$build/examples/heat" fence "$out/heat-trace.png" \
 	--steps 200 >"$out/trace.txt" 2>&1 </dev/null &&
 	timeout 120 "$build/bin/gompirun" report "$out/trace.json" -o "$out/report.html" >>"$out/trace.txt" 2>&1; then
 	result=written
