@@ -7,7 +7,7 @@
 
 #include "insight/record.h"
 
-_Atomic(void *) gompi_insight_table[GOMPI_INSIGHT_FUNCTIONS];
+_Atomic(void *) gompi_insight_table[2][GOMPI_INSIGHT_FUNCTIONS];
 
 // Returns the next definition of a symbol. Where the MPI library has been loaded by something that was itself loaded
 // by dlopen, as an extension of Python is, its names are in no order that starts here.
@@ -25,23 +25,30 @@ static void *next_symbol(const char *name) {
 	return next;
 }
 
-void *gompi_insight_find(int number) {
-	void *next = next_symbol(gompi_insight_names[number]);
+// Writes the name of a function, with P in front if profiling is true.
+static const char *name_of(char name[static 128], int number, bool profiling) {
+	snprintf(name, 128, "%s%s", profiling ? "P" : "", gompi_insight_names[number]);
+	return name;
+}
+
+void *gompi_insight_find(int number, bool profiling) {
+	char name[128];
+	void *next = next_symbol(name_of(name, number, profiling));
 	if (next == NULL) {
-		fprintf(stderr, "libgompirma-insight.so: no library of MPI has %s\n", gompi_insight_names[number]);
+		fprintf(stderr, "libgompirma-insight.so: no library of MPI has %s\n", name);
 		abort();
 	}
-	gompi_store(&gompi_insight_table[number], next);
+	gompi_store(&gompi_insight_table[profiling][number], next);
 	return next;
 }
 
 void *gompi_insight_symbol(const char *name) { return next_symbol(name); }
 
 // All that can be found when this library is loaded; a library of MPI that comes later is looked for by each function
-// at its first call.
+// at its first call. So are the functions PMPI_X, which few programs call.
 __attribute__((constructor)) static void find_all(void) {
 	if (dlsym(RTLD_NEXT, "MPI_Init") == NULL)
 		return; // no program of MPI, such as a shell before it
 	for (int i = 0; i < GOMPI_INSIGHT_FUNCTIONS; i++)
-		gompi_store(&gompi_insight_table[i], dlsym(RTLD_NEXT, gompi_insight_names[i]));
+		gompi_store(&gompi_insight_table[false][i], dlsym(RTLD_NEXT, gompi_insight_names[i]));
 }

@@ -82,30 +82,28 @@ static struct gompi_insight_object *find_object(uintptr_t address) {
 }
 
 void gompi_insight_object_of(struct gompi_insight_thread *t, uintptr_t address) {
+	(void)gompi_insight_in_bindings(t, address);
+}
+
+bool gompi_insight_in_bindings(struct gompi_insight_thread *t, uintptr_t address) {
+	if (address - t->low < t->size)
+		return false;
+	if (address - t->binding_low < t->binding_size)
+		return true;
 	struct gompi_insight_object *object = find_object(address);
-	if (object != NULL && !is_binding(object)) {
-		t->low = object->low;
-		t->size = object->high - object->low;
-	}
+	if (object == NULL)
+		return false;
+	bool is = is_binding(object);
+	*(is ? &t->binding_low : &t->low) = object->low;
+	*(is ? &t->binding_size : &t->size) = object->high - object->low;
+	return is;
 }
 
 uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address) {
 	const uintptr_t *frame = (const uintptr_t *)t->frame;
 	for (int depth = 0; depth < 8; depth++) {
-		if (address - t->binding_low >= t->binding_size) {
-			if (address - t->low < t->size)
-				return address;
-			struct gompi_insight_object *object = find_object(address);
-			if (object == NULL)
-				return address;
-			if (!is_binding(object)) {
-				t->low = object->low;
-				t->size = object->high - object->low;
-				return address;
-			}
-			t->binding_low = object->low;
-			t->binding_size = object->high - object->low;
-		}
+		if (!gompi_insight_in_bindings(t, address))
+			return address;
 		// The bindings keep frame pointers (scripts/fortran.sh).
 		frame = (const uintptr_t *)frame[0];
 		address = frame[1];

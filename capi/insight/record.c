@@ -150,7 +150,8 @@ static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) 
 			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_reader(part, tail)) {
 				if (!alone) // before any later record
 					gompi_add(&part->broken, 1);
-				gompi_add(&part->dropped, 1);
+				if (!(flags & GOMPI_INSIGHT_FLAG_ENTRY)) // each call once
+					gompi_add(&part->dropped, 1);
 				t->ends = 0;
 				return;
 			}

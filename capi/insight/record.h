@@ -1,5 +1,5 @@
 // libgompirma-insight.so: wrappers of all functions of the ABI (z_*.c), which write down what passes for gompirun to
-// read. This library is preloaded and stands before the one that implements MPI: it is no part of that, knows nothing
+// read: of MPI_X, and of PMPI_X for programs that call that themselves, or define MPI_X and call it there. This library is preloaded and stands before the one that implements MPI: it is no part of that, knows nothing
 // of it but mpi_rma.h, and what is recorded means nothing to it. The form of a record is documented in core/insight.
 //
 // A wrapper calls the next function of its name in the order of the loader (next.c), so that another tool may stand
@@ -115,14 +115,17 @@ struct gompi_insight_thread {
 extern _Thread_local struct gompi_insight_thread gompi_insight_self __attribute__((tls_model("initial-exec")));
 
 extern const char *const gompi_insight_names[];
-extern _Atomic(void *) gompi_insight_table[GOMPI_INSIGHT_FUNCTIONS]; // the next functions
-void *gompi_insight_find(int number);
+extern _Atomic(void *) gompi_insight_table[2][GOMPI_INSIGHT_FUNCTIONS]; // the next MPI_X, and the next PMPI_X
+void *gompi_insight_find(int number, bool profiling);
 
-static inline void *gompi_insight_next(int number) {
-	void *next = gompi_load(&gompi_insight_table[number]);
-	return next ? next : gompi_insight_find(number);
+static inline void *gompi_insight_next(int number, bool profiling) {
+	void *next = gompi_load(&gompi_insight_table[profiling][number]);
+	return next ? next : gompi_insight_find(number, profiling);
 }
-#define GOMPI_NEXT(number, name) ((__typeof__(name) *)gompi_insight_next(number))
+#define GOMPI_NEXT(number, profiling, name) ((__typeof__(name) *)gompi_insight_next(number, profiling))
+
+// The body of two wrappers, which is inlined into both.
+#define GOMPI_INSIGHT_BODY static inline __attribute__((always_inline)) int
 
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame);
 
@@ -139,6 +142,14 @@ static inline __attribute__((always_inline)) struct gompi_insight_thread *gompi_
 }
 
 static inline void gompi_insight_end(struct gompi_insight_thread *t) { t->open = true; }
+
+// Returns true if the call of PMPI_X that t has begun is not the application's but one by which the Fortran bindings
+// convert arguments. Ends it then: it is neither recorded nor counted (profiling.c).
+bool gompi_insight_serves(struct gompi_insight_thread *t, int function);
+
+// Returns where the application calls MPI_X if MPI_X is not the wrapper here but a function that calls PMPI_X, as in a
+// program that a profiling library is linked into; back is where PMPI_X returns to. Else returns back (profiling.c).
+void *gompi_insight_call_site(int function, void *back);
 
 // Unlikely, so that what it needs costs nothing where calls are only counted.
 static inline bool gompi_insight_records(const struct gompi_insight_thread *t) {
@@ -231,6 +242,9 @@ bool gompi_insight_inter(MPI_Comm comm);
 // Returns the address in the application that a wrapper which returns to an address was called from, and has its object
 // in the table.
 uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address);
+
+// Returns true if an address is in the Fortran bindings, and has its object in the table.
+bool gompi_insight_in_bindings(struct gompi_insight_thread *t, uintptr_t address);
 
 // Has the object of an address in the table.
 void gompi_insight_object_of(struct gompi_insight_thread *t, uintptr_t address);

@@ -5,14 +5,14 @@
 
 #include "insight/count.h"
 
-int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm)
+GOMPI_INSIGHT_BODY MPI_Allgather_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(146, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 146)))
+        return GOMPI_NEXT(146, profiling, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 146, __builtin_return_address(0));
+        gompi_insight_start(t, 146, profiling ? gompi_insight_call_site(146, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -29,7 +29,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         began = gompi_insight_count(t, 146);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(146, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(146, profiling, MPI_Allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 146, bytes);
@@ -46,14 +46,26 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     return rc;
 }
 
-int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgather_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgather_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allgather_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(147, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 147)))
+        return GOMPI_NEXT(147, profiling, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 147, __builtin_return_address(0));
+        gompi_insight_start(t, 147, profiling ? gompi_insight_call_site(147, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -70,7 +82,7 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         began = gompi_insight_count(t, 147);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(147, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(147, profiling, MPI_Allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 147, bytes);
@@ -87,14 +99,26 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return rc;
 }
 
-int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgather_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgather_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allgather_init_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(148, MPI_Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 148)))
+        return GOMPI_NEXT(148, profiling, MPI_Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 148, __builtin_return_address(0));
+        gompi_insight_start(t, 148, profiling ? gompi_insight_call_site(148, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -108,7 +132,7 @@ int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 148);
     }
-    int rc = GOMPI_NEXT(148, MPI_Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(148, profiling, MPI_Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 148, began);
     if (gompi_insight_records(t)) {
@@ -120,14 +144,27 @@ int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     return rc;
 }
 
-int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Allgather_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Allgather_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allgather_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(149, MPI_Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 149)))
+        return GOMPI_NEXT(149, profiling, MPI_Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 149, __builtin_return_address(0));
+        gompi_insight_start(t, 149, profiling ? gompi_insight_call_site(149, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -141,7 +178,7 @@ int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 149);
     }
-    int rc = GOMPI_NEXT(149, MPI_Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(149, profiling, MPI_Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 149, began);
     if (gompi_insight_records(t)) {
@@ -153,14 +190,26 @@ int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     return rc;
 }
 
-int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-    const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Allgather_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Allgather_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allgatherv_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(150, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 150)))
+        return GOMPI_NEXT(150, profiling, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 150, __builtin_return_address(0));
+        gompi_insight_start(t, 150, profiling ? gompi_insight_call_site(150, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -178,7 +227,7 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         began = gompi_insight_count(t, 150);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(150, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    int rc = GOMPI_NEXT(150, profiling, MPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 150, bytes);
@@ -195,14 +244,27 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     return rc;
 }
 
-int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgatherv_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgatherv_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allgatherv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(151, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 151)))
+        return GOMPI_NEXT(151, profiling, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 151, __builtin_return_address(0));
+        gompi_insight_start(t, 151, profiling ? gompi_insight_call_site(151, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -220,7 +282,7 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         began = gompi_insight_count(t, 151);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(151, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    int rc = GOMPI_NEXT(151, profiling, MPI_Allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 151, bytes);
@@ -237,15 +299,27 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return rc;
 }
 
-int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgatherv_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Allgatherv_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allgatherv_init_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(152, MPI_Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 152)))
+        return GOMPI_NEXT(152, profiling, MPI_Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 152, __builtin_return_address(0));
+        gompi_insight_start(t, 152, profiling ? gompi_insight_call_site(152, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -260,7 +334,7 @@ int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 152);
     }
-    int rc = GOMPI_NEXT(152, MPI_Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(152, profiling, MPI_Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 152, began);
     if (gompi_insight_records(t)) {
@@ -272,15 +346,29 @@ int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     return rc;
 }
 
-int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    return MPI_Allgatherv_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Allgatherv_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allgatherv_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(153, MPI_Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 153)))
+        return GOMPI_NEXT(153, profiling, MPI_Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 153, __builtin_return_address(0));
+        gompi_insight_start(t, 153, profiling ? gompi_insight_call_site(153, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -295,7 +383,7 @@ int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 153);
     }
-    int rc = GOMPI_NEXT(153, MPI_Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(153, profiling, MPI_Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 153, began);
     if (gompi_insight_records(t)) {
@@ -307,13 +395,28 @@ int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     return rc;
 }
 
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Allgatherv_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Allgatherv_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allreduce_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(154, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 154)))
+        return GOMPI_NEXT(154, profiling, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 154, __builtin_return_address(0));
+        gompi_insight_start(t, 154, profiling ? gompi_insight_call_site(154, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -329,7 +432,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         began = gompi_insight_count(t, 154);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(154, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
+    int rc = GOMPI_NEXT(154, profiling, MPI_Allreduce)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 154, bytes);
@@ -346,14 +449,24 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     return rc;
 }
 
-int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm)
+int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Allreduce_body(false, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Allreduce_body(true, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allreduce_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(155, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 155)))
+        return GOMPI_NEXT(155, profiling, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 155, __builtin_return_address(0));
+        gompi_insight_start(t, 155, profiling ? gompi_insight_call_site(155, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -369,7 +482,7 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         began = gompi_insight_count(t, 155);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(155, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    int rc = GOMPI_NEXT(155, profiling, MPI_Allreduce_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 155, bytes);
@@ -386,14 +499,26 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     return rc;
 }
 
-int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request)
+int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    return MPI_Allreduce_c_body(false, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    return MPI_Allreduce_c_body(true, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allreduce_init_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(156, MPI_Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 156)))
+        return GOMPI_NEXT(156, profiling, MPI_Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 156, __builtin_return_address(0));
+        gompi_insight_start(t, 156, profiling ? gompi_insight_call_site(156, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -406,7 +531,7 @@ int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 156);
     }
-    int rc = GOMPI_NEXT(156, MPI_Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(156, profiling, MPI_Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 156, began);
     if (gompi_insight_records(t)) {
@@ -418,14 +543,26 @@ int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
     return rc;
 }
 
-int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Allreduce_init_body(false, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Allreduce_init_body(true, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Allreduce_init_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(157, MPI_Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 157)))
+        return GOMPI_NEXT(157, profiling, MPI_Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 157, __builtin_return_address(0));
+        gompi_insight_start(t, 157, profiling ? gompi_insight_call_site(157, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -438,7 +575,7 @@ int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 157);
     }
-    int rc = GOMPI_NEXT(157, MPI_Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(157, profiling, MPI_Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 157, began);
     if (gompi_insight_records(t)) {
@@ -450,14 +587,26 @@ int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
     return rc;
 }
 
-int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Allreduce_init_c_body(false, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Allreduce_init_c_body(true, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoall_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(158, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 158)))
+        return GOMPI_NEXT(158, profiling, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 158, __builtin_return_address(0));
+        gompi_insight_start(t, 158, profiling ? gompi_insight_call_site(158, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -474,7 +623,7 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         began = gompi_insight_count(t, 158);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(158, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(158, profiling, MPI_Alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
         gompi_insight_bytes(t, 158, bytes);
@@ -491,14 +640,26 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     return rc;
 }
 
-int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoall_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoall_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoall_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(159, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 159)))
+        return GOMPI_NEXT(159, profiling, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 159, __builtin_return_address(0));
+        gompi_insight_start(t, 159, profiling ? gompi_insight_call_site(159, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -515,7 +676,7 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         began = gompi_insight_count(t, 159);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(159, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(159, profiling, MPI_Alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
         gompi_insight_bytes(t, 159, bytes);
@@ -532,14 +693,26 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     return rc;
 }
 
-int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoall_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoall_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoall_init_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(160, MPI_Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 160)))
+        return GOMPI_NEXT(160, profiling, MPI_Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 160, __builtin_return_address(0));
+        gompi_insight_start(t, 160, profiling ? gompi_insight_call_site(160, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -553,7 +726,7 @@ int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 160);
     }
-    int rc = GOMPI_NEXT(160, MPI_Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(160, profiling, MPI_Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 160, began);
     if (gompi_insight_records(t)) {
@@ -565,14 +738,27 @@ int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     return rc;
 }
 
-int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoall_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoall_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoall_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(161, MPI_Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 161)))
+        return GOMPI_NEXT(161, profiling, MPI_Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 161, __builtin_return_address(0));
+        gompi_insight_start(t, 161, profiling ? gompi_insight_call_site(161, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -586,7 +772,7 @@ int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 161);
     }
-    int rc = GOMPI_NEXT(161, MPI_Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(161, profiling, MPI_Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 161, began);
     if (gompi_insight_records(t)) {
@@ -598,14 +784,27 @@ int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     return rc;
 }
 
-int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoall_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoall_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallv_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(162, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 162)))
+        return GOMPI_NEXT(162, profiling, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 162, __builtin_return_address(0));
+        gompi_insight_start(t, 162, profiling ? gompi_insight_call_site(162, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -624,7 +823,7 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
         began = gompi_insight_count(t, 162);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(162, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    int rc = GOMPI_NEXT(162, profiling, MPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
         gompi_insight_bytes(t, 162, bytes);
@@ -641,15 +840,27 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
     return rc;
 }
 
-int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoallv_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoallv_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallv_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(163, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 163)))
+        return GOMPI_NEXT(163, profiling, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 163, __builtin_return_address(0));
+        gompi_insight_start(t, 163, profiling ? gompi_insight_call_site(163, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -668,7 +879,7 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         began = gompi_insight_count(t, 163);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(163, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    int rc = GOMPI_NEXT(163, profiling, MPI_Alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
         gompi_insight_bytes(t, 163, bytes);
@@ -685,15 +896,29 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     return rc;
 }
 
-int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request)
+int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoallv_c_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Alltoallv_c_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallv_init_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(164, MPI_Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 164)))
+        return GOMPI_NEXT(164, profiling, MPI_Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 164, __builtin_return_address(0));
+        gompi_insight_start(t, 164, profiling ? gompi_insight_call_site(164, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -709,7 +934,7 @@ int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 164);
     }
-    int rc = GOMPI_NEXT(164, MPI_Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(164, profiling, MPI_Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 164, began);
     if (gompi_insight_records(t)) {
@@ -721,15 +946,29 @@ int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sd
     return rc;
 }
 
-int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Alltoallv_init_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Alltoallv_init_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallv_init_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(165, MPI_Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 165)))
+        return GOMPI_NEXT(165, profiling, MPI_Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 165, __builtin_return_address(0));
+        gompi_insight_start(t, 165, profiling ? gompi_insight_call_site(165, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -745,7 +984,7 @@ int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 165);
     }
-    int rc = GOMPI_NEXT(165, MPI_Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(165, profiling, MPI_Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 165, began);
     if (gompi_insight_records(t)) {
@@ -757,14 +996,29 @@ int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     return rc;
 }
 
-int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoallv_init_c_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoallv_init_c_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallw_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(166, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 166)))
+        return GOMPI_NEXT(166, profiling, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 166, __builtin_return_address(0));
+        gompi_insight_start(t, 166, profiling ? gompi_insight_call_site(166, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -783,7 +1037,7 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
         began = gompi_insight_count(t, 166);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(166, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    int rc = GOMPI_NEXT(166, profiling, MPI_Alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
         gompi_insight_bytes(t, 166, bytes);
@@ -800,15 +1054,27 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
     return rc;
 }
 
-int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm)
+int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return MPI_Alltoallw_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return MPI_Alltoallw_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallw_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(167, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 167)))
+        return GOMPI_NEXT(167, profiling, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 167, __builtin_return_address(0));
+        gompi_insight_start(t, 167, profiling ? gompi_insight_call_site(167, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -827,7 +1093,7 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         began = gompi_insight_count(t, 167);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(167, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    int rc = GOMPI_NEXT(167, profiling, MPI_Alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
         gompi_insight_bytes(t, 167, bytes);
@@ -844,15 +1110,29 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     return rc;
 }
 
-int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return MPI_Alltoallw_c_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return MPI_Alltoallw_c_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallw_init_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(168, MPI_Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 168)))
+        return GOMPI_NEXT(168, profiling, MPI_Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 168, __builtin_return_address(0));
+        gompi_insight_start(t, 168, profiling ? gompi_insight_call_site(168, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -868,7 +1148,7 @@ int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sd
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 168);
     }
-    int rc = GOMPI_NEXT(168, MPI_Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    int rc = GOMPI_NEXT(168, profiling, MPI_Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 168, began);
     if (gompi_insight_records(t)) {
@@ -880,15 +1160,29 @@ int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sd
     return rc;
 }
 
-int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Alltoallw_init_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoallw_init_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alltoallw_init_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(169, MPI_Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 169)))
+        return GOMPI_NEXT(169, profiling, MPI_Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 169, __builtin_return_address(0));
+        gompi_insight_start(t, 169, profiling ? gompi_insight_call_site(169, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sdispls);
@@ -904,7 +1198,7 @@ int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 169);
     }
-    int rc = GOMPI_NEXT(169, MPI_Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    int rc = GOMPI_NEXT(169, profiling, MPI_Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 169, began);
     if (gompi_insight_records(t)) {
@@ -916,13 +1210,27 @@ int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     return rc;
 }
 
-int MPI_Barrier(MPI_Comm comm)
+int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoallw_init_c_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Alltoallw_init_c_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Barrier_body(bool profiling, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(170, MPI_Barrier)(comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 170)))
+        return GOMPI_NEXT(170, profiling, MPI_Barrier)(comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 170, __builtin_return_address(0));
+        gompi_insight_start(t, 170, profiling ? gompi_insight_call_site(170, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
@@ -932,7 +1240,7 @@ int MPI_Barrier(MPI_Comm comm)
         began = gompi_insight_count(t, 170);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(170, MPI_Barrier)(comm);
+    int rc = GOMPI_NEXT(170, profiling, MPI_Barrier)(comm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 170, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -943,13 +1251,23 @@ int MPI_Barrier(MPI_Comm comm)
     return rc;
 }
 
-int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Barrier(MPI_Comm comm)
+{
+    return MPI_Barrier_body(false, comm);
+}
+
+int PMPI_Barrier(MPI_Comm comm)
+{
+    return MPI_Barrier_body(true, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Barrier_init_body(bool profiling, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(171, MPI_Barrier_init)(comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 171)))
+        return GOMPI_NEXT(171, profiling, MPI_Barrier_init)(comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 171, __builtin_return_address(0));
+        gompi_insight_start(t, 171, profiling ? gompi_insight_call_site(171, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -957,7 +1275,7 @@ int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 171);
     }
-    int rc = GOMPI_NEXT(171, MPI_Barrier_init)(comm, info, request);
+    int rc = GOMPI_NEXT(171, profiling, MPI_Barrier_init)(comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 171, began);
     if (gompi_insight_records(t)) {
@@ -969,13 +1287,24 @@ int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
     return rc;
 }
 
-int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Barrier_init_body(false, comm, info, request);
+}
+
+int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Barrier_init_body(true, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Bcast_body(bool profiling, void *buffer, int count, MPI_Datatype datatype, int root,
+    MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(172, MPI_Bcast)(buffer, count, datatype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 172)))
+        return GOMPI_NEXT(172, profiling, MPI_Bcast)(buffer, count, datatype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 172, __builtin_return_address(0));
+        gompi_insight_start(t, 172, profiling ? gompi_insight_call_site(172, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -990,7 +1319,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
         began = gompi_insight_count(t, 172);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(172, MPI_Bcast)(buffer, count, datatype, root, comm);
+    int rc = GOMPI_NEXT(172, profiling, MPI_Bcast)(buffer, count, datatype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 172, bytes);
@@ -1007,13 +1336,24 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     return rc;
 }
 
-int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    return MPI_Bcast_body(false, buffer, count, datatype, root, comm);
+}
+
+int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    return MPI_Bcast_body(true, buffer, count, datatype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Bcast_c_body(bool profiling, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+    MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(173, MPI_Bcast_c)(buffer, count, datatype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 173)))
+        return GOMPI_NEXT(173, profiling, MPI_Bcast_c)(buffer, count, datatype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 173, __builtin_return_address(0));
+        gompi_insight_start(t, 173, profiling ? gompi_insight_call_site(173, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1028,7 +1368,7 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
         began = gompi_insight_count(t, 173);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(173, MPI_Bcast_c)(buffer, count, datatype, root, comm);
+    int rc = GOMPI_NEXT(173, profiling, MPI_Bcast_c)(buffer, count, datatype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 173, bytes);
@@ -1045,14 +1385,24 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
     return rc;
 }
 
-int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request)
+int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    return MPI_Bcast_c_body(false, buffer, count, datatype, root, comm);
+}
+
+int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    return MPI_Bcast_c_body(true, buffer, count, datatype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Bcast_init_body(bool profiling, void *buffer, int count, MPI_Datatype datatype, int root,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(174, MPI_Bcast_init)(buffer, count, datatype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 174)))
+        return GOMPI_NEXT(174, profiling, MPI_Bcast_init)(buffer, count, datatype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 174, __builtin_return_address(0));
+        gompi_insight_start(t, 174, profiling ? gompi_insight_call_site(174, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1064,9 +1414,52 @@ int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 174);
     }
-    int rc = GOMPI_NEXT(174, MPI_Bcast_init)(buffer, count, datatype, root, comm, info, request);
+    int rc = GOMPI_NEXT(174, profiling, MPI_Bcast_init)(buffer, count, datatype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 174, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Bcast_init_body(false, buffer, count, datatype, root, comm, info, request);
+}
+
+int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Bcast_init_body(true, buffer, count, datatype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Bcast_init_c_body(bool profiling, void *buffer, MPI_Count count, MPI_Datatype datatype,
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 175)))
+        return GOMPI_NEXT(175, profiling, MPI_Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 175, profiling ? gompi_insight_call_site(175, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)buffer);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uint64_t)(int64_t)root);
+        gompi_insight_word(t, (uintptr_t)comm);
+        gompi_insight_word(t, (uintptr_t)info);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 175);
+    }
+    int rc = GOMPI_NEXT(175, profiling, MPI_Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 175, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1079,41 +1472,23 @@ int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI
 int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(175, MPI_Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 175, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)buffer);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)root);
-        gompi_insight_word(t, (uintptr_t)comm);
-        gompi_insight_word(t, (uintptr_t)info);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 175);
-    }
-    int rc = GOMPI_NEXT(175, MPI_Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 175, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Bcast_init_c_body(false, buffer, count, datatype, root, comm, info, request);
 }
 
-int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Bcast_init_c_body(true, buffer, count, datatype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Exscan_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(176, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 176)))
+        return GOMPI_NEXT(176, profiling, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 176, __builtin_return_address(0));
+        gompi_insight_start(t, 176, profiling ? gompi_insight_call_site(176, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -1129,7 +1504,7 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         began = gompi_insight_count(t, 176);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(176, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
+    int rc = GOMPI_NEXT(176, profiling, MPI_Exscan)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 176, bytes);
@@ -1146,13 +1521,24 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     return rc;
 }
 
-int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Exscan_body(false, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Exscan_body(true, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Exscan_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(177, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 177)))
+        return GOMPI_NEXT(177, profiling, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 177, __builtin_return_address(0));
+        gompi_insight_start(t, 177, profiling ? gompi_insight_call_site(177, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -1168,7 +1554,7 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         began = gompi_insight_count(t, 177);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(177, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    int rc = GOMPI_NEXT(177, profiling, MPI_Exscan_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 177, bytes);
@@ -1185,14 +1571,25 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     return rc;
 }
 
-int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request)
+int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Exscan_c_body(false, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    return MPI_Exscan_c_body(true, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Exscan_init_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(178, MPI_Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 178)))
+        return GOMPI_NEXT(178, profiling, MPI_Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 178, __builtin_return_address(0));
+        gompi_insight_start(t, 178, profiling ? gompi_insight_call_site(178, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1205,7 +1602,7 @@ int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 178);
     }
-    int rc = GOMPI_NEXT(178, MPI_Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(178, profiling, MPI_Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 178, began);
     if (gompi_insight_records(t)) {
@@ -1217,14 +1614,26 @@ int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     return rc;
 }
 
-int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Exscan_init_body(false, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Exscan_init_body(true, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Exscan_init_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(179, MPI_Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 179)))
+        return GOMPI_NEXT(179, profiling, MPI_Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 179, __builtin_return_address(0));
+        gompi_insight_start(t, 179, profiling ? gompi_insight_call_site(179, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1237,7 +1646,7 @@ int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 179);
     }
-    int rc = GOMPI_NEXT(179, MPI_Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(179, profiling, MPI_Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 179, began);
     if (gompi_insight_records(t)) {
@@ -1249,14 +1658,26 @@ int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     return rc;
 }
 
-int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Exscan_init_c_body(false, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Exscan_init_c_body(true, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gather_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(180, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 180)))
+        return GOMPI_NEXT(180, profiling, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 180, __builtin_return_address(0));
+        gompi_insight_start(t, 180, profiling ? gompi_insight_call_site(180, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1274,7 +1695,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
         began = gompi_insight_count(t, 180);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(180, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    int rc = GOMPI_NEXT(180, profiling, MPI_Gather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 180, bytes);
@@ -1291,14 +1712,26 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     return rc;
 }
 
-int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    return MPI_Gather_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Gather_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gather_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(181, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 181)))
+        return GOMPI_NEXT(181, profiling, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 181, __builtin_return_address(0));
+        gompi_insight_start(t, 181, profiling ? gompi_insight_call_site(181, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1316,7 +1749,7 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         began = gompi_insight_count(t, 181);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(181, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    int rc = GOMPI_NEXT(181, profiling, MPI_Gather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 181, bytes);
@@ -1333,14 +1766,26 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     return rc;
 }
 
-int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Gather_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Gather_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gather_init_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(182, MPI_Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 182)))
+        return GOMPI_NEXT(182, profiling, MPI_Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 182, __builtin_return_address(0));
+        gompi_insight_start(t, 182, profiling ? gompi_insight_call_site(182, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1355,7 +1800,7 @@ int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 182);
     }
-    int rc = GOMPI_NEXT(182, MPI_Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(182, profiling, MPI_Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 182, began);
     if (gompi_insight_records(t)) {
@@ -1367,14 +1812,27 @@ int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     return rc;
 }
 
-int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Gather_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Gather_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gather_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(183, MPI_Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 183)))
+        return GOMPI_NEXT(183, profiling, MPI_Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 183, __builtin_return_address(0));
+        gompi_insight_start(t, 183, profiling ? gompi_insight_call_site(183, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1389,7 +1847,7 @@ int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 183);
     }
-    int rc = GOMPI_NEXT(183, MPI_Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(183, profiling, MPI_Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 183, began);
     if (gompi_insight_records(t)) {
@@ -1401,14 +1859,26 @@ int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     return rc;
 }
 
-int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Gather_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Gather_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gatherv_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(184, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 184)))
+        return GOMPI_NEXT(184, profiling, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 184, __builtin_return_address(0));
+        gompi_insight_start(t, 184, profiling ? gompi_insight_call_site(184, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1427,7 +1897,7 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         began = gompi_insight_count(t, 184);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(184, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    int rc = GOMPI_NEXT(184, profiling, MPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 184, bytes);
@@ -1444,14 +1914,27 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     return rc;
 }
 
-int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Gatherv_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Gatherv_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gatherv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+    MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(185, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 185)))
+        return GOMPI_NEXT(185, profiling, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 185, __builtin_return_address(0));
+        gompi_insight_start(t, 185, profiling ? gompi_insight_call_site(185, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1470,7 +1953,7 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         began = gompi_insight_count(t, 185);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(185, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+    int rc = GOMPI_NEXT(185, profiling, MPI_Gatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 185, bytes);
@@ -1487,14 +1970,27 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     return rc;
 }
 
-int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Gatherv_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Gatherv_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gatherv_init_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(186, MPI_Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 186)))
+        return GOMPI_NEXT(186, profiling, MPI_Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 186, __builtin_return_address(0));
+        gompi_insight_start(t, 186, profiling ? gompi_insight_call_site(186, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1510,7 +2006,7 @@ int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 186);
     }
-    int rc = GOMPI_NEXT(186, MPI_Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(186, profiling, MPI_Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 186, began);
     if (gompi_insight_records(t)) {
@@ -1522,15 +2018,28 @@ int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     return rc;
 }
 
-int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request)
+int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Gatherv_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+}
+
+int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Gatherv_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Gatherv_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(187, MPI_Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 187)))
+        return GOMPI_NEXT(187, profiling, MPI_Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 187, __builtin_return_address(0));
+        gompi_insight_start(t, 187, profiling ? gompi_insight_call_site(187, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -1546,7 +2055,7 @@ int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 187);
     }
-    int rc = GOMPI_NEXT(187, MPI_Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(187, profiling, MPI_Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 187, began);
     if (gompi_insight_records(t)) {
@@ -1558,14 +2067,28 @@ int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     return rc;
 }
 
-int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Gatherv_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+}
+
+int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Gatherv_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iallgather_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(188, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 188)))
+        return GOMPI_NEXT(188, profiling, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 188, __builtin_return_address(0));
+        gompi_insight_start(t, 188, profiling ? gompi_insight_call_site(188, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1580,7 +2103,7 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 188);
     }
-    int rc = GOMPI_NEXT(188, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(188, profiling, MPI_Iallgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 188, bytes);
@@ -1598,14 +2121,27 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     return rc;
 }
 
-int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgather_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgather_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iallgather_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(189, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 189)))
+        return GOMPI_NEXT(189, profiling, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 189, __builtin_return_address(0));
+        gompi_insight_start(t, 189, profiling ? gompi_insight_call_site(189, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1620,7 +2156,7 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 189);
     }
-    int rc = GOMPI_NEXT(189, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(189, profiling, MPI_Iallgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 189, bytes);
@@ -1638,14 +2174,27 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return rc;
 }
 
-int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-    const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgather_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgather_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iallgatherv_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(190, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 190)))
+        return GOMPI_NEXT(190, profiling, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 190, __builtin_return_address(0));
+        gompi_insight_start(t, 190, profiling ? gompi_insight_call_site(190, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1661,7 +2210,7 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 190);
     }
-    int rc = GOMPI_NEXT(190, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    int rc = GOMPI_NEXT(190, profiling, MPI_Iallgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 190, bytes);
@@ -1679,14 +2228,27 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     return rc;
 }
 
-int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgatherv_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgatherv_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iallgatherv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(191, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 191)))
+        return GOMPI_NEXT(191, profiling, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 191, __builtin_return_address(0));
+        gompi_insight_start(t, 191, profiling ? gompi_insight_call_site(191, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1702,7 +2264,7 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 191);
     }
-    int rc = GOMPI_NEXT(191, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    int rc = GOMPI_NEXT(191, profiling, MPI_Iallgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 191, bytes);
@@ -1720,14 +2282,26 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     return rc;
 }
 
-int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgatherv_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallgatherv_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iallreduce_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(192, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 192)))
+        return GOMPI_NEXT(192, profiling, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 192, __builtin_return_address(0));
+        gompi_insight_start(t, 192, profiling ? gompi_insight_call_site(192, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -1741,7 +2315,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 192);
     }
-    int rc = GOMPI_NEXT(192, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(192, profiling, MPI_Iallreduce)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 192, bytes);
@@ -1759,14 +2333,26 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     return rc;
 }
 
-int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request)
+int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iallreduce_body(false, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iallreduce_body(true, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iallreduce_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(193, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 193)))
+        return GOMPI_NEXT(193, profiling, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 193, __builtin_return_address(0));
+        gompi_insight_start(t, 193, profiling ? gompi_insight_call_site(193, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -1780,7 +2366,7 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 193);
     }
-    int rc = GOMPI_NEXT(193, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(193, profiling, MPI_Iallreduce_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 193, bytes);
@@ -1798,14 +2384,26 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     return rc;
 }
 
-int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallreduce_c_body(false, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iallreduce_c_body(true, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ialltoall_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(194, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 194)))
+        return GOMPI_NEXT(194, profiling, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 194, __builtin_return_address(0));
+        gompi_insight_start(t, 194, profiling ? gompi_insight_call_site(194, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1820,7 +2418,7 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 194);
     }
-    int rc = GOMPI_NEXT(194, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(194, profiling, MPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
         gompi_insight_bytes(t, 194, bytes);
@@ -1838,14 +2436,27 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     return rc;
 }
 
-int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoall_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoall_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ialltoall_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(195, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 195)))
+        return GOMPI_NEXT(195, profiling, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 195, __builtin_return_address(0));
+        gompi_insight_start(t, 195, profiling ? gompi_insight_call_site(195, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1860,7 +2471,7 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 195);
     }
-    int rc = GOMPI_NEXT(195, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(195, profiling, MPI_Ialltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_members(comm) * (sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype));
         gompi_insight_bytes(t, 195, bytes);
@@ -1878,15 +2489,27 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return rc;
 }
 
-int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoall_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoall_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ialltoallv_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(196, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 196)))
+        return GOMPI_NEXT(196, profiling, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 196, __builtin_return_address(0));
+        gompi_insight_start(t, 196, profiling ? gompi_insight_call_site(196, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -1903,7 +2526,7 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 196);
     }
-    int rc = GOMPI_NEXT(196, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    int rc = GOMPI_NEXT(196, profiling, MPI_Ialltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, false);
         gompi_insight_bytes(t, 196, bytes);
@@ -1921,15 +2544,29 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     return rc;
 }
 
-int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ialltoallv_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ialltoallv_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ialltoallv_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(197, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 197)))
+        return GOMPI_NEXT(197, profiling, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 197, __builtin_return_address(0));
+        gompi_insight_start(t, 197, profiling ? gompi_insight_call_site(197, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -1946,7 +2583,7 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 197);
     }
-    int rc = GOMPI_NEXT(197, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    int rc = GOMPI_NEXT(197, profiling, MPI_Ialltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, false);
         gompi_insight_bytes(t, 197, bytes);
@@ -1964,15 +2601,29 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     return rc;
 }
 
-int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoallv_c_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoallv_c_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ialltoallw_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(198, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 198)))
+        return GOMPI_NEXT(198, profiling, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 198, __builtin_return_address(0));
+        gompi_insight_start(t, 198, profiling ? gompi_insight_call_site(198, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -1989,7 +2640,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 198);
     }
-    int rc = GOMPI_NEXT(198, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    int rc = GOMPI_NEXT(198, profiling, MPI_Ialltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
         gompi_insight_bytes(t, 198, bytes);
@@ -2007,15 +2658,29 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     return rc;
 }
 
-int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ialltoallw_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ialltoallw_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ialltoallw_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(199, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 199)))
+        return GOMPI_NEXT(199, profiling, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 199, __builtin_return_address(0));
+        gompi_insight_start(t, 199, profiling ? gompi_insight_call_site(199, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, sendbuf == MPI_IN_PLACE ? -1 : gompi_insight_members(comm), sizeof *sendcounts);
@@ -2032,7 +2697,7 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 199);
     }
-    int rc = GOMPI_NEXT(199, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    int rc = GOMPI_NEXT(199, profiling, MPI_Ialltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, false);
         gompi_insight_bytes(t, 199, bytes);
@@ -2050,13 +2715,27 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     return rc;
 }
 
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoallw_c_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ialltoallw_c_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ibarrier_body(bool profiling, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(200, MPI_Ibarrier)(comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 200)))
+        return GOMPI_NEXT(200, profiling, MPI_Ibarrier)(comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 200, __builtin_return_address(0));
+        gompi_insight_start(t, 200, profiling ? gompi_insight_call_site(200, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
@@ -2064,7 +2743,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 200);
     }
-    int rc = GOMPI_NEXT(200, MPI_Ibarrier)(comm, request);
+    int rc = GOMPI_NEXT(200, profiling, MPI_Ibarrier)(comm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 200, began);
     if (gompi_insight_records(t)) {
@@ -2076,13 +2755,24 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     return rc;
 }
 
-int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ibarrier_body(false, comm, request);
+}
+
+int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ibarrier_body(true, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ibcast_body(bool profiling, void *buffer, int count, MPI_Datatype datatype, int root,
+    MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(201, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 201)))
+        return GOMPI_NEXT(201, profiling, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 201, __builtin_return_address(0));
+        gompi_insight_start(t, 201, profiling ? gompi_insight_call_site(201, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2095,7 +2785,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 201);
     }
-    int rc = GOMPI_NEXT(201, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
+    int rc = GOMPI_NEXT(201, profiling, MPI_Ibcast)(buffer, count, datatype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 201, bytes);
@@ -2113,13 +2803,24 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     return rc;
 }
 
-int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ibcast_body(false, buffer, count, datatype, root, comm, request);
+}
+
+int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ibcast_body(true, buffer, count, datatype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ibcast_c_body(bool profiling, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+    MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(202, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 202)))
+        return GOMPI_NEXT(202, profiling, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 202, __builtin_return_address(0));
+        gompi_insight_start(t, 202, profiling ? gompi_insight_call_site(202, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2132,7 +2833,7 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 202);
     }
-    int rc = GOMPI_NEXT(202, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
+    int rc = GOMPI_NEXT(202, profiling, MPI_Ibcast_c)(buffer, count, datatype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 202, bytes);
@@ -2150,14 +2851,24 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     return rc;
 }
 
-int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ibcast_c_body(false, buffer, count, datatype, root, comm, request);
+}
+
+int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ibcast_c_body(true, buffer, count, datatype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iexscan_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(203, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 203)))
+        return GOMPI_NEXT(203, profiling, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 203, __builtin_return_address(0));
+        gompi_insight_start(t, 203, profiling ? gompi_insight_call_site(203, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2171,7 +2882,7 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 203);
     }
-    int rc = GOMPI_NEXT(203, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(203, profiling, MPI_Iexscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 203, bytes);
@@ -2189,14 +2900,26 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     return rc;
 }
 
-int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request)
+int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iexscan_body(false, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iexscan_body(true, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iexscan_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(204, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 204)))
+        return GOMPI_NEXT(204, profiling, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 204, __builtin_return_address(0));
+        gompi_insight_start(t, 204, profiling ? gompi_insight_call_site(204, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2210,7 +2933,7 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 204);
     }
-    int rc = GOMPI_NEXT(204, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(204, profiling, MPI_Iexscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 204, bytes);
@@ -2228,14 +2951,26 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     return rc;
 }
 
-int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iexscan_c_body(false, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iexscan_c_body(true, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Igather_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(205, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 205)))
+        return GOMPI_NEXT(205, profiling, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 205, __builtin_return_address(0));
+        gompi_insight_start(t, 205, profiling ? gompi_insight_call_site(205, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2251,7 +2986,7 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 205);
     }
-    int rc = GOMPI_NEXT(205, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(205, profiling, MPI_Igather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 205, bytes);
@@ -2269,14 +3004,26 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     return rc;
 }
 
-int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    return MPI_Igather_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Igather_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Igather_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(206, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 206)))
+        return GOMPI_NEXT(206, profiling, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 206, __builtin_return_address(0));
+        gompi_insight_start(t, 206, profiling ? gompi_insight_call_site(206, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2292,7 +3039,7 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 206);
     }
-    int rc = GOMPI_NEXT(206, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(206, profiling, MPI_Igather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? gompi_insight_size(t, recvcount, recvtype) : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 206, bytes);
@@ -2310,14 +3057,27 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     return rc;
 }
 
-int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Igather_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Igather_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Igatherv_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(207, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 207)))
+        return GOMPI_NEXT(207, profiling, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 207, __builtin_return_address(0));
+        gompi_insight_start(t, 207, profiling ? gompi_insight_call_site(207, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2334,7 +3094,7 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 207);
     }
-    int rc = GOMPI_NEXT(207, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(207, profiling, MPI_Igatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 207, bytes);
@@ -2352,15 +3112,27 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     return rc;
 }
 
-int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Igatherv_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+}
+
+int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Igatherv_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Igatherv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(208, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 208)))
+        return GOMPI_NEXT(208, profiling, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 208, __builtin_return_address(0));
+        gompi_insight_start(t, 208, profiling ? gompi_insight_call_site(208, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2377,7 +3149,7 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 208);
     }
-    int rc = GOMPI_NEXT(208, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(208, profiling, MPI_Igatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 208, bytes);
@@ -2395,14 +3167,28 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     return rc;
 }
 
-int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-    MPI_Comm comm, MPI_Request *request)
+int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Igatherv_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+}
+
+int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Igatherv_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ireduce_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(209, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 209)))
+        return GOMPI_NEXT(209, profiling, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 209, __builtin_return_address(0));
+        gompi_insight_start(t, 209, profiling ? gompi_insight_call_site(209, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2417,7 +3203,7 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 209);
     }
-    int rc = GOMPI_NEXT(209, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    int rc = GOMPI_NEXT(209, profiling, MPI_Ireduce)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 209, bytes);
@@ -2435,14 +3221,26 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     return rc;
 }
 
-int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Request *request)
 {
+    return MPI_Ireduce_body(false, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+
+int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_body(true, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ireduce_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(210, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 210)))
+        return GOMPI_NEXT(210, profiling, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 210, __builtin_return_address(0));
+        gompi_insight_start(t, 210, profiling ? gompi_insight_call_site(210, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2457,7 +3255,7 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 210);
     }
-    int rc = GOMPI_NEXT(210, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+    int rc = GOMPI_NEXT(210, profiling, MPI_Ireduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 210, bytes);
@@ -2475,14 +3273,26 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     return rc;
 }
 
-int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Request *request)
 {
+    return MPI_Ireduce_c_body(false, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+
+int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_c_body(true, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_body(bool profiling, const void *sendbuf, void *recvbuf,
+    const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(211, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 211)))
+        return GOMPI_NEXT(211, profiling, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 211, __builtin_return_address(0));
+        gompi_insight_start(t, 211, profiling ? gompi_insight_call_site(211, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2496,7 +3306,7 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 211);
     }
-    int rc = GOMPI_NEXT(211, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(211, profiling, MPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
         gompi_insight_bytes(t, 211, bytes);
@@ -2514,14 +3324,26 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     return rc;
 }
 
-int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Request *request)
+int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_body(false, sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+}
+
+int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_body(true, sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_c_body(bool profiling, const void *sendbuf, void *recvbuf,
+    const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(212, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 212)))
+        return GOMPI_NEXT(212, profiling, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 212, __builtin_return_address(0));
+        gompi_insight_start(t, 212, profiling ? gompi_insight_call_site(212, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2535,7 +3357,7 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 212);
     }
-    int rc = GOMPI_NEXT(212, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(212, profiling, MPI_Ireduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
         gompi_insight_bytes(t, 212, bytes);
@@ -2553,14 +3375,26 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     return rc;
 }
 
-int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request)
+int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_c_body(false, sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+}
+
+int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_c_body(true, sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_block_body(bool profiling, const void *sendbuf, void *recvbuf, int recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(213, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 213)))
+        return GOMPI_NEXT(213, profiling, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 213, __builtin_return_address(0));
+        gompi_insight_start(t, 213, profiling ? gompi_insight_call_site(213, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2574,7 +3408,7 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 213);
     }
-    int rc = GOMPI_NEXT(213, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(213, profiling, MPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
         gompi_insight_bytes(t, 213, bytes);
@@ -2592,14 +3426,26 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     return rc;
 }
 
-int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Request *request)
+int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_block_body(false, sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+}
+
+int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_block_body(true, sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_block_c_body(bool profiling, const void *sendbuf, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(214, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 214)))
+        return GOMPI_NEXT(214, profiling, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 214, __builtin_return_address(0));
+        gompi_insight_start(t, 214, profiling ? gompi_insight_call_site(214, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2613,7 +3459,7 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 214);
     }
-    int rc = GOMPI_NEXT(214, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(214, profiling, MPI_Ireduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
         gompi_insight_bytes(t, 214, bytes);
@@ -2631,14 +3477,26 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     return rc;
 }
 
-int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_block_c_body(false, sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+}
+
+int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ireduce_scatter_block_c_body(true, sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iscan_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(215, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 215)))
+        return GOMPI_NEXT(215, profiling, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 215, __builtin_return_address(0));
+        gompi_insight_start(t, 215, profiling ? gompi_insight_call_site(215, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2652,7 +3510,7 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 215);
     }
-    int rc = GOMPI_NEXT(215, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(215, profiling, MPI_Iscan)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 215, bytes);
@@ -2670,14 +3528,26 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
     return rc;
 }
 
-int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
     MPI_Request *request)
 {
+    return MPI_Iscan_body(false, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iscan_body(true, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iscan_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(216, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 216)))
+        return GOMPI_NEXT(216, profiling, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 216, __builtin_return_address(0));
+        gompi_insight_start(t, 216, profiling ? gompi_insight_call_site(216, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -2691,7 +3561,7 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 216);
     }
-    int rc = GOMPI_NEXT(216, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
+    int rc = GOMPI_NEXT(216, profiling, MPI_Iscan_c)(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 216, bytes);
@@ -2709,14 +3579,26 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
     return rc;
 }
 
-int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iscan_c_body(false, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iscan_c_body(true, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iscatter_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(217, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 217)))
+        return GOMPI_NEXT(217, profiling, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 217, __builtin_return_address(0));
+        gompi_insight_start(t, 217, profiling ? gompi_insight_call_site(217, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2732,7 +3614,7 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 217);
     }
-    int rc = GOMPI_NEXT(217, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(217, profiling, MPI_Iscatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 217, bytes);
@@ -2750,14 +3632,27 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     return rc;
 }
 
-int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iscatter_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iscatter_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iscatter_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(218, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 218)))
+        return GOMPI_NEXT(218, profiling, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 218, __builtin_return_address(0));
+        gompi_insight_start(t, 218, profiling ? gompi_insight_call_site(218, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2773,7 +3668,7 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 218);
     }
-    int rc = GOMPI_NEXT(218, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(218, profiling, MPI_Iscatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 218, bytes);
@@ -2791,14 +3686,27 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     return rc;
 }
 
-int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iscatter_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iscatter_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iscatterv_body(bool profiling, const void *sendbuf, const int sendcounts[], const int displs[],
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(219, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 219)))
+        return GOMPI_NEXT(219, profiling, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 219, __builtin_return_address(0));
+        gompi_insight_start(t, 219, profiling ? gompi_insight_call_site(219, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
@@ -2815,7 +3723,7 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 219);
     }
-    int rc = GOMPI_NEXT(219, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(219, profiling, MPI_Iscatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 219, bytes);
@@ -2833,14 +3741,27 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
     return rc;
 }
 
-int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iscatterv_body(false, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iscatterv_body(true, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iscatterv_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+    int root, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(220, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 220)))
+        return GOMPI_NEXT(220, profiling, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 220, __builtin_return_address(0));
+        gompi_insight_start(t, 220, profiling ? gompi_insight_call_site(220, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
@@ -2857,7 +3778,7 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 220);
     }
-    int rc = GOMPI_NEXT(220, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    int rc = GOMPI_NEXT(220, profiling, MPI_Iscatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 220, bytes);
@@ -2875,20 +3796,33 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     return rc;
 }
 
-int MPI_Op_commutative(MPI_Op op, int *commute)
+int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Iscatterv_c_body(false, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Iscatterv_c_body(true, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Op_commutative_body(bool profiling, MPI_Op op, int *commute)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(221, MPI_Op_commutative)(op, commute);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 221)))
+        return GOMPI_NEXT(221, profiling, MPI_Op_commutative)(op, commute);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 221, __builtin_return_address(0));
+        gompi_insight_start(t, 221, profiling ? gompi_insight_call_site(221, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)op);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 221);
     }
-    int rc = GOMPI_NEXT(221, MPI_Op_commutative)(op, commute);
+    int rc = GOMPI_NEXT(221, profiling, MPI_Op_commutative)(op, commute);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 221, began);
     if (gompi_insight_records(t)) {
@@ -2900,13 +3834,23 @@ int MPI_Op_commutative(MPI_Op op, int *commute)
     return rc;
 }
 
-int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+int MPI_Op_commutative(MPI_Op op, int *commute)
+{
+    return MPI_Op_commutative_body(false, op, commute);
+}
+
+int PMPI_Op_commutative(MPI_Op op, int *commute)
+{
+    return MPI_Op_commutative_body(true, op, commute);
+}
+
+GOMPI_INSIGHT_BODY MPI_Op_create_body(bool profiling, MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(222, MPI_Op_create)(user_fn, commute, op);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 222)))
+        return GOMPI_NEXT(222, profiling, MPI_Op_create)(user_fn, commute, op);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 222, __builtin_return_address(0));
+        gompi_insight_start(t, 222, profiling ? gompi_insight_call_site(222, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)user_fn);
         gompi_insight_word(t, (uint64_t)(int64_t)commute);
     }
@@ -2914,7 +3858,7 @@ int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 222);
     }
-    int rc = GOMPI_NEXT(222, MPI_Op_create)(user_fn, commute, op);
+    int rc = GOMPI_NEXT(222, profiling, MPI_Op_create)(user_fn, commute, op);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 222, began);
     if (gompi_insight_records(t)) {
@@ -2926,13 +3870,23 @@ int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
     return rc;
 }
 
-int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+{
+    return MPI_Op_create_body(false, user_fn, commute, op);
+}
+
+int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+{
+    return MPI_Op_create_body(true, user_fn, commute, op);
+}
+
+GOMPI_INSIGHT_BODY MPI_Op_create_c_body(bool profiling, MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(223, MPI_Op_create_c)(user_fn, commute, op);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 223)))
+        return GOMPI_NEXT(223, profiling, MPI_Op_create_c)(user_fn, commute, op);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 223, __builtin_return_address(0));
+        gompi_insight_start(t, 223, profiling ? gompi_insight_call_site(223, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)user_fn);
         gompi_insight_word(t, (uint64_t)(int64_t)commute);
     }
@@ -2940,7 +3894,7 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 223);
     }
-    int rc = GOMPI_NEXT(223, MPI_Op_create_c)(user_fn, commute, op);
+    int rc = GOMPI_NEXT(223, profiling, MPI_Op_create_c)(user_fn, commute, op);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 223, began);
     if (gompi_insight_records(t)) {
@@ -2952,20 +3906,30 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     return rc;
 }
 
-int MPI_Op_free(MPI_Op *op)
+int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+{
+    return MPI_Op_create_c_body(false, user_fn, commute, op);
+}
+
+int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+{
+    return MPI_Op_create_c_body(true, user_fn, commute, op);
+}
+
+GOMPI_INSIGHT_BODY MPI_Op_free_body(bool profiling, MPI_Op *op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(224, MPI_Op_free)(op);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 224)))
+        return GOMPI_NEXT(224, profiling, MPI_Op_free)(op);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 224, __builtin_return_address(0));
+        gompi_insight_start(t, 224, profiling ? gompi_insight_call_site(224, t->back) : t->back);
         gompi_insight_list(t, op, 1, sizeof *op);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 224);
     }
-    int rc = GOMPI_NEXT(224, MPI_Op_free)(op);
+    int rc = GOMPI_NEXT(224, profiling, MPI_Op_free)(op);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 224, began);
     if (gompi_insight_records(t)) {
@@ -2977,14 +3941,24 @@ int MPI_Op_free(MPI_Op *op)
     return rc;
 }
 
-int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-    MPI_Comm comm)
+int MPI_Op_free(MPI_Op *op)
+{
+    return MPI_Op_free_body(false, op);
+}
+
+int PMPI_Op_free(MPI_Op *op)
+{
+    return MPI_Op_free_body(true, op);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(225, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 225)))
+        return GOMPI_NEXT(225, profiling, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 225, __builtin_return_address(0));
+        gompi_insight_start(t, 225, profiling ? gompi_insight_call_site(225, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3001,7 +3975,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         began = gompi_insight_count(t, 225);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(225, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    int rc = GOMPI_NEXT(225, profiling, MPI_Reduce)(sendbuf, recvbuf, count, datatype, op, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 225, bytes);
@@ -3018,14 +3992,26 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     return rc;
 }
 
-int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm)
 {
+    return MPI_Reduce_body(false, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm)
+{
+    return MPI_Reduce_body(true, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(226, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 226)))
+        return GOMPI_NEXT(226, profiling, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 226, __builtin_return_address(0));
+        gompi_insight_start(t, 226, profiling ? gompi_insight_call_site(226, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3042,7 +4028,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         began = gompi_insight_count(t, 226);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(226, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
+    int rc = GOMPI_NEXT(226, profiling, MPI_Reduce_c)(sendbuf, recvbuf, count, datatype, op, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root == MPI_PROC_NULL ? 0 : gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 226, bytes);
@@ -3059,14 +4045,26 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     return rc;
 }
 
-int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm)
+{
+    return MPI_Reduce_c_body(false, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm)
+{
+    return MPI_Reduce_c_body(true, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_init_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(227, MPI_Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 227)))
+        return GOMPI_NEXT(227, profiling, MPI_Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 227, __builtin_return_address(0));
+        gompi_insight_start(t, 227, profiling ? gompi_insight_call_site(227, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3080,7 +4078,7 @@ int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 227);
     }
-    int rc = GOMPI_NEXT(227, MPI_Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    int rc = GOMPI_NEXT(227, profiling, MPI_Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 227, began);
     if (gompi_insight_records(t)) {
@@ -3092,14 +4090,26 @@ int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     return rc;
 }
 
-int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Reduce_init_body(false, sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+}
+
+int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_init_body(true, sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_init_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(228, MPI_Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 228)))
+        return GOMPI_NEXT(228, profiling, MPI_Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 228, __builtin_return_address(0));
+        gompi_insight_start(t, 228, profiling ? gompi_insight_call_site(228, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3113,7 +4123,7 @@ int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 228);
     }
-    int rc = GOMPI_NEXT(228, MPI_Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+    int rc = GOMPI_NEXT(228, profiling, MPI_Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 228, began);
     if (gompi_insight_records(t)) {
@@ -3125,13 +4135,26 @@ int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     return rc;
 }
 
-int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
+int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_init_c_body(false, sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+}
+
+int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_init_c_body(true, sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_local_body(bool profiling, const void *inbuf, void *inoutbuf, int count,
+    MPI_Datatype datatype, MPI_Op op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(229, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 229)))
+        return GOMPI_NEXT(229, profiling, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 229, __builtin_return_address(0));
+        gompi_insight_start(t, 229, profiling ? gompi_insight_call_site(229, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uintptr_t)inoutbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3142,7 +4165,7 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 229);
     }
-    int rc = GOMPI_NEXT(229, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
+    int rc = GOMPI_NEXT(229, profiling, MPI_Reduce_local)(inbuf, inoutbuf, count, datatype, op);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 229, bytes);
@@ -3157,13 +4180,24 @@ int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype 
     return rc;
 }
 
-int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
+{
+    return MPI_Reduce_local_body(false, inbuf, inoutbuf, count, datatype, op);
+}
+
+int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
+{
+    return MPI_Reduce_local_body(true, inbuf, inoutbuf, count, datatype, op);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_local_c_body(bool profiling, const void *inbuf, void *inoutbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(230, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 230)))
+        return GOMPI_NEXT(230, profiling, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 230, __builtin_return_address(0));
+        gompi_insight_start(t, 230, profiling ? gompi_insight_call_site(230, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uintptr_t)inoutbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3174,7 +4208,7 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 230);
     }
-    int rc = GOMPI_NEXT(230, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
+    int rc = GOMPI_NEXT(230, profiling, MPI_Reduce_local_c)(inbuf, inoutbuf, count, datatype, op);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 230, bytes);
@@ -3189,14 +4223,24 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
     return rc;
 }
 
-int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm)
+int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+{
+    return MPI_Reduce_local_c_body(false, inbuf, inoutbuf, count, datatype, op);
+}
+
+int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+{
+    return MPI_Reduce_local_c_body(true, inbuf, inoutbuf, count, datatype, op);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_body(bool profiling, const void *sendbuf, void *recvbuf, const int recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(231, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 231)))
+        return GOMPI_NEXT(231, profiling, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 231, __builtin_return_address(0));
+        gompi_insight_start(t, 231, profiling ? gompi_insight_call_site(231, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3212,7 +4256,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         began = gompi_insight_count(t, 231);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(231, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    int rc = GOMPI_NEXT(231, profiling, MPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size_of_ints(t, recvcounts, comm, datatype, NULL, false);
         gompi_insight_bytes(t, 231, bytes);
@@ -3229,14 +4273,26 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
     return rc;
 }
 
-int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm)
+int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_body(false, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_body(true, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_c_body(bool profiling, const void *sendbuf, void *recvbuf,
+    const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(232, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 232)))
+        return GOMPI_NEXT(232, profiling, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 232, __builtin_return_address(0));
+        gompi_insight_start(t, 232, profiling ? gompi_insight_call_site(232, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3252,7 +4308,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
         began = gompi_insight_count(t, 232);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(232, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+    int rc = GOMPI_NEXT(232, profiling, MPI_Reduce_scatter_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size_of_counts(t, recvcounts, comm, datatype, NULL, false);
         gompi_insight_bytes(t, 232, bytes);
@@ -3269,14 +4325,26 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     return rc;
 }
 
-int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm)
+int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_c_body(false, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_c_body(true, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_body(bool profiling, const void *sendbuf, void *recvbuf, int recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(233, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 233)))
+        return GOMPI_NEXT(233, profiling, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 233, __builtin_return_address(0));
+        gompi_insight_start(t, 233, profiling ? gompi_insight_call_site(233, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3292,7 +4360,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
         began = gompi_insight_count(t, 233);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(233, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    int rc = GOMPI_NEXT(233, profiling, MPI_Reduce_scatter_block)(sendbuf, recvbuf, recvcount, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
         gompi_insight_bytes(t, 233, bytes);
@@ -3309,14 +4377,26 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     return rc;
 }
 
-int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm)
+int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_block_body(false, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_block_body(true, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_c_body(bool profiling, const void *sendbuf, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(234, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 234)))
+        return GOMPI_NEXT(234, profiling, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 234, __builtin_return_address(0));
+        gompi_insight_start(t, 234, profiling ? gompi_insight_call_site(234, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3332,7 +4412,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
         began = gompi_insight_count(t, 234);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(234, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    int rc = GOMPI_NEXT(234, profiling, MPI_Reduce_scatter_block_c)(sendbuf, recvbuf, recvcount, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_own_members(comm) * gompi_insight_size(t, recvcount, datatype);
         gompi_insight_bytes(t, 234, bytes);
@@ -3349,14 +4429,26 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     return rc;
 }
 
-int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_block_c_body(false, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_block_c_body(true, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_init_body(bool profiling, const void *sendbuf, void *recvbuf,
+    int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(235, MPI_Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 235)))
+        return GOMPI_NEXT(235, profiling, MPI_Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 235, __builtin_return_address(0));
+        gompi_insight_start(t, 235, profiling ? gompi_insight_call_site(235, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
@@ -3369,7 +4461,7 @@ int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvco
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 235);
     }
-    int rc = GOMPI_NEXT(235, MPI_Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(235, profiling, MPI_Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 235, began);
     if (gompi_insight_records(t)) {
@@ -3381,14 +4473,26 @@ int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvco
     return rc;
 }
 
-int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_scatter_block_init_body(false, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+}
+
+int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Reduce_scatter_block_init_body(true, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_init_c_body(bool profiling, const void *sendbuf, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(236, MPI_Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 236)))
+        return GOMPI_NEXT(236, profiling, MPI_Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 236, __builtin_return_address(0));
+        gompi_insight_start(t, 236, profiling ? gompi_insight_call_site(236, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)recvcount);
@@ -3401,7 +4505,7 @@ int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 236);
     }
-    int rc = GOMPI_NEXT(236, MPI_Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(236, profiling, MPI_Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 236, began);
     if (gompi_insight_records(t)) {
@@ -3413,14 +4517,26 @@ int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     return rc;
 }
 
-int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Reduce_scatter_block_init_c_body(false, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+}
+
+int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_scatter_block_init_c_body(true, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_init_body(bool profiling, const void *sendbuf, void *recvbuf,
+    const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(237, MPI_Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 237)))
+        return GOMPI_NEXT(237, profiling, MPI_Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 237, __builtin_return_address(0));
+        gompi_insight_start(t, 237, profiling ? gompi_insight_call_site(237, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
@@ -3433,7 +4549,7 @@ int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvco
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 237);
     }
-    int rc = GOMPI_NEXT(237, MPI_Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(237, profiling, MPI_Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 237, began);
     if (gompi_insight_records(t)) {
@@ -3445,14 +4561,27 @@ int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvco
     return rc;
 }
 
-int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Reduce_scatter_init_body(false, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+}
+
+int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_scatter_init_body(true, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Reduce_scatter_init_c_body(bool profiling, const void *sendbuf, void *recvbuf,
+    const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(238, MPI_Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 238)))
+        return GOMPI_NEXT(238, profiling, MPI_Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 238, __builtin_return_address(0));
+        gompi_insight_start(t, 238, profiling ? gompi_insight_call_site(238, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_list(t, recvcounts, gompi_insight_own_members(comm), sizeof *recvcounts);
@@ -3465,7 +4594,7 @@ int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Coun
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 238);
     }
-    int rc = GOMPI_NEXT(238, MPI_Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(238, profiling, MPI_Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 238, began);
     if (gompi_insight_records(t)) {
@@ -3477,13 +4606,26 @@ int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Coun
     return rc;
 }
 
-int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_scatter_init_c_body(false, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+}
+
+int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Reduce_scatter_init_c_body(true, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scan_body(bool profiling, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(239, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 239)))
+        return GOMPI_NEXT(239, profiling, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 239, __builtin_return_address(0));
+        gompi_insight_start(t, 239, profiling ? gompi_insight_call_site(239, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3499,7 +4641,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
         began = gompi_insight_count(t, 239);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(239, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
+    int rc = GOMPI_NEXT(239, profiling, MPI_Scan)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 239, bytes);
@@ -3516,13 +4658,24 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
     return rc;
 }
 
-int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Scan_body(false, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Scan_body(true, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scan_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(240, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 240)))
+        return GOMPI_NEXT(240, profiling, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 240, __builtin_return_address(0));
+        gompi_insight_start(t, 240, profiling ? gompi_insight_call_site(240, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
@@ -3538,7 +4691,7 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
         began = gompi_insight_count(t, 240);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(240, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
+    int rc = GOMPI_NEXT(240, profiling, MPI_Scan_c)(sendbuf, recvbuf, count, datatype, op, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 240, bytes);
@@ -3555,14 +4708,24 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     return rc;
 }
 
-int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request)
+int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Scan_c_body(false, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return MPI_Scan_c_body(true, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scan_init_body(bool profiling, const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(241, MPI_Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 241)))
+        return GOMPI_NEXT(241, profiling, MPI_Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 241, __builtin_return_address(0));
+        gompi_insight_start(t, 241, profiling ? gompi_insight_call_site(241, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3575,7 +4738,7 @@ int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 241);
     }
-    int rc = GOMPI_NEXT(241, MPI_Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(241, profiling, MPI_Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 241, began);
     if (gompi_insight_records(t)) {
@@ -3587,14 +4750,26 @@ int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     return rc;
 }
 
-int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scan_init_body(false, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scan_init_body(true, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scan_init_c_body(bool profiling, const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(242, MPI_Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 242)))
+        return GOMPI_NEXT(242, profiling, MPI_Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 242, __builtin_return_address(0));
+        gompi_insight_start(t, 242, profiling ? gompi_insight_call_site(242, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uintptr_t)recvbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3607,7 +4782,7 @@ int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 242);
     }
-    int rc = GOMPI_NEXT(242, MPI_Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+    int rc = GOMPI_NEXT(242, profiling, MPI_Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 242, began);
     if (gompi_insight_records(t)) {
@@ -3619,14 +4794,26 @@ int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     return rc;
 }
 
-int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scan_init_c_body(false, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scan_init_c_body(true, sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatter_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(243, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 243)))
+        return GOMPI_NEXT(243, profiling, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 243, __builtin_return_address(0));
+        gompi_insight_start(t, 243, profiling ? gompi_insight_call_site(243, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -3644,7 +4831,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         began = gompi_insight_count(t, 243);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(243, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    int rc = GOMPI_NEXT(243, profiling, MPI_Scatter)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 243, bytes);
@@ -3661,14 +4848,26 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     return rc;
 }
 
-int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    return MPI_Scatter_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Scatter_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatter_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(244, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 244)))
+        return GOMPI_NEXT(244, profiling, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 244, __builtin_return_address(0));
+        gompi_insight_start(t, 244, profiling ? gompi_insight_call_site(244, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -3686,7 +4885,7 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         began = gompi_insight_count(t, 244);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(244, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    int rc = GOMPI_NEXT(244, profiling, MPI_Scatter_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? gompi_insight_size(t, sendcount, sendtype) : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 244, bytes);
@@ -3703,14 +4902,26 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     return rc;
 }
 
-int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Scatter_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Scatter_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatter_init_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(245, MPI_Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 245)))
+        return GOMPI_NEXT(245, profiling, MPI_Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 245, __builtin_return_address(0));
+        gompi_insight_start(t, 245, profiling ? gompi_insight_call_site(245, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -3725,7 +4936,7 @@ int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 245);
     }
-    int rc = GOMPI_NEXT(245, MPI_Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(245, profiling, MPI_Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 245, began);
     if (gompi_insight_records(t)) {
@@ -3737,14 +4948,27 @@ int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     return rc;
 }
 
-int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatter_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatter_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatter_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(246, MPI_Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 246)))
+        return GOMPI_NEXT(246, profiling, MPI_Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 246, __builtin_return_address(0));
+        gompi_insight_start(t, 246, profiling ? gompi_insight_call_site(246, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -3759,7 +4983,7 @@ int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 246);
     }
-    int rc = GOMPI_NEXT(246, MPI_Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(246, profiling, MPI_Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 246, began);
     if (gompi_insight_records(t)) {
@@ -3771,14 +4995,26 @@ int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     return rc;
 }
 
-int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatter_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatter_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatterv_body(bool profiling, const void *sendbuf, const int sendcounts[], const int displs[],
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(247, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 247)))
+        return GOMPI_NEXT(247, profiling, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 247, __builtin_return_address(0));
+        gompi_insight_start(t, 247, profiling ? gompi_insight_call_site(247, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
@@ -3797,7 +5033,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
         began = gompi_insight_count(t, 247);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(247, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    int rc = GOMPI_NEXT(247, profiling, MPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 247, bytes);
@@ -3814,14 +5050,27 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
     return rc;
 }
 
-int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Scatterv_body(false, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Scatterv_body(true, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatterv_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+    int root, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(248, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 248)))
+        return GOMPI_NEXT(248, profiling, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 248, __builtin_return_address(0));
+        gompi_insight_start(t, 248, profiling ? gompi_insight_call_site(248, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
@@ -3840,7 +5089,7 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
         began = gompi_insight_count(t, 248);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(248, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    int rc = GOMPI_NEXT(248, profiling, MPI_Scatterv_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = root < 0 ? 0 : recvbuf == MPI_IN_PLACE ? 0 : gompi_insight_size(t, recvcount, recvtype);
         gompi_insight_bytes(t, 248, bytes);
@@ -3857,14 +5106,27 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
     return rc;
 }
 
-int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Scatterv_c_body(false, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return MPI_Scatterv_c_body(true, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatterv_init_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(249, MPI_Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 249)))
+        return GOMPI_NEXT(249, profiling, MPI_Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 249, __builtin_return_address(0));
+        gompi_insight_start(t, 249, profiling ? gompi_insight_call_site(249, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
         gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
@@ -3880,7 +5142,7 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 249);
     }
-    int rc = GOMPI_NEXT(249, MPI_Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(249, profiling, MPI_Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 249, began);
     if (gompi_insight_records(t)) {
@@ -3892,15 +5154,27 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
     return rc;
 }
 
-int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request)
+int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatterv_init_body(false, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatterv_init_body(true, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Scatterv_init_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(250, MPI_Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 250)))
+        return GOMPI_NEXT(250, profiling, MPI_Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 250, __builtin_return_address(0));
+        gompi_insight_start(t, 250, profiling ? gompi_insight_call_site(250, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_members_at(comm, root), sizeof *sendcounts);
         gompi_insight_list(t, displs, gompi_insight_members_at(comm, root), sizeof *displs);
@@ -3916,7 +5190,7 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 250);
     }
-    int rc = GOMPI_NEXT(250, MPI_Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+    int rc = GOMPI_NEXT(250, profiling, MPI_Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 250, began);
     if (gompi_insight_records(t)) {
@@ -3928,13 +5202,28 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
     return rc;
 }
 
-int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
+int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatterv_init_c_body(false, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Scatterv_init_c_body(true, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_value_index_body(bool profiling, MPI_Datatype value_type, MPI_Datatype index_type,
+    MPI_Datatype *pair_type)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(251, MPI_Type_get_value_index)(value_type, index_type, pair_type);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 251)))
+        return GOMPI_NEXT(251, profiling, MPI_Type_get_value_index)(value_type, index_type, pair_type);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 251, __builtin_return_address(0));
+        gompi_insight_start(t, 251, profiling ? gompi_insight_call_site(251, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)value_type);
         gompi_insight_word(t, (uintptr_t)index_type);
     }
@@ -3942,7 +5231,7 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 251);
     }
-    int rc = GOMPI_NEXT(251, MPI_Type_get_value_index)(value_type, index_type, pair_type);
+    int rc = GOMPI_NEXT(251, profiling, MPI_Type_get_value_index)(value_type, index_type, pair_type);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 251, began);
     if (gompi_insight_records(t)) {
@@ -3952,4 +5241,14 @@ int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, M
     }
     gompi_insight_end(t);
     return rc;
+}
+
+int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
+{
+    return MPI_Type_get_value_index_body(false, value_type, index_type, pair_type);
+}
+
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
+{
+    return MPI_Type_get_value_index_body(true, value_type, index_type, pair_type);
 }

@@ -6,13 +6,13 @@
 
 #include "insight/count.h"
 
-int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+GOMPI_INSIGHT_BODY MPI_Comm_compare_body(bool profiling, MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(252, MPI_Comm_compare)(comm1, comm2, result);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 252)))
+        return GOMPI_NEXT(252, profiling, MPI_Comm_compare)(comm1, comm2, result);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 252, __builtin_return_address(0));
+        gompi_insight_start(t, 252, profiling ? gompi_insight_call_site(252, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm1);
         gompi_insight_word(t, (uintptr_t)comm2);
     }
@@ -20,7 +20,7 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 252);
     }
-    int rc = GOMPI_NEXT(252, MPI_Comm_compare)(comm1, comm2, result);
+    int rc = GOMPI_NEXT(252, profiling, MPI_Comm_compare)(comm1, comm2, result);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 252, began);
     if (gompi_insight_records(t)) {
@@ -32,14 +32,24 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     return rc;
 }
 
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    return MPI_Comm_compare_body(false, comm1, comm2, result);
+}
+
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    return MPI_Comm_compare_body(true, comm1, comm2, result);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_create_body(bool profiling, MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(253, MPI_Comm_create)(comm, group, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 253)))
+        return GOMPI_NEXT(253, profiling, MPI_Comm_create)(comm, group, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 253, __builtin_return_address(0));
+        gompi_insight_start(t, 253, profiling ? gompi_insight_call_site(253, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_entered(t);
@@ -50,9 +60,54 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         began = gompi_insight_count(t, 253);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(253, MPI_Comm_create)(comm, group, newcomm);
+    int rc = GOMPI_NEXT(253, profiling, MPI_Comm_create)(comm, group, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 253, began, tick, NULL);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    return MPI_Comm_create_body(false, comm, group, newcomm);
+}
+
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    return MPI_Comm_create_body(true, comm, group, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_create_from_group_body(bool profiling, MPI_Group group, const char *stringtag,
+    MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 254)))
+        return GOMPI_NEXT(254, profiling, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
+    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 254, profiling ? gompi_insight_call_site(254, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)group);
+        gompi_insight_text(t, stringtag);
+        gompi_insight_word(t, (uintptr_t)info);
+        gompi_insight_word(t, (uintptr_t)errhandler);
+        gompi_insight_entered(t);
+    }
+    uint64_t began = 0;
+    uint32_t tick = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 254);
+        tick = gompi_insight_tick();
+    }
+    int rc = GOMPI_NEXT(254, profiling, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
+    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
+        gompi_insight_waited(t, 254, began, tick, NULL);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
@@ -67,46 +122,24 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
     MPI_Comm *newcomm)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(254, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
-    MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 254, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)group);
-        gompi_insight_text(t, stringtag);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)errhandler);
-        gompi_insight_entered(t);
-    }
-    uint64_t began = 0;
-    uint32_t tick = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 254);
-        tick = gompi_insight_tick();
-    }
-    int rc = GOMPI_NEXT(254, MPI_Comm_create_from_group)(group, stringtag, info, errhandler, newcomm);
-    if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
-        gompi_insight_waited(t, 254, began, tick, NULL);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
-        gompi_insight_comm_members(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_comm_remote(t, gompi_insight_made(rc) && newcomm != NULL && *newcomm != was_newcomm ? *newcomm : MPI_COMM_NULL);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Comm_create_from_group_body(false, group, stringtag, info, errhandler, newcomm);
 }
 
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
+    MPI_Comm *newcomm)
+{
+    return MPI_Comm_create_from_group_body(true, group, stringtag, info, errhandler, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_create_group_body(bool profiling, MPI_Comm comm, MPI_Group group, int tag,
+    MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(255, MPI_Comm_create_group)(comm, group, tag, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 255)))
+        return GOMPI_NEXT(255, profiling, MPI_Comm_create_group)(comm, group, tag, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 255, __builtin_return_address(0));
+        gompi_insight_start(t, 255, profiling ? gompi_insight_call_site(255, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
@@ -118,7 +151,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
         began = gompi_insight_count(t, 255);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(255, MPI_Comm_create_group)(comm, group, tag, newcomm);
+    int rc = GOMPI_NEXT(255, profiling, MPI_Comm_create_group)(comm, group, tag, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 255, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -132,14 +165,24 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     return rc;
 }
 
-int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    return MPI_Comm_create_group_body(false, comm, group, tag, newcomm);
+}
+
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    return MPI_Comm_create_group_body(true, comm, group, tag, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_create_keyval_body(bool profiling, MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(256, MPI_Comm_create_keyval)(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 256)))
+        return GOMPI_NEXT(256, profiling, MPI_Comm_create_keyval)(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 256, __builtin_return_address(0));
+        gompi_insight_start(t, 256, profiling ? gompi_insight_call_site(256, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm_copy_attr_fn);
         gompi_insight_word(t, (uintptr_t)comm_delete_attr_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
@@ -148,7 +191,7 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 256);
     }
-    int rc = GOMPI_NEXT(256, MPI_Comm_create_keyval)(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+    int rc = GOMPI_NEXT(256, profiling, MPI_Comm_create_keyval)(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 256, began);
     if (gompi_insight_records(t)) {
@@ -160,13 +203,25 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     return rc;
 }
 
-int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+    MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
+{
+    return MPI_Comm_create_keyval_body(false, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+}
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+    MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
+{
+    return MPI_Comm_create_keyval_body(true, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_delete_attr_body(bool profiling, MPI_Comm comm, int comm_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(257, MPI_Comm_delete_attr)(comm, comm_keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 257)))
+        return GOMPI_NEXT(257, profiling, MPI_Comm_delete_attr)(comm, comm_keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 257, __builtin_return_address(0));
+        gompi_insight_start(t, 257, profiling ? gompi_insight_call_site(257, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
     }
@@ -174,7 +229,7 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 257);
     }
-    int rc = GOMPI_NEXT(257, MPI_Comm_delete_attr)(comm, comm_keyval);
+    int rc = GOMPI_NEXT(257, profiling, MPI_Comm_delete_attr)(comm, comm_keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 257, began);
     if (gompi_insight_records(t)) {
@@ -185,14 +240,24 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     return rc;
 }
 
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+{
+    return MPI_Comm_delete_attr_body(false, comm, comm_keyval);
+}
+
+int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+{
+    return MPI_Comm_delete_attr_body(true, comm, comm_keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_dup_body(bool profiling, MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(258, MPI_Comm_dup)(comm, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 258)))
+        return GOMPI_NEXT(258, profiling, MPI_Comm_dup)(comm, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 258, __builtin_return_address(0));
+        gompi_insight_start(t, 258, profiling ? gompi_insight_call_site(258, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
@@ -202,7 +267,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
         began = gompi_insight_count(t, 258);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(258, MPI_Comm_dup)(comm, newcomm);
+    int rc = GOMPI_NEXT(258, profiling, MPI_Comm_dup)(comm, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 258, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -216,14 +281,24 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     return rc;
 }
 
-int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return MPI_Comm_dup_body(false, comm, newcomm);
+}
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return MPI_Comm_dup_body(true, comm, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_dup_with_info_body(bool profiling, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(259, MPI_Comm_dup_with_info)(comm, info, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 259)))
+        return GOMPI_NEXT(259, profiling, MPI_Comm_dup_with_info)(comm, info, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 259, __builtin_return_address(0));
+        gompi_insight_start(t, 259, profiling ? gompi_insight_call_site(259, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_entered(t);
@@ -234,7 +309,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         began = gompi_insight_count(t, 259);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(259, MPI_Comm_dup_with_info)(comm, info, newcomm);
+    int rc = GOMPI_NEXT(259, profiling, MPI_Comm_dup_with_info)(comm, info, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 259, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -248,13 +323,23 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return rc;
 }
 
-int MPI_Comm_free(MPI_Comm *comm)
+int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    return MPI_Comm_dup_with_info_body(false, comm, info, newcomm);
+}
+
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    return MPI_Comm_dup_with_info_body(true, comm, info, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_free_body(bool profiling, MPI_Comm *comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(260, MPI_Comm_free)(comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 260)))
+        return GOMPI_NEXT(260, profiling, MPI_Comm_free)(comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 260, __builtin_return_address(0));
+        gompi_insight_start(t, 260, profiling ? gompi_insight_call_site(260, t->back) : t->back);
         gompi_insight_list(t, comm, 1, sizeof *comm);
         gompi_insight_entered(t);
     }
@@ -264,7 +349,7 @@ int MPI_Comm_free(MPI_Comm *comm)
         began = gompi_insight_count(t, 260);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(260, MPI_Comm_free)(comm);
+    int rc = GOMPI_NEXT(260, profiling, MPI_Comm_free)(comm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 260, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -276,20 +361,30 @@ int MPI_Comm_free(MPI_Comm *comm)
     return rc;
 }
 
-int MPI_Comm_free_keyval(int *comm_keyval)
+int MPI_Comm_free(MPI_Comm *comm)
+{
+    return MPI_Comm_free_body(false, comm);
+}
+
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    return MPI_Comm_free_body(true, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_free_keyval_body(bool profiling, int *comm_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(261, MPI_Comm_free_keyval)(comm_keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 261)))
+        return GOMPI_NEXT(261, profiling, MPI_Comm_free_keyval)(comm_keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 261, __builtin_return_address(0));
+        gompi_insight_start(t, 261, profiling ? gompi_insight_call_site(261, t->back) : t->back);
         gompi_insight_list(t, comm_keyval, 1, sizeof *comm_keyval);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 261);
     }
-    int rc = GOMPI_NEXT(261, MPI_Comm_free_keyval)(comm_keyval);
+    int rc = GOMPI_NEXT(261, profiling, MPI_Comm_free_keyval)(comm_keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 261, began);
     if (gompi_insight_records(t)) {
@@ -301,13 +396,24 @@ int MPI_Comm_free_keyval(int *comm_keyval)
     return rc;
 }
 
-int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+int MPI_Comm_free_keyval(int *comm_keyval)
+{
+    return MPI_Comm_free_keyval_body(false, comm_keyval);
+}
+
+int PMPI_Comm_free_keyval(int *comm_keyval)
+{
+    return MPI_Comm_free_keyval_body(true, comm_keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_get_attr_body(bool profiling, MPI_Comm comm, int comm_keyval, void *attribute_val,
+    int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(262, MPI_Comm_get_attr)(comm, comm_keyval, attribute_val, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 262)))
+        return GOMPI_NEXT(262, profiling, MPI_Comm_get_attr)(comm, comm_keyval, attribute_val, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 262, __builtin_return_address(0));
+        gompi_insight_start(t, 262, profiling ? gompi_insight_call_site(262, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -316,7 +422,7 @@ int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 262);
     }
-    int rc = GOMPI_NEXT(262, MPI_Comm_get_attr)(comm, comm_keyval, attribute_val, flag);
+    int rc = GOMPI_NEXT(262, profiling, MPI_Comm_get_attr)(comm, comm_keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 262, began);
     if (gompi_insight_records(t)) {
@@ -328,20 +434,30 @@ int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *
     return rc;
 }
 
-int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+{
+    return MPI_Comm_get_attr_body(false, comm, comm_keyval, attribute_val, flag);
+}
+
+int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+{
+    return MPI_Comm_get_attr_body(true, comm, comm_keyval, attribute_val, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_get_info_body(bool profiling, MPI_Comm comm, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(263, MPI_Comm_get_info)(comm, info_used);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 263)))
+        return GOMPI_NEXT(263, profiling, MPI_Comm_get_info)(comm, info_used);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 263, __builtin_return_address(0));
+        gompi_insight_start(t, 263, profiling ? gompi_insight_call_site(263, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 263);
     }
-    int rc = GOMPI_NEXT(263, MPI_Comm_get_info)(comm, info_used);
+    int rc = GOMPI_NEXT(263, profiling, MPI_Comm_get_info)(comm, info_used);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 263, began);
     if (gompi_insight_records(t)) {
@@ -353,20 +469,30 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     return rc;
 }
 
-int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    return MPI_Comm_get_info_body(false, comm, info_used);
+}
+
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    return MPI_Comm_get_info_body(true, comm, info_used);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_get_name_body(bool profiling, MPI_Comm comm, char *comm_name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(264, MPI_Comm_get_name)(comm, comm_name, resultlen);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 264)))
+        return GOMPI_NEXT(264, profiling, MPI_Comm_get_name)(comm, comm_name, resultlen);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 264, __builtin_return_address(0));
+        gompi_insight_start(t, 264, profiling ? gompi_insight_call_site(264, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 264);
     }
-    int rc = GOMPI_NEXT(264, MPI_Comm_get_name)(comm, comm_name, resultlen);
+    int rc = GOMPI_NEXT(264, profiling, MPI_Comm_get_name)(comm, comm_name, resultlen);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 264, began);
     if (gompi_insight_records(t)) {
@@ -379,20 +505,30 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     return rc;
 }
 
-int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    return MPI_Comm_get_name_body(false, comm, comm_name, resultlen);
+}
+
+int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    return MPI_Comm_get_name_body(true, comm, comm_name, resultlen);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_group_body(bool profiling, MPI_Comm comm, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(265, MPI_Comm_group)(comm, group);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 265)))
+        return GOMPI_NEXT(265, profiling, MPI_Comm_group)(comm, group);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 265, __builtin_return_address(0));
+        gompi_insight_start(t, 265, profiling ? gompi_insight_call_site(265, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 265);
     }
-    int rc = GOMPI_NEXT(265, MPI_Comm_group)(comm, group);
+    int rc = GOMPI_NEXT(265, profiling, MPI_Comm_group)(comm, group);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 265, began);
     if (gompi_insight_records(t)) {
@@ -404,20 +540,30 @@ int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     return rc;
 }
 
-int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    return MPI_Comm_group_body(false, comm, group);
+}
+
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    return MPI_Comm_group_body(true, comm, group);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_idup_body(bool profiling, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(266, MPI_Comm_idup)(comm, newcomm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 266)))
+        return GOMPI_NEXT(266, profiling, MPI_Comm_idup)(comm, newcomm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 266, __builtin_return_address(0));
+        gompi_insight_start(t, 266, profiling ? gompi_insight_call_site(266, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 266);
     }
-    int rc = GOMPI_NEXT(266, MPI_Comm_idup)(comm, newcomm, request);
+    int rc = GOMPI_NEXT(266, profiling, MPI_Comm_idup)(comm, newcomm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 266, began);
     if (gompi_insight_records(t)) {
@@ -430,13 +576,24 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     return rc;
 }
 
-int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return MPI_Comm_idup_body(false, comm, newcomm, request);
+}
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return MPI_Comm_idup_body(true, comm, newcomm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_idup_with_info_body(bool profiling, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(267, MPI_Comm_idup_with_info)(comm, info, newcomm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 267)))
+        return GOMPI_NEXT(267, profiling, MPI_Comm_idup_with_info)(comm, info, newcomm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 267, __builtin_return_address(0));
+        gompi_insight_start(t, 267, profiling ? gompi_insight_call_site(267, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -444,7 +601,7 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 267);
     }
-    int rc = GOMPI_NEXT(267, MPI_Comm_idup_with_info)(comm, info, newcomm, request);
+    int rc = GOMPI_NEXT(267, profiling, MPI_Comm_idup_with_info)(comm, info, newcomm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 267, began);
     if (gompi_insight_records(t)) {
@@ -457,20 +614,30 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
     return rc;
 }
 
-int MPI_Comm_rank(MPI_Comm comm, int *rank)
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return MPI_Comm_idup_with_info_body(false, comm, info, newcomm, request);
+}
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return MPI_Comm_idup_with_info_body(true, comm, info, newcomm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_rank_body(bool profiling, MPI_Comm comm, int *rank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(268, MPI_Comm_rank)(comm, rank);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 268)))
+        return GOMPI_NEXT(268, profiling, MPI_Comm_rank)(comm, rank);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 268, __builtin_return_address(0));
+        gompi_insight_start(t, 268, profiling ? gompi_insight_call_site(268, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 268);
     }
-    int rc = GOMPI_NEXT(268, MPI_Comm_rank)(comm, rank);
+    int rc = GOMPI_NEXT(268, profiling, MPI_Comm_rank)(comm, rank);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 268, began);
     if (gompi_insight_records(t)) {
@@ -482,20 +649,30 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
     return rc;
 }
 
-int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+int MPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    return MPI_Comm_rank_body(false, comm, rank);
+}
+
+int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    return MPI_Comm_rank_body(true, comm, rank);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_remote_group_body(bool profiling, MPI_Comm comm, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(269, MPI_Comm_remote_group)(comm, group);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 269)))
+        return GOMPI_NEXT(269, profiling, MPI_Comm_remote_group)(comm, group);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 269, __builtin_return_address(0));
+        gompi_insight_start(t, 269, profiling ? gompi_insight_call_site(269, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 269);
     }
-    int rc = GOMPI_NEXT(269, MPI_Comm_remote_group)(comm, group);
+    int rc = GOMPI_NEXT(269, profiling, MPI_Comm_remote_group)(comm, group);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 269, began);
     if (gompi_insight_records(t)) {
@@ -507,20 +684,30 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     return rc;
 }
 
-int MPI_Comm_remote_size(MPI_Comm comm, int *size)
+int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    return MPI_Comm_remote_group_body(false, comm, group);
+}
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    return MPI_Comm_remote_group_body(true, comm, group);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_remote_size_body(bool profiling, MPI_Comm comm, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(270, MPI_Comm_remote_size)(comm, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 270)))
+        return GOMPI_NEXT(270, profiling, MPI_Comm_remote_size)(comm, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 270, __builtin_return_address(0));
+        gompi_insight_start(t, 270, profiling ? gompi_insight_call_site(270, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 270);
     }
-    int rc = GOMPI_NEXT(270, MPI_Comm_remote_size)(comm, size);
+    int rc = GOMPI_NEXT(270, profiling, MPI_Comm_remote_size)(comm, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 270, began);
     if (gompi_insight_records(t)) {
@@ -532,13 +719,23 @@ int MPI_Comm_remote_size(MPI_Comm comm, int *size)
     return rc;
 }
 
-int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+int MPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    return MPI_Comm_remote_size_body(false, comm, size);
+}
+
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    return MPI_Comm_remote_size_body(true, comm, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_set_attr_body(bool profiling, MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(271, MPI_Comm_set_attr)(comm, comm_keyval, attribute_val);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 271)))
+        return GOMPI_NEXT(271, profiling, MPI_Comm_set_attr)(comm, comm_keyval, attribute_val);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 271, __builtin_return_address(0));
+        gompi_insight_start(t, 271, profiling ? gompi_insight_call_site(271, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)comm_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -547,7 +744,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 271);
     }
-    int rc = GOMPI_NEXT(271, MPI_Comm_set_attr)(comm, comm_keyval, attribute_val);
+    int rc = GOMPI_NEXT(271, profiling, MPI_Comm_set_attr)(comm, comm_keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 271, began);
     if (gompi_insight_records(t)) {
@@ -558,13 +755,23 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
     return rc;
 }
 
-int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    return MPI_Comm_set_attr_body(false, comm, comm_keyval, attribute_val);
+}
+
+int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    return MPI_Comm_set_attr_body(true, comm, comm_keyval, attribute_val);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_set_info_body(bool profiling, MPI_Comm comm, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(272, MPI_Comm_set_info)(comm, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 272)))
+        return GOMPI_NEXT(272, profiling, MPI_Comm_set_info)(comm, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 272, __builtin_return_address(0));
+        gompi_insight_start(t, 272, profiling ? gompi_insight_call_site(272, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -572,7 +779,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 272);
     }
-    int rc = GOMPI_NEXT(272, MPI_Comm_set_info)(comm, info);
+    int rc = GOMPI_NEXT(272, profiling, MPI_Comm_set_info)(comm, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 272, began);
     if (gompi_insight_records(t)) {
@@ -583,13 +790,23 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     return rc;
 }
 
-int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    return MPI_Comm_set_info_body(false, comm, info);
+}
+
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    return MPI_Comm_set_info_body(true, comm, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_set_name_body(bool profiling, MPI_Comm comm, const char *comm_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(273, MPI_Comm_set_name)(comm, comm_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 273)))
+        return GOMPI_NEXT(273, profiling, MPI_Comm_set_name)(comm, comm_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 273, __builtin_return_address(0));
+        gompi_insight_start(t, 273, profiling ? gompi_insight_call_site(273, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_text(t, comm_name);
     }
@@ -597,7 +814,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 273);
     }
-    int rc = GOMPI_NEXT(273, MPI_Comm_set_name)(comm, comm_name);
+    int rc = GOMPI_NEXT(273, profiling, MPI_Comm_set_name)(comm, comm_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 273, began);
     if (gompi_insight_records(t)) {
@@ -608,20 +825,30 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     return rc;
 }
 
-int MPI_Comm_size(MPI_Comm comm, int *size)
+int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    return MPI_Comm_set_name_body(false, comm, comm_name);
+}
+
+int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    return MPI_Comm_set_name_body(true, comm, comm_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_size_body(bool profiling, MPI_Comm comm, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(274, MPI_Comm_size)(comm, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 274)))
+        return GOMPI_NEXT(274, profiling, MPI_Comm_size)(comm, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 274, __builtin_return_address(0));
+        gompi_insight_start(t, 274, profiling ? gompi_insight_call_site(274, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 274);
     }
-    int rc = GOMPI_NEXT(274, MPI_Comm_size)(comm, size);
+    int rc = GOMPI_NEXT(274, profiling, MPI_Comm_size)(comm, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 274, began);
     if (gompi_insight_records(t)) {
@@ -633,14 +860,24 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
     return rc;
 }
 
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+int MPI_Comm_size(MPI_Comm comm, int *size)
+{
+    return MPI_Comm_size_body(false, comm, size);
+}
+
+int PMPI_Comm_size(MPI_Comm comm, int *size)
+{
+    return MPI_Comm_size_body(true, comm, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_split_body(bool profiling, MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(275, MPI_Comm_split)(comm, color, key, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 275)))
+        return GOMPI_NEXT(275, profiling, MPI_Comm_split)(comm, color, key, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 275, __builtin_return_address(0));
+        gompi_insight_start(t, 275, profiling ? gompi_insight_call_site(275, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)color);
         gompi_insight_word(t, (uint64_t)(int64_t)key);
@@ -652,7 +889,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
         began = gompi_insight_count(t, 275);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(275, MPI_Comm_split)(comm, color, key, newcomm);
+    int rc = GOMPI_NEXT(275, profiling, MPI_Comm_split)(comm, color, key, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 275, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -666,14 +903,25 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     return rc;
 }
 
-int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    return MPI_Comm_split_body(false, comm, color, key, newcomm);
+}
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    return MPI_Comm_split_body(true, comm, color, key, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_split_type_body(bool profiling, MPI_Comm comm, int split_type, int key, MPI_Info info,
+    MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(276, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 276)))
+        return GOMPI_NEXT(276, profiling, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 276, __builtin_return_address(0));
+        gompi_insight_start(t, 276, profiling ? gompi_insight_call_site(276, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)split_type);
         gompi_insight_word(t, (uint64_t)(int64_t)key);
@@ -686,7 +934,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
         began = gompi_insight_count(t, 276);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(276, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
+    int rc = GOMPI_NEXT(276, profiling, MPI_Comm_split_type)(comm, split_type, key, info, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 276, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -700,20 +948,30 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
     return rc;
 }
 
-int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
+int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    return MPI_Comm_split_type_body(false, comm, split_type, key, info, newcomm);
+}
+
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    return MPI_Comm_split_type_body(true, comm, split_type, key, info, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_test_inter_body(bool profiling, MPI_Comm comm, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(277, MPI_Comm_test_inter)(comm, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 277)))
+        return GOMPI_NEXT(277, profiling, MPI_Comm_test_inter)(comm, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 277, __builtin_return_address(0));
+        gompi_insight_start(t, 277, profiling ? gompi_insight_call_site(277, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 277);
     }
-    int rc = GOMPI_NEXT(277, MPI_Comm_test_inter)(comm, flag);
+    int rc = GOMPI_NEXT(277, profiling, MPI_Comm_test_inter)(comm, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 277, began);
     if (gompi_insight_records(t)) {
@@ -725,13 +983,23 @@ int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
     return rc;
 }
 
-int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    return MPI_Comm_test_inter_body(false, comm, flag);
+}
+
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    return MPI_Comm_test_inter_body(true, comm, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_compare_body(bool profiling, MPI_Group group1, MPI_Group group2, int *result)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(278, MPI_Group_compare)(group1, group2, result);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 278)))
+        return GOMPI_NEXT(278, profiling, MPI_Group_compare)(group1, group2, result);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 278, __builtin_return_address(0));
+        gompi_insight_start(t, 278, profiling ? gompi_insight_call_site(278, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
@@ -739,7 +1007,7 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 278);
     }
-    int rc = GOMPI_NEXT(278, MPI_Group_compare)(group1, group2, result);
+    int rc = GOMPI_NEXT(278, profiling, MPI_Group_compare)(group1, group2, result);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 278, began);
     if (gompi_insight_records(t)) {
@@ -751,13 +1019,23 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     return rc;
 }
 
-int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    return MPI_Group_compare_body(false, group1, group2, result);
+}
+
+int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    return MPI_Group_compare_body(true, group1, group2, result);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_difference_body(bool profiling, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(279, MPI_Group_difference)(group1, group2, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 279)))
+        return GOMPI_NEXT(279, profiling, MPI_Group_difference)(group1, group2, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 279, __builtin_return_address(0));
+        gompi_insight_start(t, 279, profiling ? gompi_insight_call_site(279, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
@@ -765,7 +1043,7 @@ int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 279);
     }
-    int rc = GOMPI_NEXT(279, MPI_Group_difference)(group1, group2, newgroup);
+    int rc = GOMPI_NEXT(279, profiling, MPI_Group_difference)(group1, group2, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 279, began);
     if (gompi_insight_records(t)) {
@@ -777,13 +1055,23 @@ int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup
     return rc;
 }
 
-int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return MPI_Group_difference_body(false, group1, group2, newgroup);
+}
+
+int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return MPI_Group_difference_body(true, group1, group2, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_excl_body(bool profiling, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(280, MPI_Group_excl)(group, n, ranks, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 280)))
+        return GOMPI_NEXT(280, profiling, MPI_Group_excl)(group, n, ranks, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 280, __builtin_return_address(0));
+        gompi_insight_start(t, 280, profiling ? gompi_insight_call_site(280, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranks, n, sizeof *ranks);
@@ -792,7 +1080,7 @@ int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 280);
     }
-    int rc = GOMPI_NEXT(280, MPI_Group_excl)(group, n, ranks, newgroup);
+    int rc = GOMPI_NEXT(280, profiling, MPI_Group_excl)(group, n, ranks, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 280, began);
     if (gompi_insight_records(t)) {
@@ -804,20 +1092,30 @@ int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     return rc;
 }
 
-int MPI_Group_free(MPI_Group *group)
+int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return MPI_Group_excl_body(false, group, n, ranks, newgroup);
+}
+
+int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return MPI_Group_excl_body(true, group, n, ranks, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_free_body(bool profiling, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(281, MPI_Group_free)(group);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 281)))
+        return GOMPI_NEXT(281, profiling, MPI_Group_free)(group);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 281, __builtin_return_address(0));
+        gompi_insight_start(t, 281, profiling ? gompi_insight_call_site(281, t->back) : t->back);
         gompi_insight_list(t, group, 1, sizeof *group);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 281);
     }
-    int rc = GOMPI_NEXT(281, MPI_Group_free)(group);
+    int rc = GOMPI_NEXT(281, profiling, MPI_Group_free)(group);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 281, began);
     if (gompi_insight_records(t)) {
@@ -829,13 +1127,24 @@ int MPI_Group_free(MPI_Group *group)
     return rc;
 }
 
-int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
+int MPI_Group_free(MPI_Group *group)
+{
+    return MPI_Group_free_body(false, group);
+}
+
+int PMPI_Group_free(MPI_Group *group)
+{
+    return MPI_Group_free_body(true, group);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_from_session_pset_body(bool profiling, MPI_Session session, const char *pset_name,
+    MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(282, MPI_Group_from_session_pset)(session, pset_name, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 282)))
+        return GOMPI_NEXT(282, profiling, MPI_Group_from_session_pset)(session, pset_name, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 282, __builtin_return_address(0));
+        gompi_insight_start(t, 282, profiling ? gompi_insight_call_site(282, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_text(t, pset_name);
     }
@@ -843,7 +1152,7 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 282);
     }
-    int rc = GOMPI_NEXT(282, MPI_Group_from_session_pset)(session, pset_name, newgroup);
+    int rc = GOMPI_NEXT(282, profiling, MPI_Group_from_session_pset)(session, pset_name, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 282, began);
     if (gompi_insight_records(t)) {
@@ -855,13 +1164,23 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
     return rc;
 }
 
-int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
+{
+    return MPI_Group_from_session_pset_body(false, session, pset_name, newgroup);
+}
+
+int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
+{
+    return MPI_Group_from_session_pset_body(true, session, pset_name, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_incl_body(bool profiling, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(283, MPI_Group_incl)(group, n, ranks, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 283)))
+        return GOMPI_NEXT(283, profiling, MPI_Group_incl)(group, n, ranks, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 283, __builtin_return_address(0));
+        gompi_insight_start(t, 283, profiling ? gompi_insight_call_site(283, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranks, n, sizeof *ranks);
@@ -870,7 +1189,7 @@ int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 283);
     }
-    int rc = GOMPI_NEXT(283, MPI_Group_incl)(group, n, ranks, newgroup);
+    int rc = GOMPI_NEXT(283, profiling, MPI_Group_incl)(group, n, ranks, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 283, began);
     if (gompi_insight_records(t)) {
@@ -882,13 +1201,24 @@ int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
     return rc;
 }
 
-int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return MPI_Group_incl_body(false, group, n, ranks, newgroup);
+}
+
+int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return MPI_Group_incl_body(true, group, n, ranks, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_intersection_body(bool profiling, MPI_Group group1, MPI_Group group2,
+    MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(284, MPI_Group_intersection)(group1, group2, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 284)))
+        return GOMPI_NEXT(284, profiling, MPI_Group_intersection)(group1, group2, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 284, __builtin_return_address(0));
+        gompi_insight_start(t, 284, profiling ? gompi_insight_call_site(284, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
@@ -896,7 +1226,7 @@ int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgro
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 284);
     }
-    int rc = GOMPI_NEXT(284, MPI_Group_intersection)(group1, group2, newgroup);
+    int rc = GOMPI_NEXT(284, profiling, MPI_Group_intersection)(group1, group2, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 284, began);
     if (gompi_insight_records(t)) {
@@ -908,13 +1238,24 @@ int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgro
     return rc;
 }
 
-int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return MPI_Group_intersection_body(false, group1, group2, newgroup);
+}
+
+int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return MPI_Group_intersection_body(true, group1, group2, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_range_excl_body(bool profiling, MPI_Group group, int n, int ranges[][3],
+    MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(285, MPI_Group_range_excl)(group, n, ranges, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 285)))
+        return GOMPI_NEXT(285, profiling, MPI_Group_range_excl)(group, n, ranges, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 285, __builtin_return_address(0));
+        gompi_insight_start(t, 285, profiling ? gompi_insight_call_site(285, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranges, n * 3, sizeof **ranges);
@@ -923,7 +1264,7 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 285);
     }
-    int rc = GOMPI_NEXT(285, MPI_Group_range_excl)(group, n, ranges, newgroup);
+    int rc = GOMPI_NEXT(285, profiling, MPI_Group_range_excl)(group, n, ranges, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 285, began);
     if (gompi_insight_records(t)) {
@@ -935,13 +1276,24 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     return rc;
 }
 
-int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    return MPI_Group_range_excl_body(false, group, n, ranges, newgroup);
+}
+
+int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    return MPI_Group_range_excl_body(true, group, n, ranges, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_range_incl_body(bool profiling, MPI_Group group, int n, int ranges[][3],
+    MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(286, MPI_Group_range_incl)(group, n, ranges, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 286)))
+        return GOMPI_NEXT(286, profiling, MPI_Group_range_incl)(group, n, ranges, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 286, __builtin_return_address(0));
+        gompi_insight_start(t, 286, profiling ? gompi_insight_call_site(286, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranges, n * 3, sizeof **ranges);
@@ -950,7 +1302,7 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 286);
     }
-    int rc = GOMPI_NEXT(286, MPI_Group_range_incl)(group, n, ranges, newgroup);
+    int rc = GOMPI_NEXT(286, profiling, MPI_Group_range_incl)(group, n, ranges, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 286, began);
     if (gompi_insight_records(t)) {
@@ -962,20 +1314,30 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     return rc;
 }
 
-int MPI_Group_rank(MPI_Group group, int *rank)
+int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    return MPI_Group_range_incl_body(false, group, n, ranges, newgroup);
+}
+
+int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    return MPI_Group_range_incl_body(true, group, n, ranges, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_rank_body(bool profiling, MPI_Group group, int *rank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(287, MPI_Group_rank)(group, rank);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 287)))
+        return GOMPI_NEXT(287, profiling, MPI_Group_rank)(group, rank);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 287, __builtin_return_address(0));
+        gompi_insight_start(t, 287, profiling ? gompi_insight_call_site(287, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 287);
     }
-    int rc = GOMPI_NEXT(287, MPI_Group_rank)(group, rank);
+    int rc = GOMPI_NEXT(287, profiling, MPI_Group_rank)(group, rank);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 287, began);
     if (gompi_insight_records(t)) {
@@ -987,20 +1349,30 @@ int MPI_Group_rank(MPI_Group group, int *rank)
     return rc;
 }
 
-int MPI_Group_size(MPI_Group group, int *size)
+int MPI_Group_rank(MPI_Group group, int *rank)
+{
+    return MPI_Group_rank_body(false, group, rank);
+}
+
+int PMPI_Group_rank(MPI_Group group, int *rank)
+{
+    return MPI_Group_rank_body(true, group, rank);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_size_body(bool profiling, MPI_Group group, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(288, MPI_Group_size)(group, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 288)))
+        return GOMPI_NEXT(288, profiling, MPI_Group_size)(group, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 288, __builtin_return_address(0));
+        gompi_insight_start(t, 288, profiling ? gompi_insight_call_site(288, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 288);
     }
-    int rc = GOMPI_NEXT(288, MPI_Group_size)(group, size);
+    int rc = GOMPI_NEXT(288, profiling, MPI_Group_size)(group, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 288, began);
     if (gompi_insight_records(t)) {
@@ -1012,13 +1384,24 @@ int MPI_Group_size(MPI_Group group, int *size)
     return rc;
 }
 
-int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
+int MPI_Group_size(MPI_Group group, int *size)
+{
+    return MPI_Group_size_body(false, group, size);
+}
+
+int PMPI_Group_size(MPI_Group group, int *size)
+{
+    return MPI_Group_size_body(true, group, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_translate_ranks_body(bool profiling, MPI_Group group1, int n, const int ranks1[],
+    MPI_Group group2, int ranks2[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(289, MPI_Group_translate_ranks)(group1, n, ranks1, group2, ranks2);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 289)))
+        return GOMPI_NEXT(289, profiling, MPI_Group_translate_ranks)(group1, n, ranks1, group2, ranks2);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 289, __builtin_return_address(0));
+        gompi_insight_start(t, 289, profiling ? gompi_insight_call_site(289, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, ranks1, n, sizeof *ranks1);
@@ -1028,7 +1411,7 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 289);
     }
-    int rc = GOMPI_NEXT(289, MPI_Group_translate_ranks)(group1, n, ranks1, group2, ranks2);
+    int rc = GOMPI_NEXT(289, profiling, MPI_Group_translate_ranks)(group1, n, ranks1, group2, ranks2);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 289, began);
     if (gompi_insight_records(t)) {
@@ -1040,13 +1423,23 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     return rc;
 }
 
-int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
+{
+    return MPI_Group_translate_ranks_body(false, group1, n, ranks1, group2, ranks2);
+}
+
+int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
+{
+    return MPI_Group_translate_ranks_body(true, group1, n, ranks1, group2, ranks2);
+}
+
+GOMPI_INSIGHT_BODY MPI_Group_union_body(bool profiling, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(290, MPI_Group_union)(group1, group2, newgroup);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 290)))
+        return GOMPI_NEXT(290, profiling, MPI_Group_union)(group1, group2, newgroup);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 290, __builtin_return_address(0));
+        gompi_insight_start(t, 290, profiling ? gompi_insight_call_site(290, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)group1);
         gompi_insight_word(t, (uintptr_t)group2);
     }
@@ -1054,7 +1447,7 @@ int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 290);
     }
-    int rc = GOMPI_NEXT(290, MPI_Group_union)(group1, group2, newgroup);
+    int rc = GOMPI_NEXT(290, profiling, MPI_Group_union)(group1, group2, newgroup);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 290, began);
     if (gompi_insight_records(t)) {
@@ -1066,15 +1459,25 @@ int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
     return rc;
 }
 
-int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-    MPI_Comm *newintercomm)
+int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return MPI_Group_union_body(false, group1, group2, newgroup);
+}
+
+int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return MPI_Group_union_body(true, group1, group2, newgroup);
+}
+
+GOMPI_INSIGHT_BODY MPI_Intercomm_create_body(bool profiling, MPI_Comm local_comm, int local_leader,
+    MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(291, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 291)))
+        return GOMPI_NEXT(291, profiling, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     MPI_Comm was_newintercomm = newintercomm != NULL ? *newintercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 291, __builtin_return_address(0));
+        gompi_insight_start(t, 291, profiling ? gompi_insight_call_site(291, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)local_comm);
         gompi_insight_word(t, (uint64_t)(int64_t)local_leader);
         gompi_insight_word(t, (uintptr_t)peer_comm);
@@ -1088,7 +1491,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
         began = gompi_insight_count(t, 291);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(291, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+    int rc = GOMPI_NEXT(291, profiling, MPI_Intercomm_create)(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 291, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1102,15 +1505,28 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     return rc;
 }
 
-int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
-    int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+    MPI_Comm *newintercomm)
+{
+    return MPI_Intercomm_create_body(false, local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+}
+
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+    MPI_Comm *newintercomm)
+{
+    return MPI_Intercomm_create_body(true, local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Intercomm_create_from_groups_body(bool profiling, MPI_Group local_group, int local_leader,
+    MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
+    MPI_Comm *newintercomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(292, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 292)))
+        return GOMPI_NEXT(292, profiling, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     MPI_Comm was_newintercomm = newintercomm != NULL ? *newintercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 292, __builtin_return_address(0));
+        gompi_insight_start(t, 292, profiling ? gompi_insight_call_site(292, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)local_group);
         gompi_insight_word(t, (uint64_t)(int64_t)local_leader);
         gompi_insight_word(t, (uintptr_t)remote_group);
@@ -1126,7 +1542,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
         began = gompi_insight_count(t, 292);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(292, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+    int rc = GOMPI_NEXT(292, profiling, MPI_Intercomm_create_from_groups)(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 292, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1140,14 +1556,26 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     return rc;
 }
 
-int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+    int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    return MPI_Intercomm_create_from_groups_body(false, local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+}
+
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+    int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    return MPI_Intercomm_create_from_groups_body(true, local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Intercomm_merge_body(bool profiling, MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(293, MPI_Intercomm_merge)(intercomm, high, newintracomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 293)))
+        return GOMPI_NEXT(293, profiling, MPI_Intercomm_merge)(intercomm, high, newintracomm);
     MPI_Comm was_newintracomm = newintracomm != NULL ? *newintracomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 293, __builtin_return_address(0));
+        gompi_insight_start(t, 293, profiling ? gompi_insight_call_site(293, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)intercomm);
         gompi_insight_word(t, (uint64_t)(int64_t)high);
         gompi_insight_entered(t);
@@ -1158,7 +1586,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
         began = gompi_insight_count(t, 293);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(293, MPI_Intercomm_merge)(intercomm, high, newintracomm);
+    int rc = GOMPI_NEXT(293, profiling, MPI_Intercomm_merge)(intercomm, high, newintracomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 293, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1172,14 +1600,24 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     return rc;
 }
 
-int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    return MPI_Intercomm_merge_body(false, intercomm, high, newintracomm);
+}
+
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    return MPI_Intercomm_merge_body(true, intercomm, high, newintracomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_keyval_body(bool profiling, MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(294, MPI_Type_create_keyval)(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 294)))
+        return GOMPI_NEXT(294, profiling, MPI_Type_create_keyval)(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 294, __builtin_return_address(0));
+        gompi_insight_start(t, 294, profiling ? gompi_insight_call_site(294, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)type_copy_attr_fn);
         gompi_insight_word(t, (uintptr_t)type_delete_attr_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
@@ -1188,7 +1626,7 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 294);
     }
-    int rc = GOMPI_NEXT(294, MPI_Type_create_keyval)(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+    int rc = GOMPI_NEXT(294, profiling, MPI_Type_create_keyval)(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 294, began);
     if (gompi_insight_records(t)) {
@@ -1200,13 +1638,25 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     return rc;
 }
 
-int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+    MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
+{
+    return MPI_Type_create_keyval_body(false, type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+}
+
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+    MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
+{
+    return MPI_Type_create_keyval_body(true, type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_delete_attr_body(bool profiling, MPI_Datatype datatype, int type_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(295, MPI_Type_delete_attr)(datatype, type_keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 295)))
+        return GOMPI_NEXT(295, profiling, MPI_Type_delete_attr)(datatype, type_keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 295, __builtin_return_address(0));
+        gompi_insight_start(t, 295, profiling ? gompi_insight_call_site(295, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
     }
@@ -1214,7 +1664,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 295);
     }
-    int rc = GOMPI_NEXT(295, MPI_Type_delete_attr)(datatype, type_keyval);
+    int rc = GOMPI_NEXT(295, profiling, MPI_Type_delete_attr)(datatype, type_keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 295, began);
     if (gompi_insight_records(t)) {
@@ -1225,20 +1675,30 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     return rc;
 }
 
-int MPI_Type_free_keyval(int *type_keyval)
+int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+{
+    return MPI_Type_delete_attr_body(false, datatype, type_keyval);
+}
+
+int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+{
+    return MPI_Type_delete_attr_body(true, datatype, type_keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_free_keyval_body(bool profiling, int *type_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(296, MPI_Type_free_keyval)(type_keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 296)))
+        return GOMPI_NEXT(296, profiling, MPI_Type_free_keyval)(type_keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 296, __builtin_return_address(0));
+        gompi_insight_start(t, 296, profiling ? gompi_insight_call_site(296, t->back) : t->back);
         gompi_insight_list(t, type_keyval, 1, sizeof *type_keyval);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 296);
     }
-    int rc = GOMPI_NEXT(296, MPI_Type_free_keyval)(type_keyval);
+    int rc = GOMPI_NEXT(296, profiling, MPI_Type_free_keyval)(type_keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 296, began);
     if (gompi_insight_records(t)) {
@@ -1250,13 +1710,24 @@ int MPI_Type_free_keyval(int *type_keyval)
     return rc;
 }
 
-int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+int MPI_Type_free_keyval(int *type_keyval)
+{
+    return MPI_Type_free_keyval_body(false, type_keyval);
+}
+
+int PMPI_Type_free_keyval(int *type_keyval)
+{
+    return MPI_Type_free_keyval_body(true, type_keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_attr_body(bool profiling, MPI_Datatype datatype, int type_keyval, void *attribute_val,
+    int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(297, MPI_Type_get_attr)(datatype, type_keyval, attribute_val, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 297)))
+        return GOMPI_NEXT(297, profiling, MPI_Type_get_attr)(datatype, type_keyval, attribute_val, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 297, __builtin_return_address(0));
+        gompi_insight_start(t, 297, profiling ? gompi_insight_call_site(297, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -1265,7 +1736,7 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 297);
     }
-    int rc = GOMPI_NEXT(297, MPI_Type_get_attr)(datatype, type_keyval, attribute_val, flag);
+    int rc = GOMPI_NEXT(297, profiling, MPI_Type_get_attr)(datatype, type_keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 297, began);
     if (gompi_insight_records(t)) {
@@ -1277,20 +1748,30 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     return rc;
 }
 
-int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+{
+    return MPI_Type_get_attr_body(false, datatype, type_keyval, attribute_val, flag);
+}
+
+int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+{
+    return MPI_Type_get_attr_body(true, datatype, type_keyval, attribute_val, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_name_body(bool profiling, MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(298, MPI_Type_get_name)(datatype, type_name, resultlen);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 298)))
+        return GOMPI_NEXT(298, profiling, MPI_Type_get_name)(datatype, type_name, resultlen);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 298, __builtin_return_address(0));
+        gompi_insight_start(t, 298, profiling ? gompi_insight_call_site(298, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 298);
     }
-    int rc = GOMPI_NEXT(298, MPI_Type_get_name)(datatype, type_name, resultlen);
+    int rc = GOMPI_NEXT(298, profiling, MPI_Type_get_name)(datatype, type_name, resultlen);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 298, began);
     if (gompi_insight_records(t)) {
@@ -1303,13 +1784,23 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     return rc;
 }
 
-int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+{
+    return MPI_Type_get_name_body(false, datatype, type_name, resultlen);
+}
+
+int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+{
+    return MPI_Type_get_name_body(true, datatype, type_name, resultlen);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_set_attr_body(bool profiling, MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(299, MPI_Type_set_attr)(datatype, type_keyval, attribute_val);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 299)))
+        return GOMPI_NEXT(299, profiling, MPI_Type_set_attr)(datatype, type_keyval, attribute_val);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 299, __builtin_return_address(0));
+        gompi_insight_start(t, 299, profiling ? gompi_insight_call_site(299, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)type_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -1318,7 +1809,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 299);
     }
-    int rc = GOMPI_NEXT(299, MPI_Type_set_attr)(datatype, type_keyval, attribute_val);
+    int rc = GOMPI_NEXT(299, profiling, MPI_Type_set_attr)(datatype, type_keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 299, began);
     if (gompi_insight_records(t)) {
@@ -1329,13 +1820,23 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
     return rc;
 }
 
-int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    return MPI_Type_set_attr_body(false, datatype, type_keyval, attribute_val);
+}
+
+int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    return MPI_Type_set_attr_body(true, datatype, type_keyval, attribute_val);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_set_name_body(bool profiling, MPI_Datatype datatype, const char *type_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(300, MPI_Type_set_name)(datatype, type_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 300)))
+        return GOMPI_NEXT(300, profiling, MPI_Type_set_name)(datatype, type_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 300, __builtin_return_address(0));
+        gompi_insight_start(t, 300, profiling ? gompi_insight_call_site(300, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_text(t, type_name);
     }
@@ -1343,7 +1844,7 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 300);
     }
-    int rc = GOMPI_NEXT(300, MPI_Type_set_name)(datatype, type_name);
+    int rc = GOMPI_NEXT(300, profiling, MPI_Type_set_name)(datatype, type_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 300, began);
     if (gompi_insight_records(t)) {
@@ -1354,14 +1855,24 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     return rc;
 }
 
-int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+{
+    return MPI_Type_set_name_body(false, datatype, type_name);
+}
+
+int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+{
+    return MPI_Type_set_name_body(true, datatype, type_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_create_keyval_body(bool profiling, MPI_Win_copy_attr_function *win_copy_attr_fn,
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(301, MPI_Win_create_keyval)(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 301)))
+        return GOMPI_NEXT(301, profiling, MPI_Win_create_keyval)(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 301, __builtin_return_address(0));
+        gompi_insight_start(t, 301, profiling ? gompi_insight_call_site(301, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win_copy_attr_fn);
         gompi_insight_word(t, (uintptr_t)win_delete_attr_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
@@ -1370,7 +1881,7 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 301);
     }
-    int rc = GOMPI_NEXT(301, MPI_Win_create_keyval)(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+    int rc = GOMPI_NEXT(301, profiling, MPI_Win_create_keyval)(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 301, began);
     if (gompi_insight_records(t)) {
@@ -1382,13 +1893,25 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     return rc;
 }
 
-int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
+int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+    MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
+{
+    return MPI_Win_create_keyval_body(false, win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+}
+
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+    MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
+{
+    return MPI_Win_create_keyval_body(true, win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_delete_attr_body(bool profiling, MPI_Win win, int win_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(302, MPI_Win_delete_attr)(win, win_keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 302)))
+        return GOMPI_NEXT(302, profiling, MPI_Win_delete_attr)(win, win_keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 302, __builtin_return_address(0));
+        gompi_insight_start(t, 302, profiling ? gompi_insight_call_site(302, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
     }
@@ -1396,7 +1919,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 302);
     }
-    int rc = GOMPI_NEXT(302, MPI_Win_delete_attr)(win, win_keyval);
+    int rc = GOMPI_NEXT(302, profiling, MPI_Win_delete_attr)(win, win_keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 302, began);
     if (gompi_insight_records(t)) {
@@ -1407,20 +1930,30 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
     return rc;
 }
 
-int MPI_Win_free_keyval(int *win_keyval)
+int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
+{
+    return MPI_Win_delete_attr_body(false, win, win_keyval);
+}
+
+int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
+{
+    return MPI_Win_delete_attr_body(true, win, win_keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_free_keyval_body(bool profiling, int *win_keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(303, MPI_Win_free_keyval)(win_keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 303)))
+        return GOMPI_NEXT(303, profiling, MPI_Win_free_keyval)(win_keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 303, __builtin_return_address(0));
+        gompi_insight_start(t, 303, profiling ? gompi_insight_call_site(303, t->back) : t->back);
         gompi_insight_list(t, win_keyval, 1, sizeof *win_keyval);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 303);
     }
-    int rc = GOMPI_NEXT(303, MPI_Win_free_keyval)(win_keyval);
+    int rc = GOMPI_NEXT(303, profiling, MPI_Win_free_keyval)(win_keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 303, began);
     if (gompi_insight_records(t)) {
@@ -1432,13 +1965,23 @@ int MPI_Win_free_keyval(int *win_keyval)
     return rc;
 }
 
-int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+int MPI_Win_free_keyval(int *win_keyval)
+{
+    return MPI_Win_free_keyval_body(false, win_keyval);
+}
+
+int PMPI_Win_free_keyval(int *win_keyval)
+{
+    return MPI_Win_free_keyval_body(true, win_keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_get_attr_body(bool profiling, MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(304, MPI_Win_get_attr)(win, win_keyval, attribute_val, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 304)))
+        return GOMPI_NEXT(304, profiling, MPI_Win_get_attr)(win, win_keyval, attribute_val, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 304, __builtin_return_address(0));
+        gompi_insight_start(t, 304, profiling ? gompi_insight_call_site(304, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -1447,7 +1990,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 304);
     }
-    int rc = GOMPI_NEXT(304, MPI_Win_get_attr)(win, win_keyval, attribute_val, flag);
+    int rc = GOMPI_NEXT(304, profiling, MPI_Win_get_attr)(win, win_keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 304, began);
     if (gompi_insight_records(t)) {
@@ -1459,20 +2002,30 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
     return rc;
 }
 
-int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+    return MPI_Win_get_attr_body(false, win, win_keyval, attribute_val, flag);
+}
+
+int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+    return MPI_Win_get_attr_body(true, win, win_keyval, attribute_val, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_get_name_body(bool profiling, MPI_Win win, char *win_name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(305, MPI_Win_get_name)(win, win_name, resultlen);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 305)))
+        return GOMPI_NEXT(305, profiling, MPI_Win_get_name)(win, win_name, resultlen);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 305, __builtin_return_address(0));
+        gompi_insight_start(t, 305, profiling ? gompi_insight_call_site(305, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 305);
     }
-    int rc = GOMPI_NEXT(305, MPI_Win_get_name)(win, win_name, resultlen);
+    int rc = GOMPI_NEXT(305, profiling, MPI_Win_get_name)(win, win_name, resultlen);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 305, began);
     if (gompi_insight_records(t)) {
@@ -1485,13 +2038,23 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     return rc;
 }
 
-int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+{
+    return MPI_Win_get_name_body(false, win, win_name, resultlen);
+}
+
+int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+{
+    return MPI_Win_get_name_body(true, win, win_name, resultlen);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_set_attr_body(bool profiling, MPI_Win win, int win_keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(306, MPI_Win_set_attr)(win, win_keyval, attribute_val);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 306)))
+        return GOMPI_NEXT(306, profiling, MPI_Win_set_attr)(win, win_keyval, attribute_val);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 306, __builtin_return_address(0));
+        gompi_insight_start(t, 306, profiling ? gompi_insight_call_site(306, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)win_keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -1500,7 +2063,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 306);
     }
-    int rc = GOMPI_NEXT(306, MPI_Win_set_attr)(win, win_keyval, attribute_val);
+    int rc = GOMPI_NEXT(306, profiling, MPI_Win_set_attr)(win, win_keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 306, began);
     if (gompi_insight_records(t)) {
@@ -1511,13 +2074,23 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     return rc;
 }
 
-int MPI_Win_set_name(MPI_Win win, const char *win_name)
+int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+{
+    return MPI_Win_set_attr_body(false, win, win_keyval, attribute_val);
+}
+
+int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+{
+    return MPI_Win_set_attr_body(true, win, win_keyval, attribute_val);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_set_name_body(bool profiling, MPI_Win win, const char *win_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(307, MPI_Win_set_name)(win, win_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 307)))
+        return GOMPI_NEXT(307, profiling, MPI_Win_set_name)(win, win_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 307, __builtin_return_address(0));
+        gompi_insight_start(t, 307, profiling ? gompi_insight_call_site(307, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_text(t, win_name);
     }
@@ -1525,7 +2098,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 307);
     }
-    int rc = GOMPI_NEXT(307, MPI_Win_set_name)(win, win_name);
+    int rc = GOMPI_NEXT(307, profiling, MPI_Win_set_name)(win, win_name);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_named(win, win_name);
     }
@@ -1539,13 +2112,23 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     return rc;
 }
 
-int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
+int MPI_Win_set_name(MPI_Win win, const char *win_name)
+{
+    return MPI_Win_set_name_body(false, win, win_name);
+}
+
+int PMPI_Win_set_name(MPI_Win win, const char *win_name)
+{
+    return MPI_Win_set_name_body(true, win, win_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cart_coords_body(bool profiling, MPI_Comm comm, int rank, int maxdims, int coords[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(308, MPI_Cart_coords)(comm, rank, maxdims, coords);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 308)))
+        return GOMPI_NEXT(308, profiling, MPI_Cart_coords)(comm, rank, maxdims, coords);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 308, __builtin_return_address(0));
+        gompi_insight_start(t, 308, profiling ? gompi_insight_call_site(308, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uint64_t)(int64_t)maxdims);
@@ -1554,7 +2137,7 @@ int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 308);
     }
-    int rc = GOMPI_NEXT(308, MPI_Cart_coords)(comm, rank, maxdims, coords);
+    int rc = GOMPI_NEXT(308, profiling, MPI_Cart_coords)(comm, rank, maxdims, coords);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 308, began);
     if (gompi_insight_records(t)) {
@@ -1566,15 +2149,25 @@ int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
     return rc;
 }
 
-int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-    MPI_Comm *comm_cart)
+int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
+{
+    return MPI_Cart_coords_body(false, comm, rank, maxdims, coords);
+}
+
+int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
+{
+    return MPI_Cart_coords_body(true, comm, rank, maxdims, coords);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cart_create_body(bool profiling, MPI_Comm comm_old, int ndims, const int dims[],
+    const int periods[], int reorder, MPI_Comm *comm_cart)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(309, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 309)))
+        return GOMPI_NEXT(309, profiling, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
     MPI_Comm was_comm_cart = comm_cart != NULL ? *comm_cart : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 309, __builtin_return_address(0));
+        gompi_insight_start(t, 309, profiling ? gompi_insight_call_site(309, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm_old);
         gompi_insight_word(t, (uint64_t)(int64_t)ndims);
         gompi_insight_list(t, dims, ndims, sizeof *dims);
@@ -1588,7 +2181,7 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
         began = gompi_insight_count(t, 309);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(309, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
+    int rc = GOMPI_NEXT(309, profiling, MPI_Cart_create)(comm_old, ndims, dims, periods, reorder, comm_cart);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 309, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1602,13 +2195,26 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     return rc;
 }
 
-int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+    MPI_Comm *comm_cart)
+{
+    return MPI_Cart_create_body(false, comm_old, ndims, dims, periods, reorder, comm_cart);
+}
+
+int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+    MPI_Comm *comm_cart)
+{
+    return MPI_Cart_create_body(true, comm_old, ndims, dims, periods, reorder, comm_cart);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cart_get_body(bool profiling, MPI_Comm comm, int maxdims, int dims[], int periods[],
+    int coords[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(310, MPI_Cart_get)(comm, maxdims, dims, periods, coords);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 310)))
+        return GOMPI_NEXT(310, profiling, MPI_Cart_get)(comm, maxdims, dims, periods, coords);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 310, __builtin_return_address(0));
+        gompi_insight_start(t, 310, profiling ? gompi_insight_call_site(310, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)maxdims);
     }
@@ -1616,7 +2222,7 @@ int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coor
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 310);
     }
-    int rc = GOMPI_NEXT(310, MPI_Cart_get)(comm, maxdims, dims, periods, coords);
+    int rc = GOMPI_NEXT(310, profiling, MPI_Cart_get)(comm, maxdims, dims, periods, coords);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 310, began);
     if (gompi_insight_records(t)) {
@@ -1630,13 +2236,24 @@ int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coor
     return rc;
 }
 
-int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+{
+    return MPI_Cart_get_body(false, comm, maxdims, dims, periods, coords);
+}
+
+int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+{
+    return MPI_Cart_get_body(true, comm, maxdims, dims, periods, coords);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cart_map_body(bool profiling, MPI_Comm comm, int ndims, const int dims[], const int periods[],
+    int *newrank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(311, MPI_Cart_map)(comm, ndims, dims, periods, newrank);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 311)))
+        return GOMPI_NEXT(311, profiling, MPI_Cart_map)(comm, ndims, dims, periods, newrank);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 311, __builtin_return_address(0));
+        gompi_insight_start(t, 311, profiling ? gompi_insight_call_site(311, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)ndims);
         gompi_insight_list(t, dims, ndims, sizeof *dims);
@@ -1646,7 +2263,7 @@ int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[]
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 311);
     }
-    int rc = GOMPI_NEXT(311, MPI_Cart_map)(comm, ndims, dims, periods, newrank);
+    int rc = GOMPI_NEXT(311, profiling, MPI_Cart_map)(comm, ndims, dims, periods, newrank);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 311, began);
     if (gompi_insight_records(t)) {
@@ -1658,13 +2275,23 @@ int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[]
     return rc;
 }
 
-int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
+int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+{
+    return MPI_Cart_map_body(false, comm, ndims, dims, periods, newrank);
+}
+
+int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+{
+    return MPI_Cart_map_body(true, comm, ndims, dims, periods, newrank);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cart_rank_body(bool profiling, MPI_Comm comm, const int coords[], int *rank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(312, MPI_Cart_rank)(comm, coords, rank);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 312)))
+        return GOMPI_NEXT(312, profiling, MPI_Cart_rank)(comm, coords, rank);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 312, __builtin_return_address(0));
+        gompi_insight_start(t, 312, profiling ? gompi_insight_call_site(312, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_list(t, coords, gompi_insight_dimensions(comm), sizeof *coords);
     }
@@ -1672,7 +2299,7 @@ int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 312);
     }
-    int rc = GOMPI_NEXT(312, MPI_Cart_rank)(comm, coords, rank);
+    int rc = GOMPI_NEXT(312, profiling, MPI_Cart_rank)(comm, coords, rank);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 312, began);
     if (gompi_insight_records(t)) {
@@ -1684,13 +2311,24 @@ int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
     return rc;
 }
 
-int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
+{
+    return MPI_Cart_rank_body(false, comm, coords, rank);
+}
+
+int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
+{
+    return MPI_Cart_rank_body(true, comm, coords, rank);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cart_shift_body(bool profiling, MPI_Comm comm, int direction, int disp, int *rank_source,
+    int *rank_dest)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(313, MPI_Cart_shift)(comm, direction, disp, rank_source, rank_dest);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 313)))
+        return GOMPI_NEXT(313, profiling, MPI_Cart_shift)(comm, direction, disp, rank_source, rank_dest);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 313, __builtin_return_address(0));
+        gompi_insight_start(t, 313, profiling ? gompi_insight_call_site(313, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)direction);
         gompi_insight_word(t, (uint64_t)(int64_t)disp);
@@ -1699,7 +2337,7 @@ int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 313);
     }
-    int rc = GOMPI_NEXT(313, MPI_Cart_shift)(comm, direction, disp, rank_source, rank_dest);
+    int rc = GOMPI_NEXT(313, profiling, MPI_Cart_shift)(comm, direction, disp, rank_source, rank_dest);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 313, began);
     if (gompi_insight_records(t)) {
@@ -1712,14 +2350,24 @@ int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int
     return rc;
 }
 
-int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+{
+    return MPI_Cart_shift_body(false, comm, direction, disp, rank_source, rank_dest);
+}
+
+int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+{
+    return MPI_Cart_shift_body(true, comm, direction, disp, rank_source, rank_dest);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cart_sub_body(bool profiling, MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(314, MPI_Cart_sub)(comm, remain_dims, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 314)))
+        return GOMPI_NEXT(314, profiling, MPI_Cart_sub)(comm, remain_dims, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 314, __builtin_return_address(0));
+        gompi_insight_start(t, 314, profiling ? gompi_insight_call_site(314, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_list(t, remain_dims, gompi_insight_dimensions(comm), sizeof *remain_dims);
         gompi_insight_entered(t);
@@ -1730,7 +2378,7 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
         began = gompi_insight_count(t, 314);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(314, MPI_Cart_sub)(comm, remain_dims, newcomm);
+    int rc = GOMPI_NEXT(314, profiling, MPI_Cart_sub)(comm, remain_dims, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 314, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1744,20 +2392,30 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     return rc;
 }
 
-int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
+int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+{
+    return MPI_Cart_sub_body(false, comm, remain_dims, newcomm);
+}
+
+int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+{
+    return MPI_Cart_sub_body(true, comm, remain_dims, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cartdim_get_body(bool profiling, MPI_Comm comm, int *ndims)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(315, MPI_Cartdim_get)(comm, ndims);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 315)))
+        return GOMPI_NEXT(315, profiling, MPI_Cartdim_get)(comm, ndims);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 315, __builtin_return_address(0));
+        gompi_insight_start(t, 315, profiling ? gompi_insight_call_site(315, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 315);
     }
-    int rc = GOMPI_NEXT(315, MPI_Cartdim_get)(comm, ndims);
+    int rc = GOMPI_NEXT(315, profiling, MPI_Cartdim_get)(comm, ndims);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 315, began);
     if (gompi_insight_records(t)) {
@@ -1769,13 +2427,23 @@ int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
     return rc;
 }
 
-int MPI_Dims_create(int nnodes, int ndims, int dims[])
+int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
+{
+    return MPI_Cartdim_get_body(false, comm, ndims);
+}
+
+int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
+{
+    return MPI_Cartdim_get_body(true, comm, ndims);
+}
+
+GOMPI_INSIGHT_BODY MPI_Dims_create_body(bool profiling, int nnodes, int ndims, int dims[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(316, MPI_Dims_create)(nnodes, ndims, dims);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 316)))
+        return GOMPI_NEXT(316, profiling, MPI_Dims_create)(nnodes, ndims, dims);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 316, __builtin_return_address(0));
+        gompi_insight_start(t, 316, profiling ? gompi_insight_call_site(316, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)nnodes);
         gompi_insight_word(t, (uint64_t)(int64_t)ndims);
         gompi_insight_list(t, dims, ndims, sizeof *dims);
@@ -1784,7 +2452,7 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 316);
     }
-    int rc = GOMPI_NEXT(316, MPI_Dims_create)(nnodes, ndims, dims);
+    int rc = GOMPI_NEXT(316, profiling, MPI_Dims_create)(nnodes, ndims, dims);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 316, began);
     if (gompi_insight_records(t)) {
@@ -1796,15 +2464,26 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
     return rc;
 }
 
-int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-    const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+int MPI_Dims_create(int nnodes, int ndims, int dims[])
+{
+    return MPI_Dims_create_body(false, nnodes, ndims, dims);
+}
+
+int PMPI_Dims_create(int nnodes, int ndims, int dims[])
+{
+    return MPI_Dims_create_body(true, nnodes, ndims, dims);
+}
+
+GOMPI_INSIGHT_BODY MPI_Dist_graph_create_body(bool profiling, MPI_Comm comm_old, int n, const int sources[],
+    const int degrees[], const int destinations[], const int *weights, MPI_Info info, int reorder,
+    MPI_Comm *comm_dist_graph)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(317, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 317)))
+        return GOMPI_NEXT(317, profiling, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     MPI_Comm was_comm_dist_graph = comm_dist_graph != NULL ? *comm_dist_graph : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 317, __builtin_return_address(0));
+        gompi_insight_start(t, 317, profiling ? gompi_insight_call_site(317, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm_old);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
         gompi_insight_list(t, sources, n, sizeof *sources);
@@ -1821,7 +2500,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
         began = gompi_insight_count(t, 317);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(317, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+    int rc = GOMPI_NEXT(317, profiling, MPI_Dist_graph_create)(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 317, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1835,16 +2514,28 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     return rc;
 }
 
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
-    int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
-    MPI_Comm *comm_dist_graph)
+int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+    const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+{
+    return MPI_Dist_graph_create_body(false, comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+}
+
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+    const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+{
+    return MPI_Dist_graph_create_body(true, comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+}
+
+GOMPI_INSIGHT_BODY MPI_Dist_graph_create_adjacent_body(bool profiling, MPI_Comm comm_old, int indegree,
+    const int sources[], const int *sourceweights, int outdegree, const int destinations[], const int *destweights,
+    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(318, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 318)))
+        return GOMPI_NEXT(318, profiling, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     MPI_Comm was_comm_dist_graph = comm_dist_graph != NULL ? *comm_dist_graph : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 318, __builtin_return_address(0));
+        gompi_insight_start(t, 318, profiling ? gompi_insight_call_site(318, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm_old);
         gompi_insight_word(t, (uint64_t)(int64_t)indegree);
         gompi_insight_list(t, sources, indegree, sizeof *sources);
@@ -1862,7 +2553,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
         began = gompi_insight_count(t, 318);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(318, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+    int rc = GOMPI_NEXT(318, profiling, MPI_Dist_graph_create_adjacent)(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 318, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1876,14 +2567,28 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     return rc;
 }
 
-int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
-    int destinations[], int *destweights)
+int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
+    int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
+    MPI_Comm *comm_dist_graph)
+{
+    return MPI_Dist_graph_create_adjacent_body(false, comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+}
+
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
+    int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
+    MPI_Comm *comm_dist_graph)
+{
+    return MPI_Dist_graph_create_adjacent_body(true, comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+}
+
+GOMPI_INSIGHT_BODY MPI_Dist_graph_neighbors_body(bool profiling, MPI_Comm comm, int maxindegree, int sources[],
+    int *sourceweights, int maxoutdegree, int destinations[], int *destweights)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(319, MPI_Dist_graph_neighbors)(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 319)))
+        return GOMPI_NEXT(319, profiling, MPI_Dist_graph_neighbors)(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 319, __builtin_return_address(0));
+        gompi_insight_start(t, 319, profiling ? gompi_insight_call_site(319, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)maxindegree);
         gompi_insight_word(t, (uint64_t)(int64_t)maxoutdegree);
@@ -1892,7 +2597,7 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 319);
     }
-    int rc = GOMPI_NEXT(319, MPI_Dist_graph_neighbors)(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+    int rc = GOMPI_NEXT(319, profiling, MPI_Dist_graph_neighbors)(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 319, began);
     if (gompi_insight_records(t)) {
@@ -1907,20 +2612,33 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
     return rc;
 }
 
-int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
+    int destinations[], int *destweights)
+{
+    return MPI_Dist_graph_neighbors_body(false, comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+}
+
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
+    int destinations[], int *destweights)
+{
+    return MPI_Dist_graph_neighbors_body(true, comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
+}
+
+GOMPI_INSIGHT_BODY MPI_Dist_graph_neighbors_count_body(bool profiling, MPI_Comm comm, int *indegree, int *outdegree,
+    int *weighted)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(320, MPI_Dist_graph_neighbors_count)(comm, indegree, outdegree, weighted);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 320)))
+        return GOMPI_NEXT(320, profiling, MPI_Dist_graph_neighbors_count)(comm, indegree, outdegree, weighted);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 320, __builtin_return_address(0));
+        gompi_insight_start(t, 320, profiling ? gompi_insight_call_site(320, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 320);
     }
-    int rc = GOMPI_NEXT(320, MPI_Dist_graph_neighbors_count)(comm, indegree, outdegree, weighted);
+    int rc = GOMPI_NEXT(320, profiling, MPI_Dist_graph_neighbors_count)(comm, indegree, outdegree, weighted);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 320, began);
     if (gompi_insight_records(t)) {
@@ -1934,15 +2652,25 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
     return rc;
 }
 
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
-    MPI_Comm *comm_graph)
+int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+{
+    return MPI_Dist_graph_neighbors_count_body(false, comm, indegree, outdegree, weighted);
+}
+
+int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+{
+    return MPI_Dist_graph_neighbors_count_body(true, comm, indegree, outdegree, weighted);
+}
+
+GOMPI_INSIGHT_BODY MPI_Graph_create_body(bool profiling, MPI_Comm comm_old, int nnodes, const int indx[],
+    const int edges[], int reorder, MPI_Comm *comm_graph)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(321, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 321)))
+        return GOMPI_NEXT(321, profiling, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
     MPI_Comm was_comm_graph = comm_graph != NULL ? *comm_graph : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 321, __builtin_return_address(0));
+        gompi_insight_start(t, 321, profiling ? gompi_insight_call_site(321, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm_old);
         gompi_insight_word(t, (uint64_t)(int64_t)nnodes);
         gompi_insight_list(t, indx, nnodes, sizeof *indx);
@@ -1956,7 +2684,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
         began = gompi_insight_count(t, 321);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(321, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
+    int rc = GOMPI_NEXT(321, profiling, MPI_Graph_create)(comm_old, nnodes, indx, edges, reorder, comm_graph);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 321, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1970,13 +2698,26 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
     return rc;
 }
 
-int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
+int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+    MPI_Comm *comm_graph)
+{
+    return MPI_Graph_create_body(false, comm_old, nnodes, indx, edges, reorder, comm_graph);
+}
+
+int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+    MPI_Comm *comm_graph)
+{
+    return MPI_Graph_create_body(true, comm_old, nnodes, indx, edges, reorder, comm_graph);
+}
+
+GOMPI_INSIGHT_BODY MPI_Graph_get_body(bool profiling, MPI_Comm comm, int maxindex, int maxedges, int indx[],
+    int edges[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(322, MPI_Graph_get)(comm, maxindex, maxedges, indx, edges);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 322)))
+        return GOMPI_NEXT(322, profiling, MPI_Graph_get)(comm, maxindex, maxedges, indx, edges);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 322, __builtin_return_address(0));
+        gompi_insight_start(t, 322, profiling ? gompi_insight_call_site(322, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)maxindex);
         gompi_insight_word(t, (uint64_t)(int64_t)maxedges);
@@ -1985,7 +2726,7 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edg
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 322);
     }
-    int rc = GOMPI_NEXT(322, MPI_Graph_get)(comm, maxindex, maxedges, indx, edges);
+    int rc = GOMPI_NEXT(322, profiling, MPI_Graph_get)(comm, maxindex, maxedges, indx, edges);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 322, began);
     if (gompi_insight_records(t)) {
@@ -1998,13 +2739,24 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edg
     return rc;
 }
 
-int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
+int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
+{
+    return MPI_Graph_get_body(false, comm, maxindex, maxedges, indx, edges);
+}
+
+int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
+{
+    return MPI_Graph_get_body(true, comm, maxindex, maxedges, indx, edges);
+}
+
+GOMPI_INSIGHT_BODY MPI_Graph_map_body(bool profiling, MPI_Comm comm, int nnodes, const int indx[], const int edges[],
+    int *newrank)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(323, MPI_Graph_map)(comm, nnodes, indx, edges, newrank);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 323)))
+        return GOMPI_NEXT(323, profiling, MPI_Graph_map)(comm, nnodes, indx, edges, newrank);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 323, __builtin_return_address(0));
+        gompi_insight_start(t, 323, profiling ? gompi_insight_call_site(323, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)nnodes);
         gompi_insight_list(t, indx, nnodes, sizeof *indx);
@@ -2014,7 +2766,7 @@ int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[]
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 323);
     }
-    int rc = GOMPI_NEXT(323, MPI_Graph_map)(comm, nnodes, indx, edges, newrank);
+    int rc = GOMPI_NEXT(323, profiling, MPI_Graph_map)(comm, nnodes, indx, edges, newrank);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 323, began);
     if (gompi_insight_records(t)) {
@@ -2026,13 +2778,24 @@ int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[]
     return rc;
 }
 
-int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
+int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
+{
+    return MPI_Graph_map_body(false, comm, nnodes, indx, edges, newrank);
+}
+
+int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
+{
+    return MPI_Graph_map_body(true, comm, nnodes, indx, edges, newrank);
+}
+
+GOMPI_INSIGHT_BODY MPI_Graph_neighbors_body(bool profiling, MPI_Comm comm, int rank, int maxneighbors,
+    int neighbors[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(324, MPI_Graph_neighbors)(comm, rank, maxneighbors, neighbors);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 324)))
+        return GOMPI_NEXT(324, profiling, MPI_Graph_neighbors)(comm, rank, maxneighbors, neighbors);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 324, __builtin_return_address(0));
+        gompi_insight_start(t, 324, profiling ? gompi_insight_call_site(324, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uint64_t)(int64_t)maxneighbors);
@@ -2041,7 +2804,7 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 324);
     }
-    int rc = GOMPI_NEXT(324, MPI_Graph_neighbors)(comm, rank, maxneighbors, neighbors);
+    int rc = GOMPI_NEXT(324, profiling, MPI_Graph_neighbors)(comm, rank, maxneighbors, neighbors);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 324, began);
     if (gompi_insight_records(t)) {
@@ -2053,13 +2816,23 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
     return rc;
 }
 
-int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
+int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
+{
+    return MPI_Graph_neighbors_body(false, comm, rank, maxneighbors, neighbors);
+}
+
+int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
+{
+    return MPI_Graph_neighbors_body(true, comm, rank, maxneighbors, neighbors);
+}
+
+GOMPI_INSIGHT_BODY MPI_Graph_neighbors_count_body(bool profiling, MPI_Comm comm, int rank, int *nneighbors)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(325, MPI_Graph_neighbors_count)(comm, rank, nneighbors);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 325)))
+        return GOMPI_NEXT(325, profiling, MPI_Graph_neighbors_count)(comm, rank, nneighbors);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 325, __builtin_return_address(0));
+        gompi_insight_start(t, 325, profiling ? gompi_insight_call_site(325, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
     }
@@ -2067,7 +2840,7 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 325);
     }
-    int rc = GOMPI_NEXT(325, MPI_Graph_neighbors_count)(comm, rank, nneighbors);
+    int rc = GOMPI_NEXT(325, profiling, MPI_Graph_neighbors_count)(comm, rank, nneighbors);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 325, began);
     if (gompi_insight_records(t)) {
@@ -2079,20 +2852,30 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
     return rc;
 }
 
-int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
+int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
+{
+    return MPI_Graph_neighbors_count_body(false, comm, rank, nneighbors);
+}
+
+int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
+{
+    return MPI_Graph_neighbors_count_body(true, comm, rank, nneighbors);
+}
+
+GOMPI_INSIGHT_BODY MPI_Graphdims_get_body(bool profiling, MPI_Comm comm, int *nnodes, int *nedges)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(326, MPI_Graphdims_get)(comm, nnodes, nedges);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 326)))
+        return GOMPI_NEXT(326, profiling, MPI_Graphdims_get)(comm, nnodes, nedges);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 326, __builtin_return_address(0));
+        gompi_insight_start(t, 326, profiling ? gompi_insight_call_site(326, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 326);
     }
-    int rc = GOMPI_NEXT(326, MPI_Graphdims_get)(comm, nnodes, nedges);
+    int rc = GOMPI_NEXT(326, profiling, MPI_Graphdims_get)(comm, nnodes, nedges);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 326, began);
     if (gompi_insight_records(t)) {
@@ -2105,14 +2888,24 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     return rc;
 }
 
-int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
+{
+    return MPI_Graphdims_get_body(false, comm, nnodes, nedges);
+}
+
+int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
+{
+    return MPI_Graphdims_get_body(true, comm, nnodes, nedges);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_allgather_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(327, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 327)))
+        return GOMPI_NEXT(327, profiling, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 327, __builtin_return_address(0));
+        gompi_insight_start(t, 327, profiling ? gompi_insight_call_site(327, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2127,7 +2920,7 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 327);
     }
-    int rc = GOMPI_NEXT(327, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(327, profiling, MPI_Ineighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 327, bytes);
@@ -2145,14 +2938,27 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     return rc;
 }
 
-int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgather_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgather_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_allgather_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(328, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 328)))
+        return GOMPI_NEXT(328, profiling, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 328, __builtin_return_address(0));
+        gompi_insight_start(t, 328, profiling ? gompi_insight_call_site(328, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2167,7 +2973,7 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 328);
     }
-    int rc = GOMPI_NEXT(328, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(328, profiling, MPI_Ineighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 328, bytes);
@@ -2185,14 +2991,27 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     return rc;
 }
 
-int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgather_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgather_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_allgatherv_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(329, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 329)))
+        return GOMPI_NEXT(329, profiling, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 329, __builtin_return_address(0));
+        gompi_insight_start(t, 329, profiling ? gompi_insight_call_site(329, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2208,7 +3027,7 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 329);
     }
-    int rc = GOMPI_NEXT(329, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    int rc = GOMPI_NEXT(329, profiling, MPI_Ineighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 329, bytes);
@@ -2226,14 +3045,27 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     return rc;
 }
 
-int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgatherv_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgatherv_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_allgatherv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(330, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 330)))
+        return GOMPI_NEXT(330, profiling, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 330, __builtin_return_address(0));
+        gompi_insight_start(t, 330, profiling ? gompi_insight_call_site(330, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2249,7 +3081,7 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 330);
     }
-    int rc = GOMPI_NEXT(330, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    int rc = GOMPI_NEXT(330, profiling, MPI_Ineighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 330, bytes);
@@ -2267,14 +3099,26 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     return rc;
 }
 
-int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgatherv_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_allgatherv_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoall_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(331, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 331)))
+        return GOMPI_NEXT(331, profiling, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 331, __builtin_return_address(0));
+        gompi_insight_start(t, 331, profiling ? gompi_insight_call_site(331, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2289,7 +3133,7 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 331);
     }
-    int rc = GOMPI_NEXT(331, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(331, profiling, MPI_Ineighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 331, bytes);
@@ -2307,14 +3151,27 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     return rc;
 }
 
-int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoall_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoall_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoall_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(332, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 332)))
+        return GOMPI_NEXT(332, profiling, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 332, __builtin_return_address(0));
+        gompi_insight_start(t, 332, profiling ? gompi_insight_call_site(332, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2329,7 +3186,7 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 332);
     }
-    int rc = GOMPI_NEXT(332, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    int rc = GOMPI_NEXT(332, profiling, MPI_Ineighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 332, bytes);
@@ -2347,15 +3204,27 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     return rc;
 }
 
-int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoall_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoall_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallv_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(333, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 333)))
+        return GOMPI_NEXT(333, profiling, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 333, __builtin_return_address(0));
+        gompi_insight_start(t, 333, profiling ? gompi_insight_call_site(333, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -2372,7 +3241,7 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 333);
     }
-    int rc = GOMPI_NEXT(333, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    int rc = GOMPI_NEXT(333, profiling, MPI_Ineighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
         gompi_insight_bytes(t, 333, bytes);
@@ -2390,15 +3259,29 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     return rc;
 }
 
-int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoallv_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoallv_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallv_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(334, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 334)))
+        return GOMPI_NEXT(334, profiling, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 334, __builtin_return_address(0));
+        gompi_insight_start(t, 334, profiling ? gompi_insight_call_site(334, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -2415,7 +3298,7 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 334);
     }
-    int rc = GOMPI_NEXT(334, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    int rc = GOMPI_NEXT(334, profiling, MPI_Ineighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
         gompi_insight_bytes(t, 334, bytes);
@@ -2433,15 +3316,29 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     return rc;
 }
 
-int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoallv_c_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoallv_c_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallw_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(335, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 335)))
+        return GOMPI_NEXT(335, profiling, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 335, __builtin_return_address(0));
+        gompi_insight_start(t, 335, profiling ? gompi_insight_call_site(335, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -2458,7 +3355,7 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 335);
     }
-    int rc = GOMPI_NEXT(335, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    int rc = GOMPI_NEXT(335, profiling, MPI_Ineighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
         gompi_insight_bytes(t, 335, bytes);
@@ -2476,15 +3373,29 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     return rc;
 }
 
-int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
+    return MPI_Ineighbor_alltoallw_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoallw_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallw_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(336, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 336)))
+        return GOMPI_NEXT(336, profiling, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 336, __builtin_return_address(0));
+        gompi_insight_start(t, 336, profiling ? gompi_insight_call_site(336, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -2501,7 +3412,7 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 336);
     }
-    int rc = GOMPI_NEXT(336, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    int rc = GOMPI_NEXT(336, profiling, MPI_Ineighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
         gompi_insight_bytes(t, 336, bytes);
@@ -2519,14 +3430,28 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     return rc;
 }
 
-int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoallw_c_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Ineighbor_alltoallw_c_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(337, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 337)))
+        return GOMPI_NEXT(337, profiling, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 337, __builtin_return_address(0));
+        gompi_insight_start(t, 337, profiling ? gompi_insight_call_site(337, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2543,7 +3468,7 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
         began = gompi_insight_count(t, 337);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(337, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(337, profiling, MPI_Neighbor_allgather)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 337, bytes);
@@ -2560,14 +3485,26 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
     return rc;
 }
 
-int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgather_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgather_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(338, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 338)))
+        return GOMPI_NEXT(338, profiling, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 338, __builtin_return_address(0));
+        gompi_insight_start(t, 338, profiling ? gompi_insight_call_site(338, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2584,7 +3521,7 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         began = gompi_insight_count(t, 338);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(338, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(338, profiling, MPI_Neighbor_allgather_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 338, bytes);
@@ -2601,14 +3538,27 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     return rc;
 }
 
-int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgather_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgather_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_init_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(339, MPI_Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 339)))
+        return GOMPI_NEXT(339, profiling, MPI_Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 339, __builtin_return_address(0));
+        gompi_insight_start(t, 339, profiling ? gompi_insight_call_site(339, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2622,7 +3572,7 @@ int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 339);
     }
-    int rc = GOMPI_NEXT(339, MPI_Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(339, profiling, MPI_Neighbor_allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 339, began);
     if (gompi_insight_records(t)) {
@@ -2634,14 +3584,27 @@ int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype
     return rc;
 }
 
-int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_allgather_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_allgather_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(340, MPI_Neighbor_allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 340)))
+        return GOMPI_NEXT(340, profiling, MPI_Neighbor_allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 340, __builtin_return_address(0));
+        gompi_insight_start(t, 340, profiling ? gompi_insight_call_site(340, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2655,7 +3618,7 @@ int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 340);
     }
-    int rc = GOMPI_NEXT(340, MPI_Neighbor_allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(340, profiling, MPI_Neighbor_allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 340, began);
     if (gompi_insight_records(t)) {
@@ -2667,14 +3630,27 @@ int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     return rc;
 }
 
-int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_allgather_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_allgather_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+    MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(341, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 341)))
+        return GOMPI_NEXT(341, profiling, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 341, __builtin_return_address(0));
+        gompi_insight_start(t, 341, profiling ? gompi_insight_call_site(341, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2692,7 +3668,7 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
         began = gompi_insight_count(t, 341);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(341, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    int rc = GOMPI_NEXT(341, profiling, MPI_Neighbor_allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 341, bytes);
@@ -2709,14 +3685,27 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     return rc;
 }
 
-int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgatherv_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgatherv_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(342, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 342)))
+        return GOMPI_NEXT(342, profiling, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 342, __builtin_return_address(0));
+        gompi_insight_start(t, 342, profiling ? gompi_insight_call_site(342, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2734,7 +3723,7 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         began = gompi_insight_count(t, 342);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(342, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    int rc = GOMPI_NEXT(342, profiling, MPI_Neighbor_allgatherv_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 342, bytes);
@@ -2751,15 +3740,27 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     return rc;
 }
 
-int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request)
+int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgatherv_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_allgatherv_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_init_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(343, MPI_Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 343)))
+        return GOMPI_NEXT(343, profiling, MPI_Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 343, __builtin_return_address(0));
+        gompi_insight_start(t, 343, profiling ? gompi_insight_call_site(343, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2774,7 +3775,7 @@ int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 343);
     }
-    int rc = GOMPI_NEXT(343, MPI_Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(343, profiling, MPI_Neighbor_allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 343, began);
     if (gompi_insight_records(t)) {
@@ -2786,15 +3787,29 @@ int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatyp
     return rc;
 }
 
-int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    return MPI_Neighbor_allgatherv_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Neighbor_allgatherv_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(344, MPI_Neighbor_allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 344)))
+        return GOMPI_NEXT(344, profiling, MPI_Neighbor_allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 344, __builtin_return_address(0));
+        gompi_insight_start(t, 344, profiling ? gompi_insight_call_site(344, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2809,7 +3824,7 @@ int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 344);
     }
-    int rc = GOMPI_NEXT(344, MPI_Neighbor_allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(344, profiling, MPI_Neighbor_allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 344, began);
     if (gompi_insight_records(t)) {
@@ -2821,14 +3836,28 @@ int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     return rc;
 }
 
-int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Neighbor_allgatherv_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    return MPI_Neighbor_allgatherv_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(345, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 345)))
+        return GOMPI_NEXT(345, profiling, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 345, __builtin_return_address(0));
+        gompi_insight_start(t, 345, profiling ? gompi_insight_call_site(345, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2845,7 +3874,7 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
         began = gompi_insight_count(t, 345);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(345, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(345, profiling, MPI_Neighbor_alltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 345, bytes);
@@ -2862,14 +3891,26 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
     return rc;
 }
 
-int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoall_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoall_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(346, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 346)))
+        return GOMPI_NEXT(346, profiling, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 346, __builtin_return_address(0));
+        gompi_insight_start(t, 346, profiling ? gompi_insight_call_site(346, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -2886,7 +3927,7 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
         began = gompi_insight_count(t, 346);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(346, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    int rc = GOMPI_NEXT(346, profiling, MPI_Neighbor_alltoall_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_neighbors(comm, true) * gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 346, bytes);
@@ -2903,14 +3944,27 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     return rc;
 }
 
-int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoall_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoall_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_init_body(bool profiling, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(347, MPI_Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 347)))
+        return GOMPI_NEXT(347, profiling, MPI_Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 347, __builtin_return_address(0));
+        gompi_insight_start(t, 347, profiling ? gompi_insight_call_site(347, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2924,7 +3978,7 @@ int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 347);
     }
-    int rc = GOMPI_NEXT(347, MPI_Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(347, profiling, MPI_Neighbor_alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 347, began);
     if (gompi_insight_records(t)) {
@@ -2936,14 +3990,27 @@ int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype 
     return rc;
 }
 
-int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoall_init_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoall_init_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_init_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(348, MPI_Neighbor_alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 348)))
+        return GOMPI_NEXT(348, profiling, MPI_Neighbor_alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 348, __builtin_return_address(0));
+        gompi_insight_start(t, 348, profiling ? gompi_insight_call_site(348, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
         gompi_insight_word(t, (uintptr_t)sendtype);
@@ -2957,7 +4024,7 @@ int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 348);
     }
-    int rc = GOMPI_NEXT(348, MPI_Neighbor_alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(348, profiling, MPI_Neighbor_alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 348, began);
     if (gompi_insight_records(t)) {
@@ -2969,14 +4036,27 @@ int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     return rc;
 }
 
-int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoall_init_c_body(false, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoall_init_c_body(true, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(349, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 349)))
+        return GOMPI_NEXT(349, profiling, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 349, __builtin_return_address(0));
+        gompi_insight_start(t, 349, profiling ? gompi_insight_call_site(349, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -2995,7 +4075,7 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
         began = gompi_insight_count(t, 349);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(349, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    int rc = GOMPI_NEXT(349, profiling, MPI_Neighbor_alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, sendtype, NULL, true);
         gompi_insight_bytes(t, 349, bytes);
@@ -3012,15 +4092,27 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
     return rc;
 }
 
-int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoallv_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoallv_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(350, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 350)))
+        return GOMPI_NEXT(350, profiling, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 350, __builtin_return_address(0));
+        gompi_insight_start(t, 350, profiling ? gompi_insight_call_site(350, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -3039,7 +4131,7 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
         began = gompi_insight_count(t, 350);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(350, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    int rc = GOMPI_NEXT(350, profiling, MPI_Neighbor_alltoallv_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, sendtype, NULL, true);
         gompi_insight_bytes(t, 350, bytes);
@@ -3056,15 +4148,29 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
     return rc;
 }
 
-int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoallv_c_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoallv_c_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_init_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(351, MPI_Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 351)))
+        return GOMPI_NEXT(351, profiling, MPI_Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 351, __builtin_return_address(0));
+        gompi_insight_start(t, 351, profiling ? gompi_insight_call_site(351, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -3080,7 +4186,7 @@ int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], con
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 351);
     }
-    int rc = GOMPI_NEXT(351, MPI_Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(351, profiling, MPI_Neighbor_alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 351, began);
     if (gompi_insight_records(t)) {
@@ -3092,15 +4198,30 @@ int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], con
     return rc;
 }
 
-int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoallv_init_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoallv_init_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_init_c_body(bool profiling, const void *sendbuf,
+    const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(352, MPI_Neighbor_alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 352)))
+        return GOMPI_NEXT(352, profiling, MPI_Neighbor_alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 352, __builtin_return_address(0));
+        gompi_insight_start(t, 352, profiling ? gompi_insight_call_site(352, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -3116,7 +4237,7 @@ int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcount
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 352);
     }
-    int rc = GOMPI_NEXT(352, MPI_Neighbor_alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    int rc = GOMPI_NEXT(352, profiling, MPI_Neighbor_alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 352, began);
     if (gompi_insight_records(t)) {
@@ -3128,15 +4249,29 @@ int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcount
     return rc;
 }
 
-int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm)
+int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoallv_init_c_body(false, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoallv_init_c_body(true, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(353, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 353)))
+        return GOMPI_NEXT(353, profiling, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 353, __builtin_return_address(0));
+        gompi_insight_start(t, 353, profiling ? gompi_insight_call_site(353, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -3155,7 +4290,7 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
         began = gompi_insight_count(t, 353);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(353, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    int rc = GOMPI_NEXT(353, profiling, MPI_Neighbor_alltoallw)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_ints(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
         gompi_insight_bytes(t, 353, bytes);
@@ -3172,15 +4307,29 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
     return rc;
 }
 
-int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    return MPI_Neighbor_alltoallw_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoallw_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_c_body(bool profiling, const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(354, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 354)))
+        return GOMPI_NEXT(354, profiling, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 354, __builtin_return_address(0));
+        gompi_insight_start(t, 354, profiling ? gompi_insight_call_site(354, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
@@ -3199,7 +4348,7 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
         began = gompi_insight_count(t, 354);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(354, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    int rc = GOMPI_NEXT(354, profiling, MPI_Neighbor_alltoallw_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = sendbuf == MPI_IN_PLACE ? 0 : gompi_insight_size_of_counts(t, sendcounts, comm, MPI_DATATYPE_NULL, sendtypes, true);
         gompi_insight_bytes(t, 354, bytes);
@@ -3216,15 +4365,29 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
     return rc;
 }
 
-int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoallw_c_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return MPI_Neighbor_alltoallw_c_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_init_body(bool profiling, const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(355, MPI_Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 355)))
+        return GOMPI_NEXT(355, profiling, MPI_Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 355, __builtin_return_address(0));
+        gompi_insight_start(t, 355, profiling ? gompi_insight_call_site(355, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -3240,7 +4403,7 @@ int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], con
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 355);
     }
-    int rc = GOMPI_NEXT(355, MPI_Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    int rc = GOMPI_NEXT(355, profiling, MPI_Neighbor_alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 355, began);
     if (gompi_insight_records(t)) {
@@ -3252,15 +4415,30 @@ int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], con
     return rc;
 }
 
-int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Neighbor_alltoallw_init_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoallw_init_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_init_c_body(bool profiling, const void *sendbuf,
+    const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(356, MPI_Neighbor_alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 356)))
+        return GOMPI_NEXT(356, profiling, MPI_Neighbor_alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 356, __builtin_return_address(0));
+        gompi_insight_start(t, 356, profiling ? gompi_insight_call_site(356, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_list(t, sendcounts, gompi_insight_neighbors(comm, true), sizeof *sendcounts);
         gompi_insight_list(t, sdispls, gompi_insight_neighbors(comm, true), sizeof *sdispls);
@@ -3276,7 +4454,7 @@ int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcount
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 356);
     }
-    int rc = GOMPI_NEXT(356, MPI_Neighbor_alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    int rc = GOMPI_NEXT(356, profiling, MPI_Neighbor_alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 356, began);
     if (gompi_insight_records(t)) {
@@ -3288,20 +4466,34 @@ int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcount
     return rc;
 }
 
-int MPI_Topo_test(MPI_Comm comm, int *status)
+int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoallw_init_c_body(false, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Neighbor_alltoallw_init_c_body(true, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Topo_test_body(bool profiling, MPI_Comm comm, int *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(357, MPI_Topo_test)(comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 357)))
+        return GOMPI_NEXT(357, profiling, MPI_Topo_test)(comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 357, __builtin_return_address(0));
+        gompi_insight_start(t, 357, profiling ? gompi_insight_call_site(357, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 357);
     }
-    int rc = GOMPI_NEXT(357, MPI_Topo_test)(comm, status);
+    int rc = GOMPI_NEXT(357, profiling, MPI_Topo_test)(comm, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 357, began);
     if (gompi_insight_records(t)) {
@@ -3311,4 +4503,14 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
     }
     gompi_insight_end(t);
     return rc;
+}
+
+int MPI_Topo_test(MPI_Comm comm, int *status)
+{
+    return MPI_Topo_test_body(false, comm, status);
+}
+
+int PMPI_Topo_test(MPI_Comm comm, int *status)
+{
+    return MPI_Topo_test_body(true, comm, status);
 }

@@ -6,20 +6,20 @@
 
 #include "insight/count.h"
 
-int MPI_Get_address(const void *location, MPI_Aint *address)
+GOMPI_INSIGHT_BODY MPI_Get_address_body(bool profiling, const void *location, MPI_Aint *address)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(94, MPI_Get_address)(location, address);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 94)))
+        return GOMPI_NEXT(94, profiling, MPI_Get_address)(location, address);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 94, __builtin_return_address(0));
+        gompi_insight_start(t, 94, profiling ? gompi_insight_call_site(94, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)location);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 94);
     }
-    int rc = GOMPI_NEXT(94, MPI_Get_address)(location, address);
+    int rc = GOMPI_NEXT(94, profiling, MPI_Get_address)(location, address);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 94, began);
     if (gompi_insight_records(t)) {
@@ -31,13 +31,23 @@ int MPI_Get_address(const void *location, MPI_Aint *address)
     return rc;
 }
 
-int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+int MPI_Get_address(const void *location, MPI_Aint *address)
+{
+    return MPI_Get_address_body(false, location, address);
+}
+
+int PMPI_Get_address(const void *location, MPI_Aint *address)
+{
+    return MPI_Get_address_body(true, location, address);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_elements_body(bool profiling, const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(95, MPI_Get_elements)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 95)))
+        return GOMPI_NEXT(95, profiling, MPI_Get_elements)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 95, __builtin_return_address(0));
+        gompi_insight_start(t, 95, profiling ? gompi_insight_call_site(95, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
@@ -45,7 +55,7 @@ int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 95);
     }
-    int rc = GOMPI_NEXT(95, MPI_Get_elements)(status, datatype, count);
+    int rc = GOMPI_NEXT(95, profiling, MPI_Get_elements)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 95, began);
     if (gompi_insight_records(t)) {
@@ -57,13 +67,24 @@ int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count
     return rc;
 }
 
-int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    return MPI_Get_elements_body(false, status, datatype, count);
+}
+
+int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    return MPI_Get_elements_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_elements_c_body(bool profiling, const MPI_Status *status, MPI_Datatype datatype,
+    MPI_Count *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(96, MPI_Get_elements_c)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 96)))
+        return GOMPI_NEXT(96, profiling, MPI_Get_elements_c)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 96, __builtin_return_address(0));
+        gompi_insight_start(t, 96, profiling ? gompi_insight_call_site(96, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
@@ -71,7 +92,7 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 96);
     }
-    int rc = GOMPI_NEXT(96, MPI_Get_elements_c)(status, datatype, count);
+    int rc = GOMPI_NEXT(96, profiling, MPI_Get_elements_c)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 96, began);
     if (gompi_insight_records(t)) {
@@ -83,14 +104,24 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     return rc;
 }
 
-int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
-    MPI_Comm comm)
+int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return MPI_Get_elements_c_body(false, status, datatype, count);
+}
+
+int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return MPI_Get_elements_c_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_body(bool profiling, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
+    int outsize, int *position, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(97, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 97)))
+        return GOMPI_NEXT(97, profiling, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 97, __builtin_return_address(0));
+        gompi_insight_start(t, 97, profiling ? gompi_insight_call_site(97, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
@@ -104,9 +135,56 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 97);
     }
-    int rc = GOMPI_NEXT(97, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    int rc = GOMPI_NEXT(97, profiling, MPI_Pack)(inbuf, incount, datatype, outbuf, outsize, position, comm);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 97, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
+    MPI_Comm comm)
+{
+    return MPI_Pack_body(false, inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+
+int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
+    MPI_Comm comm)
+{
+    return MPI_Pack_body(true, inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_c_body(bool profiling, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 98)))
+        return GOMPI_NEXT(98, profiling, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 98, profiling ? gompi_insight_call_site(98, t->back) : t->back);
+        t->on = (uintptr_t)comm;
+        gompi_insight_word(t, (uintptr_t)inbuf);
+        gompi_insight_word(t, (uint64_t)(int64_t)incount);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uintptr_t)outbuf);
+        gompi_insight_word(t, (uint64_t)(int64_t)outsize);
+        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_word(t, (uintptr_t)comm);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 98);
+    }
+    int rc = GOMPI_NEXT(98, profiling, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 98, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -121,46 +199,23 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
 int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
     MPI_Count *position, MPI_Comm comm)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(98, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 98, __builtin_return_address(0));
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)incount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outsize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)comm);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 98);
-    }
-    int rc = GOMPI_NEXT(98, MPI_Pack_c)(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 98, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_write(t);
-        if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Pack_c_body(false, inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 
-int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
-    MPI_Aint outsize, MPI_Aint *position)
+int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+    MPI_Count *position, MPI_Comm comm)
+{
+    return MPI_Pack_c_body(true, inbuf, incount, datatype, outbuf, outsize, position, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_external_body(bool profiling, const char *datarep, const void *inbuf, int incount,
+    MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(99, MPI_Pack_external)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 99)))
+        return GOMPI_NEXT(99, profiling, MPI_Pack_external)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 99, __builtin_return_address(0));
+        gompi_insight_start(t, 99, profiling ? gompi_insight_call_site(99, t->back) : t->back);
         gompi_insight_text(t, datarep);
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
@@ -173,7 +228,7 @@ int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 99);
     }
-    int rc = GOMPI_NEXT(99, MPI_Pack_external)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    int rc = GOMPI_NEXT(99, profiling, MPI_Pack_external)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 99, began);
     if (gompi_insight_records(t)) {
@@ -185,14 +240,26 @@ int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_D
     return rc;
 }
 
-int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
-    void *outbuf, MPI_Count outsize, MPI_Count *position)
+int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
+    MPI_Aint outsize, MPI_Aint *position)
+{
+    return MPI_Pack_external_body(false, datarep, inbuf, incount, datatype, outbuf, outsize, position);
+}
+
+int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
+    MPI_Aint outsize, MPI_Aint *position)
+{
+    return MPI_Pack_external_body(true, datarep, inbuf, incount, datatype, outbuf, outsize, position);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_external_c_body(bool profiling, const char *datarep, const void *inbuf, MPI_Count incount,
+    MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(100, MPI_Pack_external_c)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 100)))
+        return GOMPI_NEXT(100, profiling, MPI_Pack_external_c)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 100, __builtin_return_address(0));
+        gompi_insight_start(t, 100, profiling ? gompi_insight_call_site(100, t->back) : t->back);
         gompi_insight_text(t, datarep);
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
@@ -205,7 +272,7 @@ int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incoun
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 100);
     }
-    int rc = GOMPI_NEXT(100, MPI_Pack_external_c)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    int rc = GOMPI_NEXT(100, profiling, MPI_Pack_external_c)(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 100, began);
     if (gompi_insight_records(t)) {
@@ -217,13 +284,26 @@ int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incoun
     return rc;
 }
 
-int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
+int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Count outsize, MPI_Count *position)
+{
+    return MPI_Pack_external_c_body(false, datarep, inbuf, incount, datatype, outbuf, outsize, position);
+}
+
+int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Count outsize, MPI_Count *position)
+{
+    return MPI_Pack_external_c_body(true, datarep, inbuf, incount, datatype, outbuf, outsize, position);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_external_size_body(bool profiling, const char *datarep, int incount,
+    MPI_Datatype datatype, MPI_Aint *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(101, MPI_Pack_external_size)(datarep, incount, datatype, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 101)))
+        return GOMPI_NEXT(101, profiling, MPI_Pack_external_size)(datarep, incount, datatype, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 101, __builtin_return_address(0));
+        gompi_insight_start(t, 101, profiling ? gompi_insight_call_site(101, t->back) : t->back);
         gompi_insight_text(t, datarep);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -232,7 +312,7 @@ int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 101);
     }
-    int rc = GOMPI_NEXT(101, MPI_Pack_external_size)(datarep, incount, datatype, size);
+    int rc = GOMPI_NEXT(101, profiling, MPI_Pack_external_size)(datarep, incount, datatype, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 101, began);
     if (gompi_insight_records(t)) {
@@ -244,13 +324,24 @@ int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype dataty
     return rc;
 }
 
-int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
+int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
+{
+    return MPI_Pack_external_size_body(false, datarep, incount, datatype, size);
+}
+
+int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
+{
+    return MPI_Pack_external_size_body(true, datarep, incount, datatype, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_external_size_c_body(bool profiling, const char *datarep, MPI_Count incount,
+    MPI_Datatype datatype, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(102, MPI_Pack_external_size_c)(datarep, incount, datatype, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 102)))
+        return GOMPI_NEXT(102, profiling, MPI_Pack_external_size_c)(datarep, incount, datatype, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 102, __builtin_return_address(0));
+        gompi_insight_start(t, 102, profiling ? gompi_insight_call_site(102, t->back) : t->back);
         gompi_insight_text(t, datarep);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -259,7 +350,7 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 102);
     }
-    int rc = GOMPI_NEXT(102, MPI_Pack_external_size_c)(datarep, incount, datatype, size);
+    int rc = GOMPI_NEXT(102, profiling, MPI_Pack_external_size_c)(datarep, incount, datatype, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 102, began);
     if (gompi_insight_records(t)) {
@@ -271,13 +362,23 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
     return rc;
 }
 
-int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
+{
+    return MPI_Pack_external_size_c_body(false, datarep, incount, datatype, size);
+}
+
+int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
+{
+    return MPI_Pack_external_size_c_body(true, datarep, incount, datatype, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_size_body(bool profiling, int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(103, MPI_Pack_size)(incount, datatype, comm, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 103)))
+        return GOMPI_NEXT(103, profiling, MPI_Pack_size)(incount, datatype, comm, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 103, __builtin_return_address(0));
+        gompi_insight_start(t, 103, profiling ? gompi_insight_call_site(103, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)comm);
@@ -286,7 +387,7 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 103);
     }
-    int rc = GOMPI_NEXT(103, MPI_Pack_size)(incount, datatype, comm, size);
+    int rc = GOMPI_NEXT(103, profiling, MPI_Pack_size)(incount, datatype, comm, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 103, began);
     if (gompi_insight_records(t)) {
@@ -298,13 +399,24 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     return rc;
 }
 
-int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+    return MPI_Pack_size_body(false, incount, datatype, comm, size);
+}
+
+int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+    return MPI_Pack_size_body(true, incount, datatype, comm, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pack_size_c_body(bool profiling, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm,
+    MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(104, MPI_Pack_size_c)(incount, datatype, comm, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 104)))
+        return GOMPI_NEXT(104, profiling, MPI_Pack_size_c)(incount, datatype, comm, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 104, __builtin_return_address(0));
+        gompi_insight_start(t, 104, profiling ? gompi_insight_call_site(104, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uintptr_t)comm);
@@ -313,7 +425,7 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 104);
     }
-    int rc = GOMPI_NEXT(104, MPI_Pack_size_c)(incount, datatype, comm, size);
+    int rc = GOMPI_NEXT(104, profiling, MPI_Pack_size_c)(incount, datatype, comm, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 104, began);
     if (gompi_insight_records(t)) {
@@ -325,20 +437,30 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
     return rc;
 }
 
-int MPI_Type_commit(MPI_Datatype *datatype)
+int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+{
+    return MPI_Pack_size_c_body(false, incount, datatype, comm, size);
+}
+
+int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+{
+    return MPI_Pack_size_c_body(true, incount, datatype, comm, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_commit_body(bool profiling, MPI_Datatype *datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(105, MPI_Type_commit)(datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 105)))
+        return GOMPI_NEXT(105, profiling, MPI_Type_commit)(datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 105, __builtin_return_address(0));
+        gompi_insight_start(t, 105, profiling ? gompi_insight_call_site(105, t->back) : t->back);
         gompi_insight_list(t, datatype, 1, sizeof *datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 105);
     }
-    int rc = GOMPI_NEXT(105, MPI_Type_commit)(datatype);
+    int rc = GOMPI_NEXT(105, profiling, MPI_Type_commit)(datatype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 105, began);
     if (gompi_insight_records(t)) {
@@ -350,13 +472,23 @@ int MPI_Type_commit(MPI_Datatype *datatype)
     return rc;
 }
 
-int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_commit(MPI_Datatype *datatype)
+{
+    return MPI_Type_commit_body(false, datatype);
+}
+
+int PMPI_Type_commit(MPI_Datatype *datatype)
+{
+    return MPI_Type_commit_body(true, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_contiguous_body(bool profiling, int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(106, MPI_Type_contiguous)(count, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 106)))
+        return GOMPI_NEXT(106, profiling, MPI_Type_contiguous)(count, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 106, __builtin_return_address(0));
+        gompi_insight_start(t, 106, profiling ? gompi_insight_call_site(106, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
@@ -364,7 +496,7 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 106);
     }
-    int rc = GOMPI_NEXT(106, MPI_Type_contiguous)(count, oldtype, newtype);
+    int rc = GOMPI_NEXT(106, profiling, MPI_Type_contiguous)(count, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 106, began);
     if (gompi_insight_records(t)) {
@@ -376,13 +508,24 @@ int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     return rc;
 }
 
-int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_contiguous_body(false, count, oldtype, newtype);
+}
+
+int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_contiguous_body(true, count, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_contiguous_c_body(bool profiling, MPI_Count count, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(107, MPI_Type_contiguous_c)(count, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 107)))
+        return GOMPI_NEXT(107, profiling, MPI_Type_contiguous_c)(count, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 107, __builtin_return_address(0));
+        gompi_insight_start(t, 107, profiling ? gompi_insight_call_site(107, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
@@ -390,7 +533,7 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 107);
     }
-    int rc = GOMPI_NEXT(107, MPI_Type_contiguous_c)(count, oldtype, newtype);
+    int rc = GOMPI_NEXT(107, profiling, MPI_Type_contiguous_c)(count, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 107, began);
     if (gompi_insight_records(t)) {
@@ -402,14 +545,25 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
     return rc;
 }
 
-int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
-    const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_contiguous_c_body(false, count, oldtype, newtype);
+}
+
+int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_contiguous_c_body(true, count, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_darray_body(bool profiling, int size, int rank, int ndims,
+    const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[],
+    const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(108, MPI_Type_create_darray)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 108)))
+        return GOMPI_NEXT(108, profiling, MPI_Type_create_darray)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 108, __builtin_return_address(0));
+        gompi_insight_start(t, 108, profiling ? gompi_insight_call_site(108, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uint64_t)(int64_t)ndims);
@@ -424,7 +578,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 108);
     }
-    int rc = GOMPI_NEXT(108, MPI_Type_create_darray)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    int rc = GOMPI_NEXT(108, profiling, MPI_Type_create_darray)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 108, began);
     if (gompi_insight_records(t)) {
@@ -436,15 +590,27 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     return rc;
 }
 
-int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
-    MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
+    const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_darray_body(false, size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+}
+
+int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
+    const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_darray_body(true, size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_darray_c_body(bool profiling, int size, int rank, int ndims,
+    const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[],
+    const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(109, MPI_Type_create_darray_c)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 109)))
+        return GOMPI_NEXT(109, profiling, MPI_Type_create_darray_c)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 109, __builtin_return_address(0));
+        gompi_insight_start(t, 109, profiling ? gompi_insight_call_site(109, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uint64_t)(int64_t)ndims);
@@ -459,9 +625,52 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 109);
     }
-    int rc = GOMPI_NEXT(109, MPI_Type_create_darray_c)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    int rc = GOMPI_NEXT(109, profiling, MPI_Type_create_darray_c)(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 109, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_darray_c_body(false, size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+}
+
+int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_darray_c_body(true, size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_body(bool profiling, int count, const int array_of_blocklengths[],
+    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 110)))
+        return GOMPI_NEXT(110, profiling, MPI_Type_create_hindexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 110, profiling ? gompi_insight_call_site(110, t->back) : t->back);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_word(t, (uintptr_t)oldtype);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 110);
+    }
+    int rc = GOMPI_NEXT(110, profiling, MPI_Type_create_hindexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 110, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -474,11 +683,24 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
 int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    return MPI_Type_create_hindexed_body(false, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hindexed_body(true, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_c_body(bool profiling, MPI_Count count,
+    const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(110, MPI_Type_create_hindexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 111)))
+        return GOMPI_NEXT(111, profiling, MPI_Type_create_hindexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 110, __builtin_return_address(0));
+        gompi_insight_start(t, 111, profiling ? gompi_insight_call_site(111, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
@@ -486,11 +708,11 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 110);
+        began = gompi_insight_count(t, 111);
     }
-    int rc = GOMPI_NEXT(110, MPI_Type_create_hindexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    int rc = GOMPI_NEXT(111, profiling, MPI_Type_create_hindexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 110, began);
+        gompi_insight_measured(t, 111, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -503,23 +725,35 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
 int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    return MPI_Type_create_hindexed_c_body(false, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hindexed_c_body(true, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_block_body(bool profiling, int count, int blocklength,
+    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(111, MPI_Type_create_hindexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 112)))
+        return GOMPI_NEXT(112, profiling, MPI_Type_create_hindexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 111, __builtin_return_address(0));
+        gompi_insight_start(t, 112, profiling ? gompi_insight_call_site(112, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 111);
+        began = gompi_insight_count(t, 112);
     }
-    int rc = GOMPI_NEXT(111, MPI_Type_create_hindexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    int rc = GOMPI_NEXT(112, profiling, MPI_Type_create_hindexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 111, began);
+        gompi_insight_measured(t, 112, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -532,11 +766,23 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
 int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    return MPI_Type_create_hindexed_block_body(false, count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hindexed_block_body(true, count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_hindexed_block_c_body(bool profiling, MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(112, MPI_Type_create_hindexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 113)))
+        return GOMPI_NEXT(113, profiling, MPI_Type_create_hindexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 112, __builtin_return_address(0));
+        gompi_insight_start(t, 113, profiling ? gompi_insight_call_site(113, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
@@ -544,11 +790,11 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 112);
+        began = gompi_insight_count(t, 113);
     }
-    int rc = GOMPI_NEXT(112, MPI_Type_create_hindexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
+    int rc = GOMPI_NEXT(113, profiling, MPI_Type_create_hindexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 112, began);
+        gompi_insight_measured(t, 113, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -561,23 +807,35 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
 int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    return MPI_Type_create_hindexed_block_c_body(false, count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hindexed_block_c_body(true, count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_hvector_body(bool profiling, int count, int blocklength, MPI_Aint stride,
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(113, MPI_Type_create_hindexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 114)))
+        return GOMPI_NEXT(114, profiling, MPI_Type_create_hvector)(count, blocklength, stride, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 113, __builtin_return_address(0));
+        gompi_insight_start(t, 114, profiling ? gompi_insight_call_site(114, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_word(t, (uint64_t)(int64_t)stride);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 113);
+        began = gompi_insight_count(t, 114);
     }
-    int rc = GOMPI_NEXT(113, MPI_Type_create_hindexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
+    int rc = GOMPI_NEXT(114, profiling, MPI_Type_create_hvector)(count, blocklength, stride, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 113, began);
+        gompi_insight_measured(t, 114, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -589,11 +847,22 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
 
 int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    return MPI_Type_create_hvector_body(false, count, blocklength, stride, oldtype, newtype);
+}
+
+int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hvector_body(true, count, blocklength, stride, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_hvector_c_body(bool profiling, MPI_Count count, MPI_Count blocklength,
+    MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(114, MPI_Type_create_hvector)(count, blocklength, stride, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 115)))
+        return GOMPI_NEXT(115, profiling, MPI_Type_create_hvector_c)(count, blocklength, stride, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 114, __builtin_return_address(0));
+        gompi_insight_start(t, 115, profiling ? gompi_insight_call_site(115, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
         gompi_insight_word(t, (uint64_t)(int64_t)stride);
@@ -601,11 +870,11 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 114);
+        began = gompi_insight_count(t, 115);
     }
-    int rc = GOMPI_NEXT(114, MPI_Type_create_hvector)(count, blocklength, stride, oldtype, newtype);
+    int rc = GOMPI_NEXT(115, profiling, MPI_Type_create_hvector_c)(count, blocklength, stride, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 114, began);
+        gompi_insight_measured(t, 115, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -618,23 +887,35 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
 int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
+    return MPI_Type_create_hvector_c_body(false, count, blocklength, stride, oldtype, newtype);
+}
+
+int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hvector_c_body(true, count, blocklength, stride, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_indexed_block_body(bool profiling, int count, int blocklength,
+    const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(115, MPI_Type_create_hvector_c)(count, blocklength, stride, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 116)))
+        return GOMPI_NEXT(116, profiling, MPI_Type_create_indexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 115, __builtin_return_address(0));
+        gompi_insight_start(t, 116, profiling ? gompi_insight_call_site(116, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_word(t, (uint64_t)(int64_t)stride);
+        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 115);
+        began = gompi_insight_count(t, 116);
     }
-    int rc = GOMPI_NEXT(115, MPI_Type_create_hvector_c)(count, blocklength, stride, oldtype, newtype);
+    int rc = GOMPI_NEXT(116, profiling, MPI_Type_create_indexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 115, began);
+        gompi_insight_measured(t, 116, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -647,11 +928,23 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
 int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    return MPI_Type_create_indexed_block_body(false, count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_indexed_block_body(true, count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_indexed_block_c_body(bool profiling, MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(116, MPI_Type_create_indexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 117)))
+        return GOMPI_NEXT(117, profiling, MPI_Type_create_indexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 116, __builtin_return_address(0));
+        gompi_insight_start(t, 117, profiling ? gompi_insight_call_site(117, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
@@ -659,11 +952,11 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 116);
+        began = gompi_insight_count(t, 117);
     }
-    int rc = GOMPI_NEXT(116, MPI_Type_create_indexed_block)(count, blocklength, array_of_displacements, oldtype, newtype);
+    int rc = GOMPI_NEXT(117, profiling, MPI_Type_create_indexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 116, began);
+        gompi_insight_measured(t, 117, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -676,39 +969,23 @@ int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of
 int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(117, MPI_Type_create_indexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 117, __builtin_return_address(0));
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 117);
-    }
-    int rc = GOMPI_NEXT(117, MPI_Type_create_indexed_block_c)(count, blocklength, array_of_displacements, oldtype, newtype);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 117, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Type_create_indexed_block_c_body(false, count, blocklength, array_of_displacements, oldtype, newtype);
 }
 
-int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_indexed_block_c_body(true, count, blocklength, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_resized_body(bool profiling, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+    MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(118, MPI_Type_create_resized)(oldtype, lb, extent, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 118)))
+        return GOMPI_NEXT(118, profiling, MPI_Type_create_resized)(oldtype, lb, extent, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 118, __builtin_return_address(0));
+        gompi_insight_start(t, 118, profiling ? gompi_insight_call_site(118, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)oldtype);
         gompi_insight_word(t, (uint64_t)(int64_t)lb);
         gompi_insight_word(t, (uint64_t)(int64_t)extent);
@@ -717,7 +994,7 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 118);
     }
-    int rc = GOMPI_NEXT(118, MPI_Type_create_resized)(oldtype, lb, extent, newtype);
+    int rc = GOMPI_NEXT(118, profiling, MPI_Type_create_resized)(oldtype, lb, extent, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 118, began);
     if (gompi_insight_records(t)) {
@@ -729,13 +1006,24 @@ int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, 
     return rc;
 }
 
-int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
+int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_resized_body(false, oldtype, lb, extent, newtype);
+}
+
+int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_resized_body(true, oldtype, lb, extent, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_resized_c_body(bool profiling, MPI_Datatype oldtype, MPI_Count lb,
+    MPI_Count extent, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(119, MPI_Type_create_resized_c)(oldtype, lb, extent, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 119)))
+        return GOMPI_NEXT(119, profiling, MPI_Type_create_resized_c)(oldtype, lb, extent, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 119, __builtin_return_address(0));
+        gompi_insight_start(t, 119, profiling ? gompi_insight_call_site(119, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)oldtype);
         gompi_insight_word(t, (uint64_t)(int64_t)lb);
         gompi_insight_word(t, (uint64_t)(int64_t)extent);
@@ -744,9 +1032,48 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 119);
     }
-    int rc = GOMPI_NEXT(119, MPI_Type_create_resized_c)(oldtype, lb, extent, newtype);
+    int rc = GOMPI_NEXT(119, profiling, MPI_Type_create_resized_c)(oldtype, lb, extent, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 119, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_resized_c_body(false, oldtype, lb, extent, newtype);
+}
+
+int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_resized_c_body(true, oldtype, lb, extent, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_struct_body(bool profiling, int count, const int array_of_blocklengths[],
+    const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 120)))
+        return GOMPI_NEXT(120, profiling, MPI_Type_create_struct)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 120, profiling ? gompi_insight_call_site(120, t->back) : t->back);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_list(t, array_of_types, count, sizeof *array_of_types);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 120);
+    }
+    int rc = GOMPI_NEXT(120, profiling, MPI_Type_create_struct)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 120, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -759,11 +1086,24 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
 int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
+    return MPI_Type_create_struct_body(false, count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+
+int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
+    const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    return MPI_Type_create_struct_body(true, count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_struct_c_body(bool profiling, MPI_Count count,
+    const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
+    const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(120, MPI_Type_create_struct)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 121)))
+        return GOMPI_NEXT(121, profiling, MPI_Type_create_struct_c)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 120, __builtin_return_address(0));
+        gompi_insight_start(t, 121, profiling ? gompi_insight_call_site(121, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
@@ -771,11 +1111,11 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 120);
+        began = gompi_insight_count(t, 121);
     }
-    int rc = GOMPI_NEXT(120, MPI_Type_create_struct)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    int rc = GOMPI_NEXT(121, profiling, MPI_Type_create_struct_c)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 120, began);
+        gompi_insight_measured(t, 121, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -788,23 +1128,38 @@ int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const M
 int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
+    return MPI_Type_create_struct_c_body(false, count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    return MPI_Type_create_struct_c_body(true, count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_subarray_body(bool profiling, int ndims, const int array_of_sizes[],
+    const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(121, MPI_Type_create_struct_c)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 122)))
+        return GOMPI_NEXT(122, profiling, MPI_Type_create_subarray)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 121, __builtin_return_address(0));
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_list(t, array_of_types, count, sizeof *array_of_types);
+        gompi_insight_start(t, 122, profiling ? gompi_insight_call_site(122, t->back) : t->back);
+        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
+        gompi_insight_list(t, array_of_sizes, ndims, sizeof *array_of_sizes);
+        gompi_insight_list(t, array_of_subsizes, ndims, sizeof *array_of_subsizes);
+        gompi_insight_list(t, array_of_starts, ndims, sizeof *array_of_starts);
+        gompi_insight_word(t, (uint64_t)(int64_t)order);
+        gompi_insight_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 121);
+        began = gompi_insight_count(t, 122);
     }
-    int rc = GOMPI_NEXT(121, MPI_Type_create_struct_c)(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    int rc = GOMPI_NEXT(122, profiling, MPI_Type_create_subarray)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 121, began);
+        gompi_insight_measured(t, 122, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -817,11 +1172,24 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
 int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
     const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    return MPI_Type_create_subarray_body(false, ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+}
+
+int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+    const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_subarray_body(true, ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_subarray_c_body(bool profiling, int ndims, const MPI_Count array_of_sizes[],
+    const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(122, MPI_Type_create_subarray)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 123)))
+        return GOMPI_NEXT(123, profiling, MPI_Type_create_subarray_c)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 122, __builtin_return_address(0));
+        gompi_insight_start(t, 123, profiling ? gompi_insight_call_site(123, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)ndims);
         gompi_insight_list(t, array_of_sizes, ndims, sizeof *array_of_sizes);
         gompi_insight_list(t, array_of_subsizes, ndims, sizeof *array_of_subsizes);
@@ -831,11 +1199,11 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 122);
+        began = gompi_insight_count(t, 123);
     }
-    int rc = GOMPI_NEXT(122, MPI_Type_create_subarray)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    int rc = GOMPI_NEXT(123, profiling, MPI_Type_create_subarray_c)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 122, began);
+        gompi_insight_measured(t, 123, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -848,48 +1216,29 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
 int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
     const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(123, MPI_Type_create_subarray_c)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 123, __builtin_return_address(0));
-        gompi_insight_word(t, (uint64_t)(int64_t)ndims);
-        gompi_insight_list(t, array_of_sizes, ndims, sizeof *array_of_sizes);
-        gompi_insight_list(t, array_of_subsizes, ndims, sizeof *array_of_subsizes);
-        gompi_insight_list(t, array_of_starts, ndims, sizeof *array_of_starts);
-        gompi_insight_word(t, (uint64_t)(int64_t)order);
-        gompi_insight_word(t, (uintptr_t)oldtype);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 123);
-    }
-    int rc = GOMPI_NEXT(123, MPI_Type_create_subarray_c)(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 123, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Type_create_subarray_c_body(false, ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
 }
 
-int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
+    const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_subarray_c_body(true, ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_dup_body(bool profiling, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(124, MPI_Type_dup)(oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 124)))
+        return GOMPI_NEXT(124, profiling, MPI_Type_dup)(oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 124, __builtin_return_address(0));
+        gompi_insight_start(t, 124, profiling ? gompi_insight_call_site(124, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)oldtype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 124);
     }
-    int rc = GOMPI_NEXT(124, MPI_Type_dup)(oldtype, newtype);
+    int rc = GOMPI_NEXT(124, profiling, MPI_Type_dup)(oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 124, began);
     if (gompi_insight_records(t)) {
@@ -901,13 +1250,23 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     return rc;
 }
 
-int MPI_Type_free(MPI_Datatype *datatype)
+int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_dup_body(false, oldtype, newtype);
+}
+
+int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_dup_body(true, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_free_body(bool profiling, MPI_Datatype *datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(125, MPI_Type_free)(datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 125)))
+        return GOMPI_NEXT(125, profiling, MPI_Type_free)(datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 125, __builtin_return_address(0));
+        gompi_insight_start(t, 125, profiling ? gompi_insight_call_site(125, t->back) : t->back);
         gompi_insight_list(t, datatype, 1, sizeof *datatype);
     }
     uint64_t began = 0;
@@ -915,7 +1274,7 @@ int MPI_Type_free(MPI_Datatype *datatype)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 125);
     }
-    int rc = GOMPI_NEXT(125, MPI_Type_free)(datatype);
+    int rc = GOMPI_NEXT(125, profiling, MPI_Type_free)(datatype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 125, began);
     if (gompi_insight_records(t)) {
@@ -927,14 +1286,25 @@ int MPI_Type_free(MPI_Datatype *datatype)
     return rc;
 }
 
-int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
+int MPI_Type_free(MPI_Datatype *datatype)
+{
+    return MPI_Type_free_body(false, datatype);
+}
+
+int PMPI_Type_free(MPI_Datatype *datatype)
+{
+    return MPI_Type_free_body(true, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_contents_body(bool profiling, MPI_Datatype datatype, int max_integers,
+    int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+    MPI_Datatype array_of_datatypes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(126, MPI_Type_get_contents)(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 126)))
+        return GOMPI_NEXT(126, profiling, MPI_Type_get_contents)(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 126, __builtin_return_address(0));
+        gompi_insight_start(t, 126, profiling ? gompi_insight_call_site(126, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)max_integers);
         gompi_insight_word(t, (uint64_t)(int64_t)max_addresses);
@@ -944,7 +1314,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 126);
     }
-    int rc = GOMPI_NEXT(126, MPI_Type_get_contents)(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+    int rc = GOMPI_NEXT(126, profiling, MPI_Type_get_contents)(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 126, began);
     if (gompi_insight_records(t)) {
@@ -958,15 +1328,27 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     return rc;
 }
 
-int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
-    MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
+int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
+{
+    return MPI_Type_get_contents_body(false, datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+}
+
+int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
+{
+    return MPI_Type_get_contents_body(true, datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_contents_c_body(bool profiling, MPI_Datatype datatype, MPI_Count max_integers,
+    MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
+    MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(127, MPI_Type_get_contents_c)(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 127)))
+        return GOMPI_NEXT(127, profiling, MPI_Type_get_contents_c)(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 127, __builtin_return_address(0));
+        gompi_insight_start(t, 127, profiling ? gompi_insight_call_site(127, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)max_integers);
         gompi_insight_word(t, (uint64_t)(int64_t)max_addresses);
@@ -977,7 +1359,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 127);
     }
-    int rc = GOMPI_NEXT(127, MPI_Type_get_contents_c)(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+    int rc = GOMPI_NEXT(127, profiling, MPI_Type_get_contents_c)(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 127, began);
     if (gompi_insight_records(t)) {
@@ -992,21 +1374,35 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     return rc;
 }
 
-int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
-    int *combiner)
+int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+    MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
+{
+    return MPI_Type_get_contents_c_body(false, datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+}
+
+int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+    MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
+{
+    return MPI_Type_get_contents_c_body(true, datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_envelope_body(bool profiling, MPI_Datatype datatype, int *num_integers,
+    int *num_addresses, int *num_datatypes, int *combiner)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(128, MPI_Type_get_envelope)(datatype, num_integers, num_addresses, num_datatypes, combiner);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 128)))
+        return GOMPI_NEXT(128, profiling, MPI_Type_get_envelope)(datatype, num_integers, num_addresses, num_datatypes, combiner);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 128, __builtin_return_address(0));
+        gompi_insight_start(t, 128, profiling ? gompi_insight_call_site(128, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 128);
     }
-    int rc = GOMPI_NEXT(128, MPI_Type_get_envelope)(datatype, num_integers, num_addresses, num_datatypes, combiner);
+    int rc = GOMPI_NEXT(128, profiling, MPI_Type_get_envelope)(datatype, num_integers, num_addresses, num_datatypes, combiner);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 128, began);
     if (gompi_insight_records(t)) {
@@ -1021,21 +1417,33 @@ int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_add
     return rc;
 }
 
-int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
-    MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
+int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
+    int *combiner)
+{
+    return MPI_Type_get_envelope_body(false, datatype, num_integers, num_addresses, num_datatypes, combiner);
+}
+
+int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
+    int *combiner)
+{
+    return MPI_Type_get_envelope_body(true, datatype, num_integers, num_addresses, num_datatypes, combiner);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_envelope_c_body(bool profiling, MPI_Datatype datatype, MPI_Count *num_integers,
+    MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(129, MPI_Type_get_envelope_c)(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 129)))
+        return GOMPI_NEXT(129, profiling, MPI_Type_get_envelope_c)(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 129, __builtin_return_address(0));
+        gompi_insight_start(t, 129, profiling ? gompi_insight_call_site(129, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 129);
     }
-    int rc = GOMPI_NEXT(129, MPI_Type_get_envelope_c)(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+    int rc = GOMPI_NEXT(129, profiling, MPI_Type_get_envelope_c)(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 129, began);
     if (gompi_insight_records(t)) {
@@ -1051,20 +1459,32 @@ int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_
     return rc;
 }
 
-int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+    MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
+{
+    return MPI_Type_get_envelope_c_body(false, datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+}
+
+int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+    MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
+{
+    return MPI_Type_get_envelope_c_body(true, datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_extent_body(bool profiling, MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(130, MPI_Type_get_extent)(datatype, lb, extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 130)))
+        return GOMPI_NEXT(130, profiling, MPI_Type_get_extent)(datatype, lb, extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 130, __builtin_return_address(0));
+        gompi_insight_start(t, 130, profiling ? gompi_insight_call_site(130, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 130);
     }
-    int rc = GOMPI_NEXT(130, MPI_Type_get_extent)(datatype, lb, extent);
+    int rc = GOMPI_NEXT(130, profiling, MPI_Type_get_extent)(datatype, lb, extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 130, began);
     if (gompi_insight_records(t)) {
@@ -1077,20 +1497,30 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     return rc;
 }
 
-int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+{
+    return MPI_Type_get_extent_body(false, datatype, lb, extent);
+}
+
+int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+{
+    return MPI_Type_get_extent_body(true, datatype, lb, extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_extent_c_body(bool profiling, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(131, MPI_Type_get_extent_c)(datatype, lb, extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 131)))
+        return GOMPI_NEXT(131, profiling, MPI_Type_get_extent_c)(datatype, lb, extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 131, __builtin_return_address(0));
+        gompi_insight_start(t, 131, profiling ? gompi_insight_call_site(131, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 131);
     }
-    int rc = GOMPI_NEXT(131, MPI_Type_get_extent_c)(datatype, lb, extent);
+    int rc = GOMPI_NEXT(131, profiling, MPI_Type_get_extent_c)(datatype, lb, extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 131, began);
     if (gompi_insight_records(t)) {
@@ -1103,20 +1533,31 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     return rc;
 }
 
-int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    return MPI_Type_get_extent_c_body(false, datatype, lb, extent);
+}
+
+int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    return MPI_Type_get_extent_c_body(true, datatype, lb, extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_true_extent_body(bool profiling, MPI_Datatype datatype, MPI_Aint *true_lb,
+    MPI_Aint *true_extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(132, MPI_Type_get_true_extent)(datatype, true_lb, true_extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 132)))
+        return GOMPI_NEXT(132, profiling, MPI_Type_get_true_extent)(datatype, true_lb, true_extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 132, __builtin_return_address(0));
+        gompi_insight_start(t, 132, profiling ? gompi_insight_call_site(132, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 132);
     }
-    int rc = GOMPI_NEXT(132, MPI_Type_get_true_extent)(datatype, true_lb, true_extent);
+    int rc = GOMPI_NEXT(132, profiling, MPI_Type_get_true_extent)(datatype, true_lb, true_extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 132, began);
     if (gompi_insight_records(t)) {
@@ -1129,20 +1570,31 @@ int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint 
     return rc;
 }
 
-int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+{
+    return MPI_Type_get_true_extent_body(false, datatype, true_lb, true_extent);
+}
+
+int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+{
+    return MPI_Type_get_true_extent_body(true, datatype, true_lb, true_extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_true_extent_c_body(bool profiling, MPI_Datatype datatype, MPI_Count *true_lb,
+    MPI_Count *true_extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(133, MPI_Type_get_true_extent_c)(datatype, true_lb, true_extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 133)))
+        return GOMPI_NEXT(133, profiling, MPI_Type_get_true_extent_c)(datatype, true_lb, true_extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 133, __builtin_return_address(0));
+        gompi_insight_start(t, 133, profiling ? gompi_insight_call_site(133, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 133);
     }
-    int rc = GOMPI_NEXT(133, MPI_Type_get_true_extent_c)(datatype, true_lb, true_extent);
+    int rc = GOMPI_NEXT(133, profiling, MPI_Type_get_true_extent_c)(datatype, true_lb, true_extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 133, began);
     if (gompi_insight_records(t)) {
@@ -1155,14 +1607,24 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     return rc;
 }
 
-int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
-    MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return MPI_Type_get_true_extent_c_body(false, datatype, true_lb, true_extent);
+}
+
+int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return MPI_Type_get_true_extent_c_body(true, datatype, true_lb, true_extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_indexed_body(bool profiling, int count, const int array_of_blocklengths[],
+    const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(134, MPI_Type_indexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 134)))
+        return GOMPI_NEXT(134, profiling, MPI_Type_indexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 134, __builtin_return_address(0));
+        gompi_insight_start(t, 134, profiling ? gompi_insight_call_site(134, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
         gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
@@ -1172,9 +1634,50 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 134);
     }
-    int rc = GOMPI_NEXT(134, MPI_Type_indexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    int rc = GOMPI_NEXT(134, profiling, MPI_Type_indexed)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 134, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_indexed_body(false, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_indexed_body(true, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_indexed_c_body(bool profiling, MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 135)))
+        return GOMPI_NEXT(135, profiling, MPI_Type_indexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 135, profiling ? gompi_insight_call_site(135, t->back) : t->back);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
+        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
+        gompi_insight_word(t, (uintptr_t)oldtype);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 135);
+    }
+    int rc = GOMPI_NEXT(135, profiling, MPI_Type_indexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 135, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -1187,46 +1690,29 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
 int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(135, MPI_Type_indexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 135, __builtin_return_address(0));
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_list(t, array_of_blocklengths, count, sizeof *array_of_blocklengths);
-        gompi_insight_list(t, array_of_displacements, count, sizeof *array_of_displacements);
-        gompi_insight_word(t, (uintptr_t)oldtype);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 135);
-    }
-    int rc = GOMPI_NEXT(135, MPI_Type_indexed_c)(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 135, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Type_indexed_c_body(false, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
 }
 
-int MPI_Type_size(MPI_Datatype datatype, int *size)
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_indexed_c_body(true, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_size_body(bool profiling, MPI_Datatype datatype, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(136, MPI_Type_size)(datatype, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 136)))
+        return GOMPI_NEXT(136, profiling, MPI_Type_size)(datatype, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 136, __builtin_return_address(0));
+        gompi_insight_start(t, 136, profiling ? gompi_insight_call_site(136, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 136);
     }
-    int rc = GOMPI_NEXT(136, MPI_Type_size)(datatype, size);
+    int rc = GOMPI_NEXT(136, profiling, MPI_Type_size)(datatype, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 136, began);
     if (gompi_insight_records(t)) {
@@ -1238,20 +1724,30 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
     return rc;
 }
 
-int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+int MPI_Type_size(MPI_Datatype datatype, int *size)
+{
+    return MPI_Type_size_body(false, datatype, size);
+}
+
+int PMPI_Type_size(MPI_Datatype datatype, int *size)
+{
+    return MPI_Type_size_body(true, datatype, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_size_c_body(bool profiling, MPI_Datatype datatype, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(137, MPI_Type_size_c)(datatype, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 137)))
+        return GOMPI_NEXT(137, profiling, MPI_Type_size_c)(datatype, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 137, __builtin_return_address(0));
+        gompi_insight_start(t, 137, profiling ? gompi_insight_call_site(137, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 137);
     }
-    int rc = GOMPI_NEXT(137, MPI_Type_size_c)(datatype, size);
+    int rc = GOMPI_NEXT(137, profiling, MPI_Type_size_c)(datatype, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 137, began);
     if (gompi_insight_records(t)) {
@@ -1263,13 +1759,24 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
     return rc;
 }
 
-int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+{
+    return MPI_Type_size_c_body(false, datatype, size);
+}
+
+int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+{
+    return MPI_Type_size_c_body(true, datatype, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_vector_body(bool profiling, int count, int blocklength, int stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(138, MPI_Type_vector)(count, blocklength, stride, oldtype, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 138)))
+        return GOMPI_NEXT(138, profiling, MPI_Type_vector)(count, blocklength, stride, oldtype, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 138, __builtin_return_address(0));
+        gompi_insight_start(t, 138, profiling ? gompi_insight_call_site(138, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
         gompi_insight_word(t, (uint64_t)(int64_t)stride);
@@ -1279,9 +1786,48 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 138);
     }
-    int rc = GOMPI_NEXT(138, MPI_Type_vector)(count, blocklength, stride, oldtype, newtype);
+    int rc = GOMPI_NEXT(138, profiling, MPI_Type_vector)(count, blocklength, stride, oldtype, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 138, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_vector_body(false, count, blocklength, stride, oldtype, newtype);
+}
+
+int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_vector_body(true, count, blocklength, stride, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_vector_c_body(bool profiling, MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 139)))
+        return GOMPI_NEXT(139, profiling, MPI_Type_vector_c)(count, blocklength, stride, oldtype, newtype);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 139, profiling ? gompi_insight_call_site(139, t->back) : t->back);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
+        gompi_insight_word(t, (uint64_t)(int64_t)stride);
+        gompi_insight_word(t, (uintptr_t)oldtype);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 139);
+    }
+    int rc = GOMPI_NEXT(139, profiling, MPI_Type_vector_c)(count, blocklength, stride, oldtype, newtype);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 139, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
@@ -1294,40 +1840,23 @@ int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype
 int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(139, MPI_Type_vector_c)(count, blocklength, stride, oldtype, newtype);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 139, __builtin_return_address(0));
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uint64_t)(int64_t)blocklength);
-        gompi_insight_word(t, (uint64_t)(int64_t)stride);
-        gompi_insight_word(t, (uintptr_t)oldtype);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 139);
-    }
-    int rc = GOMPI_NEXT(139, MPI_Type_vector_c)(count, blocklength, stride, oldtype, newtype);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 139, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, newtype, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newtype);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Type_vector_c_body(false, count, blocklength, stride, oldtype, newtype);
 }
 
-int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
-    MPI_Comm comm)
+int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
+{
+    return MPI_Type_vector_c_body(true, count, blocklength, stride, oldtype, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Unpack_body(bool profiling, const void *inbuf, int insize, int *position, void *outbuf,
+    int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(140, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 140)))
+        return GOMPI_NEXT(140, profiling, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 140, __builtin_return_address(0));
+        gompi_insight_start(t, 140, profiling ? gompi_insight_call_site(140, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)insize);
@@ -1341,9 +1870,56 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 140);
     }
-    int rc = GOMPI_NEXT(140, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    int rc = GOMPI_NEXT(140, profiling, MPI_Unpack)(inbuf, insize, position, outbuf, outcount, datatype, comm);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 140, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_write(t);
+        if (gompi_insight_asks(t))
+            rc = gompi_insight_raise_comm(t, rc);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
+    MPI_Comm comm)
+{
+    return MPI_Unpack_body(false, inbuf, insize, position, outbuf, outcount, datatype, comm);
+}
+
+int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
+    MPI_Comm comm)
+{
+    return MPI_Unpack_body(true, inbuf, insize, position, outbuf, outcount, datatype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Unpack_c_body(bool profiling, const void *inbuf, MPI_Count insize, MPI_Count *position,
+    void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 141)))
+        return GOMPI_NEXT(141, profiling, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 141, profiling ? gompi_insight_call_site(141, t->back) : t->back);
+        t->on = (uintptr_t)comm;
+        gompi_insight_word(t, (uintptr_t)inbuf);
+        gompi_insight_word(t, (uint64_t)(int64_t)insize);
+        gompi_insight_list(t, position, 1, sizeof *position);
+        gompi_insight_word(t, (uintptr_t)outbuf);
+        gompi_insight_word(t, (uint64_t)(int64_t)outcount);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uintptr_t)comm);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 141);
+    }
+    int rc = GOMPI_NEXT(141, profiling, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 141, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, position, 1, sizeof *position);
@@ -1358,46 +1934,23 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
 int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
     MPI_Datatype datatype, MPI_Comm comm)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(141, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 141, __builtin_return_address(0));
-        t->on = (uintptr_t)comm;
-        gompi_insight_word(t, (uintptr_t)inbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)insize);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_word(t, (uintptr_t)outbuf);
-        gompi_insight_word(t, (uint64_t)(int64_t)outcount);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uintptr_t)comm);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 141);
-    }
-    int rc = GOMPI_NEXT(141, MPI_Unpack_c)(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 141, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, position, 1, sizeof *position);
-        gompi_insight_write(t);
-        if (gompi_insight_asks(t))
-            rc = gompi_insight_raise_comm(t, rc);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Unpack_c_body(false, inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 
-int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
-    int outcount, MPI_Datatype datatype)
+int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
+    MPI_Datatype datatype, MPI_Comm comm)
+{
+    return MPI_Unpack_c_body(true, inbuf, insize, position, outbuf, outcount, datatype, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Unpack_external_body(bool profiling, const char datarep[], const void *inbuf, MPI_Aint insize,
+    MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(142, MPI_Unpack_external)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 142)))
+        return GOMPI_NEXT(142, profiling, MPI_Unpack_external)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 142, __builtin_return_address(0));
+        gompi_insight_start(t, 142, profiling ? gompi_insight_call_site(142, t->back) : t->back);
         gompi_insight_text(t, datarep);
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)insize);
@@ -1410,7 +1963,7 @@ int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 142);
     }
-    int rc = GOMPI_NEXT(142, MPI_Unpack_external)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    int rc = GOMPI_NEXT(142, profiling, MPI_Unpack_external)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 142, began);
     if (gompi_insight_records(t)) {
@@ -1422,14 +1975,26 @@ int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize
     return rc;
 }
 
-int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-    void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
+int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
+    int outcount, MPI_Datatype datatype)
+{
+    return MPI_Unpack_external_body(false, datarep, inbuf, insize, position, outbuf, outcount, datatype);
+}
+
+int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
+    int outcount, MPI_Datatype datatype)
+{
+    return MPI_Unpack_external_body(true, datarep, inbuf, insize, position, outbuf, outcount, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Unpack_external_c_body(bool profiling, const char datarep[], const void *inbuf,
+    MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(143, MPI_Unpack_external_c)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 143)))
+        return GOMPI_NEXT(143, profiling, MPI_Unpack_external_c)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 143, __builtin_return_address(0));
+        gompi_insight_start(t, 143, profiling ? gompi_insight_call_site(143, t->back) : t->back);
         gompi_insight_text(t, datarep);
         gompi_insight_word(t, (uintptr_t)inbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)insize);
@@ -1442,7 +2007,7 @@ int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count ins
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 143);
     }
-    int rc = GOMPI_NEXT(143, MPI_Unpack_external_c)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    int rc = GOMPI_NEXT(143, profiling, MPI_Unpack_external_c)(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 143, began);
     if (gompi_insight_records(t)) {
@@ -1454,23 +2019,35 @@ int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count ins
     return rc;
 }
 
+int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+    void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
+{
+    return MPI_Unpack_external_c_body(false, datarep, inbuf, insize, position, outbuf, outcount, datatype);
+}
+
+int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+    void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
+{
+    return MPI_Unpack_external_c_body(true, datarep, inbuf, insize, position, outbuf, outcount, datatype);
+}
+
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {
-    return GOMPI_NEXT(144, MPI_Aint_add)(base, disp);
+    return GOMPI_NEXT(144, false, MPI_Aint_add)(base, disp);
 }
 
 MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
-    return GOMPI_NEXT(145, MPI_Aint_diff)(addr1, addr2);
+    return GOMPI_NEXT(145, false, MPI_Aint_diff)(addr1, addr2);
 }
 
-int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+GOMPI_INSIGHT_BODY MPI_Type_create_f90_complex_body(bool profiling, int p, int r, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(632, MPI_Type_create_f90_complex)(p, r, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 632)))
+        return GOMPI_NEXT(632, profiling, MPI_Type_create_f90_complex)(p, r, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 632, __builtin_return_address(0));
+        gompi_insight_start(t, 632, profiling ? gompi_insight_call_site(632, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)p);
         gompi_insight_word(t, (uint64_t)(int64_t)r);
     }
@@ -1478,7 +2055,7 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 632);
     }
-    int rc = GOMPI_NEXT(632, MPI_Type_create_f90_complex)(p, r, newtype);
+    int rc = GOMPI_NEXT(632, profiling, MPI_Type_create_f90_complex)(p, r, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 632, began);
     if (gompi_insight_records(t)) {
@@ -1490,20 +2067,30 @@ int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
     return rc;
 }
 
-int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_f90_complex_body(false, p, r, newtype);
+}
+
+int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_f90_complex_body(true, p, r, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_f90_integer_body(bool profiling, int r, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(633, MPI_Type_create_f90_integer)(r, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 633)))
+        return GOMPI_NEXT(633, profiling, MPI_Type_create_f90_integer)(r, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 633, __builtin_return_address(0));
+        gompi_insight_start(t, 633, profiling ? gompi_insight_call_site(633, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)r);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 633);
     }
-    int rc = GOMPI_NEXT(633, MPI_Type_create_f90_integer)(r, newtype);
+    int rc = GOMPI_NEXT(633, profiling, MPI_Type_create_f90_integer)(r, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 633, began);
     if (gompi_insight_records(t)) {
@@ -1515,13 +2102,23 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
     return rc;
 }
 
-int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_f90_integer_body(false, r, newtype);
+}
+
+int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_f90_integer_body(true, r, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_create_f90_real_body(bool profiling, int p, int r, MPI_Datatype *newtype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(634, MPI_Type_create_f90_real)(p, r, newtype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 634)))
+        return GOMPI_NEXT(634, profiling, MPI_Type_create_f90_real)(p, r, newtype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 634, __builtin_return_address(0));
+        gompi_insight_start(t, 634, profiling ? gompi_insight_call_site(634, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)p);
         gompi_insight_word(t, (uint64_t)(int64_t)r);
     }
@@ -1529,7 +2126,7 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 634);
     }
-    int rc = GOMPI_NEXT(634, MPI_Type_create_f90_real)(p, r, newtype);
+    int rc = GOMPI_NEXT(634, profiling, MPI_Type_create_f90_real)(p, r, newtype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 634, began);
     if (gompi_insight_records(t)) {
@@ -1541,13 +2138,23 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
     return rc;
 }
 
-int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_f90_real_body(false, p, r, newtype);
+}
+
+int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_f90_real_body(true, p, r, newtype);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_match_size_body(bool profiling, int typeclass, int size, MPI_Datatype *datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(635, MPI_Type_match_size)(typeclass, size, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 635)))
+        return GOMPI_NEXT(635, profiling, MPI_Type_match_size)(typeclass, size, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 635, __builtin_return_address(0));
+        gompi_insight_start(t, 635, profiling ? gompi_insight_call_site(635, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)typeclass);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
@@ -1555,7 +2162,7 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 635);
     }
-    int rc = GOMPI_NEXT(635, MPI_Type_match_size)(typeclass, size, datatype);
+    int rc = GOMPI_NEXT(635, profiling, MPI_Type_match_size)(typeclass, size, datatype);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 635, began);
     if (gompi_insight_records(t)) {
@@ -1565,4 +2172,14 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     }
     gompi_insight_end(t);
     return rc;
+}
+
+int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    return MPI_Type_match_size_body(false, typeclass, size, datatype);
+}
+
+int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    return MPI_Type_match_size_body(true, typeclass, size, datatype);
 }

@@ -10,19 +10,19 @@
 
 #include "insight/count.h"
 
-int MPI_Add_error_class(int *errorclass)
+GOMPI_INSIGHT_BODY MPI_Add_error_class_body(bool profiling, int *errorclass)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(358, MPI_Add_error_class)(errorclass);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 358)))
+        return GOMPI_NEXT(358, profiling, MPI_Add_error_class)(errorclass);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 358, __builtin_return_address(0));
+        gompi_insight_start(t, 358, profiling ? gompi_insight_call_site(358, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 358);
     }
-    int rc = GOMPI_NEXT(358, MPI_Add_error_class)(errorclass);
+    int rc = GOMPI_NEXT(358, profiling, MPI_Add_error_class)(errorclass);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 358, began);
     if (gompi_insight_records(t)) {
@@ -34,20 +34,30 @@ int MPI_Add_error_class(int *errorclass)
     return rc;
 }
 
-int MPI_Add_error_code(int errorclass, int *errorcode)
+int MPI_Add_error_class(int *errorclass)
+{
+    return MPI_Add_error_class_body(false, errorclass);
+}
+
+int PMPI_Add_error_class(int *errorclass)
+{
+    return MPI_Add_error_class_body(true, errorclass);
+}
+
+GOMPI_INSIGHT_BODY MPI_Add_error_code_body(bool profiling, int errorclass, int *errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(359, MPI_Add_error_code)(errorclass, errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 359)))
+        return GOMPI_NEXT(359, profiling, MPI_Add_error_code)(errorclass, errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 359, __builtin_return_address(0));
+        gompi_insight_start(t, 359, profiling ? gompi_insight_call_site(359, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)errorclass);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 359);
     }
-    int rc = GOMPI_NEXT(359, MPI_Add_error_code)(errorclass, errorcode);
+    int rc = GOMPI_NEXT(359, profiling, MPI_Add_error_code)(errorclass, errorcode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 359, began);
     if (gompi_insight_records(t)) {
@@ -59,13 +69,23 @@ int MPI_Add_error_code(int errorclass, int *errorcode)
     return rc;
 }
 
-int MPI_Add_error_string(int errorcode, const char *string)
+int MPI_Add_error_code(int errorclass, int *errorcode)
+{
+    return MPI_Add_error_code_body(false, errorclass, errorcode);
+}
+
+int PMPI_Add_error_code(int errorclass, int *errorcode)
+{
+    return MPI_Add_error_code_body(true, errorclass, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_Add_error_string_body(bool profiling, int errorcode, const char *string)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(360, MPI_Add_error_string)(errorcode, string);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 360)))
+        return GOMPI_NEXT(360, profiling, MPI_Add_error_string)(errorcode, string);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 360, __builtin_return_address(0));
+        gompi_insight_start(t, 360, profiling ? gompi_insight_call_site(360, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
         gompi_insight_text(t, string);
     }
@@ -73,7 +93,7 @@ int MPI_Add_error_string(int errorcode, const char *string)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 360);
     }
-    int rc = GOMPI_NEXT(360, MPI_Add_error_string)(errorcode, string);
+    int rc = GOMPI_NEXT(360, profiling, MPI_Add_error_string)(errorcode, string);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 360, began);
     if (gompi_insight_records(t)) {
@@ -84,13 +104,23 @@ int MPI_Add_error_string(int errorcode, const char *string)
     return rc;
 }
 
-int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+int MPI_Add_error_string(int errorcode, const char *string)
+{
+    return MPI_Add_error_string_body(false, errorcode, string);
+}
+
+int PMPI_Add_error_string(int errorcode, const char *string)
+{
+    return MPI_Add_error_string_body(true, errorcode, string);
+}
+
+GOMPI_INSIGHT_BODY MPI_Alloc_mem_body(bool profiling, MPI_Aint size, MPI_Info info, void *baseptr)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(361, MPI_Alloc_mem)(size, info, baseptr);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 361)))
+        return GOMPI_NEXT(361, profiling, MPI_Alloc_mem)(size, info, baseptr);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 361, __builtin_return_address(0));
+        gompi_insight_start(t, 361, profiling ? gompi_insight_call_site(361, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -98,7 +128,7 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 361);
     }
-    int rc = GOMPI_NEXT(361, MPI_Alloc_mem)(size, info, baseptr);
+    int rc = GOMPI_NEXT(361, profiling, MPI_Alloc_mem)(size, info, baseptr);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 361, began);
     if (gompi_insight_records(t)) {
@@ -110,13 +140,23 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     return rc;
 }
 
-int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    return MPI_Alloc_mem_body(false, size, info, baseptr);
+}
+
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    return MPI_Alloc_mem_body(true, size, info, baseptr);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_call_errhandler_body(bool profiling, MPI_Comm comm, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(362, MPI_Comm_call_errhandler)(comm, errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 362)))
+        return GOMPI_NEXT(362, profiling, MPI_Comm_call_errhandler)(comm, errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 362, __builtin_return_address(0));
+        gompi_insight_start(t, 362, profiling ? gompi_insight_call_site(362, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
@@ -124,7 +164,7 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 362);
     }
-    int rc = GOMPI_NEXT(362, MPI_Comm_call_errhandler)(comm, errorcode);
+    int rc = GOMPI_NEXT(362, profiling, MPI_Comm_call_errhandler)(comm, errorcode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 362, began);
     if (gompi_insight_records(t)) {
@@ -135,20 +175,31 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     return rc;
 }
 
-int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
+int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+{
+    return MPI_Comm_call_errhandler_body(false, comm, errorcode);
+}
+
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+{
+    return MPI_Comm_call_errhandler_body(true, comm, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_create_errhandler_body(bool profiling, MPI_Comm_errhandler_function *comm_errhandler_fn,
+    MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(363, MPI_Comm_create_errhandler)(comm_errhandler_fn, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 363)))
+        return GOMPI_NEXT(363, profiling, MPI_Comm_create_errhandler)(comm_errhandler_fn, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 363, __builtin_return_address(0));
+        gompi_insight_start(t, 363, profiling ? gompi_insight_call_site(363, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm_errhandler_fn);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 363);
     }
-    int rc = GOMPI_NEXT(363, MPI_Comm_create_errhandler)(comm_errhandler_fn, errhandler);
+    int rc = GOMPI_NEXT(363, profiling, MPI_Comm_create_errhandler)(comm_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 363, began);
     if (gompi_insight_records(t)) {
@@ -160,20 +211,30 @@ int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
     return rc;
 }
 
-int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
+int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_Comm_create_errhandler_body(false, comm_errhandler_fn, errhandler);
+}
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_Comm_create_errhandler_body(true, comm_errhandler_fn, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_get_errhandler_body(bool profiling, MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(364, MPI_Comm_get_errhandler)(comm, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 364)))
+        return GOMPI_NEXT(364, profiling, MPI_Comm_get_errhandler)(comm, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 364, __builtin_return_address(0));
+        gompi_insight_start(t, 364, profiling ? gompi_insight_call_site(364, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 364);
     }
-    int rc = GOMPI_NEXT(364, MPI_Comm_get_errhandler)(comm, errhandler);
+    int rc = GOMPI_NEXT(364, profiling, MPI_Comm_get_errhandler)(comm, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 364, began);
     if (gompi_insight_records(t)) {
@@ -185,13 +246,23 @@ int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     return rc;
 }
 
-int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    return MPI_Comm_get_errhandler_body(false, comm, errhandler);
+}
+
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    return MPI_Comm_get_errhandler_body(true, comm, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_set_errhandler_body(bool profiling, MPI_Comm comm, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(365, MPI_Comm_set_errhandler)(comm, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 365)))
+        return GOMPI_NEXT(365, profiling, MPI_Comm_set_errhandler)(comm, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 365, __builtin_return_address(0));
+        gompi_insight_start(t, 365, profiling ? gompi_insight_call_site(365, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
@@ -199,7 +270,7 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 365);
     }
-    int rc = GOMPI_NEXT(365, MPI_Comm_set_errhandler)(comm, errhandler);
+    int rc = GOMPI_NEXT(365, profiling, MPI_Comm_set_errhandler)(comm, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 365, began);
     if (gompi_insight_records(t)) {
@@ -210,20 +281,30 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     return rc;
 }
 
-int MPI_Errhandler_free(MPI_Errhandler *errhandler)
+int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    return MPI_Comm_set_errhandler_body(false, comm, errhandler);
+}
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    return MPI_Comm_set_errhandler_body(true, comm, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Errhandler_free_body(bool profiling, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(366, MPI_Errhandler_free)(errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 366)))
+        return GOMPI_NEXT(366, profiling, MPI_Errhandler_free)(errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 366, __builtin_return_address(0));
+        gompi_insight_start(t, 366, profiling ? gompi_insight_call_site(366, t->back) : t->back);
         gompi_insight_list(t, errhandler, 1, sizeof *errhandler);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 366);
     }
-    int rc = GOMPI_NEXT(366, MPI_Errhandler_free)(errhandler);
+    int rc = GOMPI_NEXT(366, profiling, MPI_Errhandler_free)(errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 366, began);
     if (gompi_insight_records(t)) {
@@ -235,20 +316,30 @@ int MPI_Errhandler_free(MPI_Errhandler *errhandler)
     return rc;
 }
 
-int MPI_Error_class(int errorcode, int *errorclass)
+int MPI_Errhandler_free(MPI_Errhandler *errhandler)
+{
+    return MPI_Errhandler_free_body(false, errhandler);
+}
+
+int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
+{
+    return MPI_Errhandler_free_body(true, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Error_class_body(bool profiling, int errorcode, int *errorclass)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(367, MPI_Error_class)(errorcode, errorclass);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 367)))
+        return GOMPI_NEXT(367, profiling, MPI_Error_class)(errorcode, errorclass);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 367, __builtin_return_address(0));
+        gompi_insight_start(t, 367, profiling ? gompi_insight_call_site(367, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 367);
     }
-    int rc = GOMPI_NEXT(367, MPI_Error_class)(errorcode, errorclass);
+    int rc = GOMPI_NEXT(367, profiling, MPI_Error_class)(errorcode, errorclass);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 367, began);
     if (gompi_insight_records(t)) {
@@ -260,20 +351,30 @@ int MPI_Error_class(int errorcode, int *errorclass)
     return rc;
 }
 
-int MPI_Error_string(int errorcode, char *string, int *resultlen)
+int MPI_Error_class(int errorcode, int *errorclass)
+{
+    return MPI_Error_class_body(false, errorcode, errorclass);
+}
+
+int PMPI_Error_class(int errorcode, int *errorclass)
+{
+    return MPI_Error_class_body(true, errorcode, errorclass);
+}
+
+GOMPI_INSIGHT_BODY MPI_Error_string_body(bool profiling, int errorcode, char *string, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(368, MPI_Error_string)(errorcode, string, resultlen);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 368)))
+        return GOMPI_NEXT(368, profiling, MPI_Error_string)(errorcode, string, resultlen);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 368, __builtin_return_address(0));
+        gompi_insight_start(t, 368, profiling ? gompi_insight_call_site(368, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 368);
     }
-    int rc = GOMPI_NEXT(368, MPI_Error_string)(errorcode, string, resultlen);
+    int rc = GOMPI_NEXT(368, profiling, MPI_Error_string)(errorcode, string, resultlen);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 368, began);
     if (gompi_insight_records(t)) {
@@ -286,13 +387,23 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
     return rc;
 }
 
-int MPI_File_call_errhandler(MPI_File fh, int errorcode)
+int MPI_Error_string(int errorcode, char *string, int *resultlen)
+{
+    return MPI_Error_string_body(false, errorcode, string, resultlen);
+}
+
+int PMPI_Error_string(int errorcode, char *string, int *resultlen)
+{
+    return MPI_Error_string_body(true, errorcode, string, resultlen);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_call_errhandler_body(bool profiling, MPI_File fh, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(369, MPI_File_call_errhandler)(fh, errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 369)))
+        return GOMPI_NEXT(369, profiling, MPI_File_call_errhandler)(fh, errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 369, __builtin_return_address(0));
+        gompi_insight_start(t, 369, profiling ? gompi_insight_call_site(369, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
@@ -300,7 +411,7 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 369);
     }
-    int rc = GOMPI_NEXT(369, MPI_File_call_errhandler)(fh, errorcode);
+    int rc = GOMPI_NEXT(369, profiling, MPI_File_call_errhandler)(fh, errorcode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 369, began);
     if (gompi_insight_records(t)) {
@@ -311,20 +422,31 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
     return rc;
 }
 
-int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
+int MPI_File_call_errhandler(MPI_File fh, int errorcode)
+{
+    return MPI_File_call_errhandler_body(false, fh, errorcode);
+}
+
+int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
+{
+    return MPI_File_call_errhandler_body(true, fh, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_create_errhandler_body(bool profiling, MPI_File_errhandler_function *file_errhandler_fn,
+    MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(370, MPI_File_create_errhandler)(file_errhandler_fn, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 370)))
+        return GOMPI_NEXT(370, profiling, MPI_File_create_errhandler)(file_errhandler_fn, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 370, __builtin_return_address(0));
+        gompi_insight_start(t, 370, profiling ? gompi_insight_call_site(370, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)file_errhandler_fn);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 370);
     }
-    int rc = GOMPI_NEXT(370, MPI_File_create_errhandler)(file_errhandler_fn, errhandler);
+    int rc = GOMPI_NEXT(370, profiling, MPI_File_create_errhandler)(file_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 370, began);
     if (gompi_insight_records(t)) {
@@ -336,20 +458,30 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
     return rc;
 }
 
-int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_File_create_errhandler_body(false, file_errhandler_fn, errhandler);
+}
+
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_File_create_errhandler_body(true, file_errhandler_fn, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_errhandler_body(bool profiling, MPI_File file, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(371, MPI_File_get_errhandler)(file, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 371)))
+        return GOMPI_NEXT(371, profiling, MPI_File_get_errhandler)(file, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 371, __builtin_return_address(0));
+        gompi_insight_start(t, 371, profiling ? gompi_insight_call_site(371, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)file);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 371);
     }
-    int rc = GOMPI_NEXT(371, MPI_File_get_errhandler)(file, errhandler);
+    int rc = GOMPI_NEXT(371, profiling, MPI_File_get_errhandler)(file, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 371, began);
     if (gompi_insight_records(t)) {
@@ -361,13 +493,23 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
     return rc;
 }
 
-int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+{
+    return MPI_File_get_errhandler_body(false, file, errhandler);
+}
+
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+{
+    return MPI_File_get_errhandler_body(true, file, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_set_errhandler_body(bool profiling, MPI_File file, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(372, MPI_File_set_errhandler)(file, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 372)))
+        return GOMPI_NEXT(372, profiling, MPI_File_set_errhandler)(file, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 372, __builtin_return_address(0));
+        gompi_insight_start(t, 372, profiling ? gompi_insight_call_site(372, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)file);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
@@ -375,7 +517,7 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 372);
     }
-    int rc = GOMPI_NEXT(372, MPI_File_set_errhandler)(file, errhandler);
+    int rc = GOMPI_NEXT(372, profiling, MPI_File_set_errhandler)(file, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 372, began);
     if (gompi_insight_records(t)) {
@@ -386,20 +528,30 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     return rc;
 }
 
-int MPI_Free_mem(void *base)
+int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+{
+    return MPI_File_set_errhandler_body(false, file, errhandler);
+}
+
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+{
+    return MPI_File_set_errhandler_body(true, file, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Free_mem_body(bool profiling, void *base)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(373, MPI_Free_mem)(base);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 373)))
+        return GOMPI_NEXT(373, profiling, MPI_Free_mem)(base);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 373, __builtin_return_address(0));
+        gompi_insight_start(t, 373, profiling ? gompi_insight_call_site(373, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)base);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 373);
     }
-    int rc = GOMPI_NEXT(373, MPI_Free_mem)(base);
+    int rc = GOMPI_NEXT(373, profiling, MPI_Free_mem)(base);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 373, began);
     if (gompi_insight_records(t)) {
@@ -410,19 +562,29 @@ int MPI_Free_mem(void *base)
     return rc;
 }
 
-int MPI_Get_hw_resource_info(MPI_Info *hw_info)
+int MPI_Free_mem(void *base)
+{
+    return MPI_Free_mem_body(false, base);
+}
+
+int PMPI_Free_mem(void *base)
+{
+    return MPI_Free_mem_body(true, base);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_hw_resource_info_body(bool profiling, MPI_Info *hw_info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(374, MPI_Get_hw_resource_info)(hw_info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 374)))
+        return GOMPI_NEXT(374, profiling, MPI_Get_hw_resource_info)(hw_info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 374, __builtin_return_address(0));
+        gompi_insight_start(t, 374, profiling ? gompi_insight_call_site(374, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 374);
     }
-    int rc = GOMPI_NEXT(374, MPI_Get_hw_resource_info)(hw_info);
+    int rc = GOMPI_NEXT(374, profiling, MPI_Get_hw_resource_info)(hw_info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 374, began);
     if (gompi_insight_records(t)) {
@@ -434,19 +596,29 @@ int MPI_Get_hw_resource_info(MPI_Info *hw_info)
     return rc;
 }
 
-int MPI_Get_library_version(char *version, int *resultlen)
+int MPI_Get_hw_resource_info(MPI_Info *hw_info)
+{
+    return MPI_Get_hw_resource_info_body(false, hw_info);
+}
+
+int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
+{
+    return MPI_Get_hw_resource_info_body(true, hw_info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_library_version_body(bool profiling, char *version, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(375, MPI_Get_library_version)(version, resultlen);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 375)))
+        return GOMPI_NEXT(375, profiling, MPI_Get_library_version)(version, resultlen);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 375, __builtin_return_address(0));
+        gompi_insight_start(t, 375, profiling ? gompi_insight_call_site(375, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 375);
     }
-    int rc = GOMPI_NEXT(375, MPI_Get_library_version)(version, resultlen);
+    int rc = GOMPI_NEXT(375, profiling, MPI_Get_library_version)(version, resultlen);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 375, began);
     if (gompi_insight_records(t)) {
@@ -459,19 +631,29 @@ int MPI_Get_library_version(char *version, int *resultlen)
     return rc;
 }
 
-int MPI_Get_processor_name(char *name, int *resultlen)
+int MPI_Get_library_version(char *version, int *resultlen)
+{
+    return MPI_Get_library_version_body(false, version, resultlen);
+}
+
+int PMPI_Get_library_version(char *version, int *resultlen)
+{
+    return MPI_Get_library_version_body(true, version, resultlen);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_processor_name_body(bool profiling, char *name, int *resultlen)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(376, MPI_Get_processor_name)(name, resultlen);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 376)))
+        return GOMPI_NEXT(376, profiling, MPI_Get_processor_name)(name, resultlen);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 376, __builtin_return_address(0));
+        gompi_insight_start(t, 376, profiling ? gompi_insight_call_site(376, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 376);
     }
-    int rc = GOMPI_NEXT(376, MPI_Get_processor_name)(name, resultlen);
+    int rc = GOMPI_NEXT(376, profiling, MPI_Get_processor_name)(name, resultlen);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 376, began);
     if (gompi_insight_records(t)) {
@@ -484,19 +666,29 @@ int MPI_Get_processor_name(char *name, int *resultlen)
     return rc;
 }
 
-int MPI_Get_version(int *version, int *subversion)
+int MPI_Get_processor_name(char *name, int *resultlen)
+{
+    return MPI_Get_processor_name_body(false, name, resultlen);
+}
+
+int PMPI_Get_processor_name(char *name, int *resultlen)
+{
+    return MPI_Get_processor_name_body(true, name, resultlen);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_version_body(bool profiling, int *version, int *subversion)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(377, MPI_Get_version)(version, subversion);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 377)))
+        return GOMPI_NEXT(377, profiling, MPI_Get_version)(version, subversion);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 377, __builtin_return_address(0));
+        gompi_insight_start(t, 377, profiling ? gompi_insight_call_site(377, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 377);
     }
-    int rc = GOMPI_NEXT(377, MPI_Get_version)(version, subversion);
+    int rc = GOMPI_NEXT(377, profiling, MPI_Get_version)(version, subversion);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 377, began);
     if (gompi_insight_records(t)) {
@@ -509,20 +701,30 @@ int MPI_Get_version(int *version, int *subversion)
     return rc;
 }
 
-int MPI_Remove_error_class(int errorclass)
+int MPI_Get_version(int *version, int *subversion)
+{
+    return MPI_Get_version_body(false, version, subversion);
+}
+
+int PMPI_Get_version(int *version, int *subversion)
+{
+    return MPI_Get_version_body(true, version, subversion);
+}
+
+GOMPI_INSIGHT_BODY MPI_Remove_error_class_body(bool profiling, int errorclass)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(378, MPI_Remove_error_class)(errorclass);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 378)))
+        return GOMPI_NEXT(378, profiling, MPI_Remove_error_class)(errorclass);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 378, __builtin_return_address(0));
+        gompi_insight_start(t, 378, profiling ? gompi_insight_call_site(378, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)errorclass);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 378);
     }
-    int rc = GOMPI_NEXT(378, MPI_Remove_error_class)(errorclass);
+    int rc = GOMPI_NEXT(378, profiling, MPI_Remove_error_class)(errorclass);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 378, began);
     if (gompi_insight_records(t)) {
@@ -533,20 +735,30 @@ int MPI_Remove_error_class(int errorclass)
     return rc;
 }
 
-int MPI_Remove_error_code(int errorcode)
+int MPI_Remove_error_class(int errorclass)
+{
+    return MPI_Remove_error_class_body(false, errorclass);
+}
+
+int PMPI_Remove_error_class(int errorclass)
+{
+    return MPI_Remove_error_class_body(true, errorclass);
+}
+
+GOMPI_INSIGHT_BODY MPI_Remove_error_code_body(bool profiling, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(379, MPI_Remove_error_code)(errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 379)))
+        return GOMPI_NEXT(379, profiling, MPI_Remove_error_code)(errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 379, __builtin_return_address(0));
+        gompi_insight_start(t, 379, profiling ? gompi_insight_call_site(379, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 379);
     }
-    int rc = GOMPI_NEXT(379, MPI_Remove_error_code)(errorcode);
+    int rc = GOMPI_NEXT(379, profiling, MPI_Remove_error_code)(errorcode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 379, began);
     if (gompi_insight_records(t)) {
@@ -557,20 +769,30 @@ int MPI_Remove_error_code(int errorcode)
     return rc;
 }
 
-int MPI_Remove_error_string(int errorcode)
+int MPI_Remove_error_code(int errorcode)
+{
+    return MPI_Remove_error_code_body(false, errorcode);
+}
+
+int PMPI_Remove_error_code(int errorcode)
+{
+    return MPI_Remove_error_code_body(true, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_Remove_error_string_body(bool profiling, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(380, MPI_Remove_error_string)(errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 380)))
+        return GOMPI_NEXT(380, profiling, MPI_Remove_error_string)(errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 380, __builtin_return_address(0));
+        gompi_insight_start(t, 380, profiling ? gompi_insight_call_site(380, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 380);
     }
-    int rc = GOMPI_NEXT(380, MPI_Remove_error_string)(errorcode);
+    int rc = GOMPI_NEXT(380, profiling, MPI_Remove_error_string)(errorcode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 380, began);
     if (gompi_insight_records(t)) {
@@ -581,13 +803,23 @@ int MPI_Remove_error_string(int errorcode)
     return rc;
 }
 
-int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
+int MPI_Remove_error_string(int errorcode)
+{
+    return MPI_Remove_error_string_body(false, errorcode);
+}
+
+int PMPI_Remove_error_string(int errorcode)
+{
+    return MPI_Remove_error_string_body(true, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_call_errhandler_body(bool profiling, MPI_Session session, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(381, MPI_Session_call_errhandler)(session, errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 381)))
+        return GOMPI_NEXT(381, profiling, MPI_Session_call_errhandler)(session, errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 381, __builtin_return_address(0));
+        gompi_insight_start(t, 381, profiling ? gompi_insight_call_site(381, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
@@ -595,7 +827,7 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 381);
     }
-    int rc = GOMPI_NEXT(381, MPI_Session_call_errhandler)(session, errorcode);
+    int rc = GOMPI_NEXT(381, profiling, MPI_Session_call_errhandler)(session, errorcode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 381, began);
     if (gompi_insight_records(t)) {
@@ -606,20 +838,31 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
     return rc;
 }
 
-int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
+int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
+{
+    return MPI_Session_call_errhandler_body(false, session, errorcode);
+}
+
+int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
+{
+    return MPI_Session_call_errhandler_body(true, session, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_create_errhandler_body(bool profiling,
+    MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(382, MPI_Session_create_errhandler)(session_errhandler_fn, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 382)))
+        return GOMPI_NEXT(382, profiling, MPI_Session_create_errhandler)(session_errhandler_fn, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 382, __builtin_return_address(0));
+        gompi_insight_start(t, 382, profiling ? gompi_insight_call_site(382, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session_errhandler_fn);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 382);
     }
-    int rc = GOMPI_NEXT(382, MPI_Session_create_errhandler)(session_errhandler_fn, errhandler);
+    int rc = GOMPI_NEXT(382, profiling, MPI_Session_create_errhandler)(session_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 382, began);
     if (gompi_insight_records(t)) {
@@ -631,20 +874,30 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
     return rc;
 }
 
-int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_Session_create_errhandler_body(false, session_errhandler_fn, errhandler);
+}
+
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_Session_create_errhandler_body(true, session_errhandler_fn, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_get_errhandler_body(bool profiling, MPI_Session session, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(383, MPI_Session_get_errhandler)(session, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 383)))
+        return GOMPI_NEXT(383, profiling, MPI_Session_get_errhandler)(session, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 383, __builtin_return_address(0));
+        gompi_insight_start(t, 383, profiling ? gompi_insight_call_site(383, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 383);
     }
-    int rc = GOMPI_NEXT(383, MPI_Session_get_errhandler)(session, errhandler);
+    int rc = GOMPI_NEXT(383, profiling, MPI_Session_get_errhandler)(session, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 383, began);
     if (gompi_insight_records(t)) {
@@ -656,13 +909,23 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     return rc;
 }
 
-int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+{
+    return MPI_Session_get_errhandler_body(false, session, errhandler);
+}
+
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+{
+    return MPI_Session_get_errhandler_body(true, session, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_set_errhandler_body(bool profiling, MPI_Session session, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(384, MPI_Session_set_errhandler)(session, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 384)))
+        return GOMPI_NEXT(384, profiling, MPI_Session_set_errhandler)(session, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 384, __builtin_return_address(0));
+        gompi_insight_start(t, 384, profiling ? gompi_insight_call_site(384, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
@@ -670,7 +933,7 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 384);
     }
-    int rc = GOMPI_NEXT(384, MPI_Session_set_errhandler)(session, errhandler);
+    int rc = GOMPI_NEXT(384, profiling, MPI_Session_set_errhandler)(session, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 384, began);
     if (gompi_insight_records(t)) {
@@ -681,13 +944,23 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     return rc;
 }
 
-int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
+int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+{
+    return MPI_Session_set_errhandler_body(false, session, errhandler);
+}
+
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+{
+    return MPI_Session_set_errhandler_body(true, session, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_call_errhandler_body(bool profiling, MPI_Win win, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(385, MPI_Win_call_errhandler)(win, errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 385)))
+        return GOMPI_NEXT(385, profiling, MPI_Win_call_errhandler)(win, errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 385, __builtin_return_address(0));
+        gompi_insight_start(t, 385, profiling ? gompi_insight_call_site(385, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
     }
@@ -695,7 +968,7 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 385);
     }
-    int rc = GOMPI_NEXT(385, MPI_Win_call_errhandler)(win, errorcode);
+    int rc = GOMPI_NEXT(385, profiling, MPI_Win_call_errhandler)(win, errorcode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 385, began);
     if (gompi_insight_records(t)) {
@@ -706,20 +979,31 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
     return rc;
 }
 
-int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
+int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
+{
+    return MPI_Win_call_errhandler_body(false, win, errorcode);
+}
+
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
+{
+    return MPI_Win_call_errhandler_body(true, win, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_create_errhandler_body(bool profiling, MPI_Win_errhandler_function *win_errhandler_fn,
+    MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(386, MPI_Win_create_errhandler)(win_errhandler_fn, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 386)))
+        return GOMPI_NEXT(386, profiling, MPI_Win_create_errhandler)(win_errhandler_fn, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 386, __builtin_return_address(0));
+        gompi_insight_start(t, 386, profiling ? gompi_insight_call_site(386, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win_errhandler_fn);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 386);
     }
-    int rc = GOMPI_NEXT(386, MPI_Win_create_errhandler)(win_errhandler_fn, errhandler);
+    int rc = GOMPI_NEXT(386, profiling, MPI_Win_create_errhandler)(win_errhandler_fn, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 386, began);
     if (gompi_insight_records(t)) {
@@ -731,20 +1015,30 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
     return rc;
 }
 
-int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_Win_create_errhandler_body(false, win_errhandler_fn, errhandler);
+}
+
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_Win_create_errhandler_body(true, win_errhandler_fn, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_get_errhandler_body(bool profiling, MPI_Win win, MPI_Errhandler *errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(387, MPI_Win_get_errhandler)(win, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 387)))
+        return GOMPI_NEXT(387, profiling, MPI_Win_get_errhandler)(win, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 387, __builtin_return_address(0));
+        gompi_insight_start(t, 387, profiling ? gompi_insight_call_site(387, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 387);
     }
-    int rc = GOMPI_NEXT(387, MPI_Win_get_errhandler)(win, errhandler);
+    int rc = GOMPI_NEXT(387, profiling, MPI_Win_get_errhandler)(win, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 387, began);
     if (gompi_insight_records(t)) {
@@ -756,13 +1050,23 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     return rc;
 }
 
-int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+{
+    return MPI_Win_get_errhandler_body(false, win, errhandler);
+}
+
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+{
+    return MPI_Win_get_errhandler_body(true, win, errhandler);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_set_errhandler_body(bool profiling, MPI_Win win, MPI_Errhandler errhandler)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(388, MPI_Win_set_errhandler)(win, errhandler);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 388)))
+        return GOMPI_NEXT(388, profiling, MPI_Win_set_errhandler)(win, errhandler);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 388, __builtin_return_address(0));
+        gompi_insight_start(t, 388, profiling ? gompi_insight_call_site(388, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)errhandler);
     }
@@ -770,7 +1074,7 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 388);
     }
-    int rc = GOMPI_NEXT(388, MPI_Win_set_errhandler)(win, errhandler);
+    int rc = GOMPI_NEXT(388, profiling, MPI_Win_set_errhandler)(win, errhandler);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 388, began);
     if (gompi_insight_records(t)) {
@@ -781,29 +1085,39 @@ int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     return rc;
 }
 
+int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+{
+    return MPI_Win_set_errhandler_body(false, win, errhandler);
+}
+
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+{
+    return MPI_Win_set_errhandler_body(true, win, errhandler);
+}
+
 double MPI_Wtick(void)
 {
-    return GOMPI_NEXT(389, MPI_Wtick)();
+    return GOMPI_NEXT(389, false, MPI_Wtick)();
 }
 
 double MPI_Wtime(void)
 {
-    return GOMPI_NEXT(390, MPI_Wtime)();
+    return GOMPI_NEXT(390, false, MPI_Wtime)();
 }
 
-int MPI_Info_create(MPI_Info *info)
+GOMPI_INSIGHT_BODY MPI_Info_create_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(391, MPI_Info_create)(info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 391)))
+        return GOMPI_NEXT(391, profiling, MPI_Info_create)(info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 391, __builtin_return_address(0));
+        gompi_insight_start(t, 391, profiling ? gompi_insight_call_site(391, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 391);
     }
-    int rc = GOMPI_NEXT(391, MPI_Info_create)(info);
+    int rc = GOMPI_NEXT(391, profiling, MPI_Info_create)(info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 391, began);
     if (gompi_insight_records(t)) {
@@ -815,13 +1129,23 @@ int MPI_Info_create(MPI_Info *info)
     return rc;
 }
 
-int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
+int MPI_Info_create(MPI_Info *info)
+{
+    return MPI_Info_create_body(false, info);
+}
+
+int PMPI_Info_create(MPI_Info *info)
+{
+    return MPI_Info_create_body(true, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_create_env_body(bool profiling, int argc, char *argv[], MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(392, MPI_Info_create_env)(argc, argv, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 392)))
+        return GOMPI_NEXT(392, profiling, MPI_Info_create_env)(argc, argv, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 392, __builtin_return_address(0));
+        gompi_insight_start(t, 392, profiling ? gompi_insight_call_site(392, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)argc);
         gompi_insight_word(t, (uintptr_t)argv);
     }
@@ -829,7 +1153,7 @@ int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 392);
     }
-    int rc = GOMPI_NEXT(392, MPI_Info_create_env)(argc, argv, info);
+    int rc = GOMPI_NEXT(392, profiling, MPI_Info_create_env)(argc, argv, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 392, began);
     if (gompi_insight_records(t)) {
@@ -841,13 +1165,23 @@ int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
     return rc;
 }
 
-int MPI_Info_delete(MPI_Info info, const char *key)
+int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
+{
+    return MPI_Info_create_env_body(false, argc, argv, info);
+}
+
+int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
+{
+    return MPI_Info_create_env_body(true, argc, argv, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_delete_body(bool profiling, MPI_Info info, const char *key)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(393, MPI_Info_delete)(info, key);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 393)))
+        return GOMPI_NEXT(393, profiling, MPI_Info_delete)(info, key);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 393, __builtin_return_address(0));
+        gompi_insight_start(t, 393, profiling ? gompi_insight_call_site(393, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, key);
     }
@@ -855,7 +1189,7 @@ int MPI_Info_delete(MPI_Info info, const char *key)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 393);
     }
-    int rc = GOMPI_NEXT(393, MPI_Info_delete)(info, key);
+    int rc = GOMPI_NEXT(393, profiling, MPI_Info_delete)(info, key);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 393, began);
     if (gompi_insight_records(t)) {
@@ -866,20 +1200,30 @@ int MPI_Info_delete(MPI_Info info, const char *key)
     return rc;
 }
 
-int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
+int MPI_Info_delete(MPI_Info info, const char *key)
+{
+    return MPI_Info_delete_body(false, info, key);
+}
+
+int PMPI_Info_delete(MPI_Info info, const char *key)
+{
+    return MPI_Info_delete_body(true, info, key);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_dup_body(bool profiling, MPI_Info info, MPI_Info *newinfo)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(394, MPI_Info_dup)(info, newinfo);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 394)))
+        return GOMPI_NEXT(394, profiling, MPI_Info_dup)(info, newinfo);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 394, __builtin_return_address(0));
+        gompi_insight_start(t, 394, profiling ? gompi_insight_call_site(394, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 394);
     }
-    int rc = GOMPI_NEXT(394, MPI_Info_dup)(info, newinfo);
+    int rc = GOMPI_NEXT(394, profiling, MPI_Info_dup)(info, newinfo);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 394, began);
     if (gompi_insight_records(t)) {
@@ -891,20 +1235,30 @@ int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     return rc;
 }
 
-int MPI_Info_free(MPI_Info *info)
+int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
+{
+    return MPI_Info_dup_body(false, info, newinfo);
+}
+
+int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
+{
+    return MPI_Info_dup_body(true, info, newinfo);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_free_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(395, MPI_Info_free)(info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 395)))
+        return GOMPI_NEXT(395, profiling, MPI_Info_free)(info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 395, __builtin_return_address(0));
+        gompi_insight_start(t, 395, profiling ? gompi_insight_call_site(395, t->back) : t->back);
         gompi_insight_list(t, info, 1, sizeof *info);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 395);
     }
-    int rc = GOMPI_NEXT(395, MPI_Info_free)(info);
+    int rc = GOMPI_NEXT(395, profiling, MPI_Info_free)(info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 395, began);
     if (gompi_insight_records(t)) {
@@ -916,20 +1270,30 @@ int MPI_Info_free(MPI_Info *info)
     return rc;
 }
 
-int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
+int MPI_Info_free(MPI_Info *info)
+{
+    return MPI_Info_free_body(false, info);
+}
+
+int PMPI_Info_free(MPI_Info *info)
+{
+    return MPI_Info_free_body(true, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_get_nkeys_body(bool profiling, MPI_Info info, int *nkeys)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(396, MPI_Info_get_nkeys)(info, nkeys);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 396)))
+        return GOMPI_NEXT(396, profiling, MPI_Info_get_nkeys)(info, nkeys);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 396, __builtin_return_address(0));
+        gompi_insight_start(t, 396, profiling ? gompi_insight_call_site(396, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 396);
     }
-    int rc = GOMPI_NEXT(396, MPI_Info_get_nkeys)(info, nkeys);
+    int rc = GOMPI_NEXT(396, profiling, MPI_Info_get_nkeys)(info, nkeys);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 396, began);
     if (gompi_insight_records(t)) {
@@ -941,13 +1305,23 @@ int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     return rc;
 }
 
-int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
+int MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
+{
+    return MPI_Info_get_nkeys_body(false, info, nkeys);
+}
+
+int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
+{
+    return MPI_Info_get_nkeys_body(true, info, nkeys);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_get_nthkey_body(bool profiling, MPI_Info info, int n, char *key)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(397, MPI_Info_get_nthkey)(info, n, key);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 397)))
+        return GOMPI_NEXT(397, profiling, MPI_Info_get_nthkey)(info, n, key);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 397, __builtin_return_address(0));
+        gompi_insight_start(t, 397, profiling ? gompi_insight_call_site(397, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
     }
@@ -955,7 +1329,7 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 397);
     }
-    int rc = GOMPI_NEXT(397, MPI_Info_get_nthkey)(info, n, key);
+    int rc = GOMPI_NEXT(397, profiling, MPI_Info_get_nthkey)(info, n, key);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 397, began);
     if (gompi_insight_records(t)) {
@@ -967,13 +1341,24 @@ int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     return rc;
 }
 
-int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
+int MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
+{
+    return MPI_Info_get_nthkey_body(false, info, n, key);
+}
+
+int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
+{
+    return MPI_Info_get_nthkey_body(true, info, n, key);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_get_string_body(bool profiling, MPI_Info info, const char *key, int *buflen, char *value,
+    int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(398, MPI_Info_get_string)(info, key, buflen, value, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 398)))
+        return GOMPI_NEXT(398, profiling, MPI_Info_get_string)(info, key, buflen, value, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 398, __builtin_return_address(0));
+        gompi_insight_start(t, 398, profiling ? gompi_insight_call_site(398, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, key);
         gompi_insight_list(t, buflen, 1, sizeof *buflen);
@@ -983,7 +1368,7 @@ int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 398);
     }
-    int rc = GOMPI_NEXT(398, MPI_Info_get_string)(info, key, buflen, value, flag);
+    int rc = GOMPI_NEXT(398, profiling, MPI_Info_get_string)(info, key, buflen, value, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 398, began);
     if (gompi_insight_records(t)) {
@@ -996,13 +1381,23 @@ int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value
     return rc;
 }
 
-int MPI_Info_set(MPI_Info info, const char *key, const char *value)
+int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
+{
+    return MPI_Info_get_string_body(false, info, key, buflen, value, flag);
+}
+
+int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
+{
+    return MPI_Info_get_string_body(true, info, key, buflen, value, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_set_body(bool profiling, MPI_Info info, const char *key, const char *value)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(399, MPI_Info_set)(info, key, value);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 399)))
+        return GOMPI_NEXT(399, profiling, MPI_Info_set)(info, key, value);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 399, __builtin_return_address(0));
+        gompi_insight_start(t, 399, profiling ? gompi_insight_call_site(399, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, key);
         gompi_insight_text(t, value);
@@ -1011,7 +1406,7 @@ int MPI_Info_set(MPI_Info info, const char *key, const char *value)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 399);
     }
-    int rc = GOMPI_NEXT(399, MPI_Info_set)(info, key, value);
+    int rc = GOMPI_NEXT(399, profiling, MPI_Info_set)(info, key, value);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 399, began);
     if (gompi_insight_records(t)) {
@@ -1022,13 +1417,23 @@ int MPI_Info_set(MPI_Info info, const char *key, const char *value)
     return rc;
 }
 
-int MPI_Abort(MPI_Comm comm, int errorcode)
+int MPI_Info_set(MPI_Info info, const char *key, const char *value)
+{
+    return MPI_Info_set_body(false, info, key, value);
+}
+
+int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
+{
+    return MPI_Info_set_body(true, info, key, value);
+}
+
+GOMPI_INSIGHT_BODY MPI_Abort_body(bool profiling, MPI_Comm comm, int errorcode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(400, MPI_Abort)(comm, errorcode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 400)))
+        return GOMPI_NEXT(400, profiling, MPI_Abort)(comm, errorcode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 400, __builtin_return_address(0));
+        gompi_insight_start(t, 400, profiling ? gompi_insight_call_site(400, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)errorcode);
         gompi_insight_entered(t);
@@ -1039,7 +1444,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
         began = gompi_insight_count(t, 400);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(400, MPI_Abort)(comm, errorcode);
+    int rc = GOMPI_NEXT(400, profiling, MPI_Abort)(comm, errorcode);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 400, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1050,20 +1455,30 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
     return rc;
 }
 
-int MPI_Close_port(const char *port_name)
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    return MPI_Abort_body(false, comm, errorcode);
+}
+
+int PMPI_Abort(MPI_Comm comm, int errorcode)
+{
+    return MPI_Abort_body(true, comm, errorcode);
+}
+
+GOMPI_INSIGHT_BODY MPI_Close_port_body(bool profiling, const char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(401, MPI_Close_port)(port_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 401)))
+        return GOMPI_NEXT(401, profiling, MPI_Close_port)(port_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 401, __builtin_return_address(0));
+        gompi_insight_start(t, 401, profiling ? gompi_insight_call_site(401, t->back) : t->back);
         gompi_insight_text(t, port_name);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 401);
     }
-    int rc = GOMPI_NEXT(401, MPI_Close_port)(port_name);
+    int rc = GOMPI_NEXT(401, profiling, MPI_Close_port)(port_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 401, began);
     if (gompi_insight_records(t)) {
@@ -1074,14 +1489,25 @@ int MPI_Close_port(const char *port_name)
     return rc;
 }
 
-int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+int MPI_Close_port(const char *port_name)
+{
+    return MPI_Close_port_body(false, port_name);
+}
+
+int PMPI_Close_port(const char *port_name)
+{
+    return MPI_Close_port_body(true, port_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_accept_body(bool profiling, const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+    MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(402, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 402)))
+        return GOMPI_NEXT(402, profiling, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 402, __builtin_return_address(0));
+        gompi_insight_start(t, 402, profiling ? gompi_insight_call_site(402, t->back) : t->back);
         gompi_insight_text(t, port_name);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
@@ -1094,7 +1520,7 @@ int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm com
         began = gompi_insight_count(t, 402);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(402, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
+    int rc = GOMPI_NEXT(402, profiling, MPI_Comm_accept)(port_name, info, root, comm, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 402, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1108,14 +1534,25 @@ int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm com
     return rc;
 }
 
-int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return MPI_Comm_accept_body(false, port_name, info, root, comm, newcomm);
+}
+
+int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return MPI_Comm_accept_body(true, port_name, info, root, comm, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_connect_body(bool profiling, const char *port_name, MPI_Info info, int root,
+    MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(403, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 403)))
+        return GOMPI_NEXT(403, profiling, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
     MPI_Comm was_newcomm = newcomm != NULL ? *newcomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 403, __builtin_return_address(0));
+        gompi_insight_start(t, 403, profiling ? gompi_insight_call_site(403, t->back) : t->back);
         gompi_insight_text(t, port_name);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uint64_t)(int64_t)root);
@@ -1128,7 +1565,7 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
         began = gompi_insight_count(t, 403);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(403, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
+    int rc = GOMPI_NEXT(403, profiling, MPI_Comm_connect)(port_name, info, root, comm, newcomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 403, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1142,13 +1579,23 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
     return rc;
 }
 
-int MPI_Comm_disconnect(MPI_Comm *comm)
+int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return MPI_Comm_connect_body(false, port_name, info, root, comm, newcomm);
+}
+
+int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return MPI_Comm_connect_body(true, port_name, info, root, comm, newcomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_disconnect_body(bool profiling, MPI_Comm *comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(404, MPI_Comm_disconnect)(comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 404)))
+        return GOMPI_NEXT(404, profiling, MPI_Comm_disconnect)(comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 404, __builtin_return_address(0));
+        gompi_insight_start(t, 404, profiling ? gompi_insight_call_site(404, t->back) : t->back);
         gompi_insight_list(t, comm, 1, sizeof *comm);
         gompi_insight_entered(t);
     }
@@ -1158,7 +1605,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
         began = gompi_insight_count(t, 404);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(404, MPI_Comm_disconnect)(comm);
+    int rc = GOMPI_NEXT(404, profiling, MPI_Comm_disconnect)(comm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 404, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1170,20 +1617,30 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
     return rc;
 }
 
-int MPI_Comm_get_parent(MPI_Comm *parent)
+int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return MPI_Comm_disconnect_body(false, comm);
+}
+
+int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return MPI_Comm_disconnect_body(true, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_get_parent_body(bool profiling, MPI_Comm *parent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(405, MPI_Comm_get_parent)(parent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 405)))
+        return GOMPI_NEXT(405, profiling, MPI_Comm_get_parent)(parent);
     MPI_Comm was_parent = parent != NULL ? *parent : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 405, __builtin_return_address(0));
+        gompi_insight_start(t, 405, profiling ? gompi_insight_call_site(405, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 405);
     }
-    int rc = GOMPI_NEXT(405, MPI_Comm_get_parent)(parent);
+    int rc = GOMPI_NEXT(405, profiling, MPI_Comm_get_parent)(parent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 405, began);
     if (gompi_insight_records(t)) {
@@ -1197,14 +1654,24 @@ int MPI_Comm_get_parent(MPI_Comm *parent)
     return rc;
 }
 
-int MPI_Comm_join(int fd, MPI_Comm *intercomm)
+int MPI_Comm_get_parent(MPI_Comm *parent)
+{
+    return MPI_Comm_get_parent_body(false, parent);
+}
+
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    return MPI_Comm_get_parent_body(true, parent);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_join_body(bool profiling, int fd, MPI_Comm *intercomm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(406, MPI_Comm_join)(fd, intercomm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 406)))
+        return GOMPI_NEXT(406, profiling, MPI_Comm_join)(fd, intercomm);
     MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 406, __builtin_return_address(0));
+        gompi_insight_start(t, 406, profiling ? gompi_insight_call_site(406, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)fd);
         gompi_insight_entered(t);
     }
@@ -1214,7 +1681,7 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
         began = gompi_insight_count(t, 406);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(406, MPI_Comm_join)(fd, intercomm);
+    int rc = GOMPI_NEXT(406, profiling, MPI_Comm_join)(fd, intercomm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 406, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1228,15 +1695,25 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     return rc;
 }
 
-int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-    MPI_Comm *intercomm, int array_of_errcodes[])
+int MPI_Comm_join(int fd, MPI_Comm *intercomm)
+{
+    return MPI_Comm_join_body(false, fd, intercomm);
+}
+
+int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
+{
+    return MPI_Comm_join_body(true, fd, intercomm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_spawn_body(bool profiling, const char *command, char *argv[], int maxprocs, MPI_Info info,
+    int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(407, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 407)))
+        return GOMPI_NEXT(407, profiling, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
     MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 407, __builtin_return_address(0));
+        gompi_insight_start(t, 407, profiling ? gompi_insight_call_site(407, t->back) : t->back);
         gompi_insight_text(t, command);
         gompi_insight_word(t, (uintptr_t)argv);
         gompi_insight_word(t, (uint64_t)(int64_t)maxprocs);
@@ -1252,7 +1729,7 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
         began = gompi_insight_count(t, 407);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(407, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+    int rc = GOMPI_NEXT(407, profiling, MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 407, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1266,16 +1743,28 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
     return rc;
 }
 
-int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
-    const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
-    int array_of_errcodes[])
+int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+    MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    return MPI_Comm_spawn_body(false, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+}
+
+int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+    MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    return MPI_Comm_spawn_body(true, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_spawn_multiple_body(bool profiling, int count, char *array_of_commands[],
+    char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
+    MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(408, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 408)))
+        return GOMPI_NEXT(408, profiling, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
     MPI_Comm was_intercomm = intercomm != NULL ? *intercomm : MPI_COMM_NULL;
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 408, __builtin_return_address(0));
+        gompi_insight_start(t, 408, profiling ? gompi_insight_call_site(408, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)array_of_commands);
         gompi_insight_word(t, (uintptr_t)array_of_argv);
@@ -1292,7 +1781,7 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
         began = gompi_insight_count(t, 408);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(408, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+    int rc = GOMPI_NEXT(408, profiling, MPI_Comm_spawn_multiple)(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 408, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1306,13 +1795,27 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
     return rc;
 }
 
-int MPI_Finalize(void)
+int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+    const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
+    int array_of_errcodes[])
+{
+    return MPI_Comm_spawn_multiple_body(false, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+}
+
+int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+    const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
+    int array_of_errcodes[])
+{
+    return MPI_Comm_spawn_multiple_body(true, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+}
+
+GOMPI_INSIGHT_BODY MPI_Finalize_body(bool profiling)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(409, MPI_Finalize)();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 409)))
+        return GOMPI_NEXT(409, profiling, MPI_Finalize)();
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 409, __builtin_return_address(0));
+        gompi_insight_start(t, 409, profiling ? gompi_insight_call_site(409, t->back) : t->back);
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
@@ -1322,7 +1825,7 @@ int MPI_Finalize(void)
         began = gompi_insight_count(t, 409);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(409, MPI_Finalize)();
+    int rc = GOMPI_NEXT(409, profiling, MPI_Finalize)();
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_ended();
     }
@@ -1336,19 +1839,29 @@ int MPI_Finalize(void)
     return rc;
 }
 
-int MPI_Finalized(int *flag)
+int MPI_Finalize(void)
+{
+    return MPI_Finalize_body(false);
+}
+
+int PMPI_Finalize(void)
+{
+    return MPI_Finalize_body(true);
+}
+
+GOMPI_INSIGHT_BODY MPI_Finalized_body(bool profiling, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(410, MPI_Finalized)(flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 410)))
+        return GOMPI_NEXT(410, profiling, MPI_Finalized)(flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 410, __builtin_return_address(0));
+        gompi_insight_start(t, 410, profiling ? gompi_insight_call_site(410, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 410);
     }
-    int rc = GOMPI_NEXT(410, MPI_Finalized)(flag);
+    int rc = GOMPI_NEXT(410, profiling, MPI_Finalized)(flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 410, began);
     if (gompi_insight_records(t)) {
@@ -1360,13 +1873,23 @@ int MPI_Finalized(int *flag)
     return rc;
 }
 
-int MPI_Init(int *argc, char ***argv)
+int MPI_Finalized(int *flag)
+{
+    return MPI_Finalized_body(false, flag);
+}
+
+int PMPI_Finalized(int *flag)
+{
+    return MPI_Finalized_body(true, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Init_body(bool profiling, int *argc, char ***argv)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(411, MPI_Init)(argc, argv);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 411)))
+        return GOMPI_NEXT(411, profiling, MPI_Init)(argc, argv);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 411, __builtin_return_address(0));
+        gompi_insight_start(t, 411, profiling ? gompi_insight_call_site(411, t->back) : t->back);
         gompi_insight_list(t, argc, 1, sizeof *argc);
         gompi_insight_word(t, (uintptr_t)argv);
         gompi_insight_entered(t);
@@ -1377,7 +1900,7 @@ int MPI_Init(int *argc, char ***argv)
         began = gompi_insight_count(t, 411);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(411, MPI_Init)(argc, argv);
+    int rc = GOMPI_NEXT(411, profiling, MPI_Init)(argc, argv);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 411, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1389,13 +1912,23 @@ int MPI_Init(int *argc, char ***argv)
     return rc;
 }
 
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+int MPI_Init(int *argc, char ***argv)
+{
+    return MPI_Init_body(false, argc, argv);
+}
+
+int PMPI_Init(int *argc, char ***argv)
+{
+    return MPI_Init_body(true, argc, argv);
+}
+
+GOMPI_INSIGHT_BODY MPI_Init_thread_body(bool profiling, int *argc, char ***argv, int required, int *provided)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(412, MPI_Init_thread)(argc, argv, required, provided);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 412)))
+        return GOMPI_NEXT(412, profiling, MPI_Init_thread)(argc, argv, required, provided);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 412, __builtin_return_address(0));
+        gompi_insight_start(t, 412, profiling ? gompi_insight_call_site(412, t->back) : t->back);
         gompi_insight_list(t, argc, 1, sizeof *argc);
         gompi_insight_word(t, (uintptr_t)argv);
         gompi_insight_word(t, (uint64_t)(int64_t)required);
@@ -1407,7 +1940,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
         began = gompi_insight_count(t, 412);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(412, MPI_Init_thread)(argc, argv, required, provided);
+    int rc = GOMPI_NEXT(412, profiling, MPI_Init_thread)(argc, argv, required, provided);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 412, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1420,19 +1953,29 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return rc;
 }
 
-int MPI_Initialized(int *flag)
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    return MPI_Init_thread_body(false, argc, argv, required, provided);
+}
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    return MPI_Init_thread_body(true, argc, argv, required, provided);
+}
+
+GOMPI_INSIGHT_BODY MPI_Initialized_body(bool profiling, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(413, MPI_Initialized)(flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 413)))
+        return GOMPI_NEXT(413, profiling, MPI_Initialized)(flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 413, __builtin_return_address(0));
+        gompi_insight_start(t, 413, profiling ? gompi_insight_call_site(413, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 413);
     }
-    int rc = GOMPI_NEXT(413, MPI_Initialized)(flag);
+    int rc = GOMPI_NEXT(413, profiling, MPI_Initialized)(flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 413, began);
     if (gompi_insight_records(t)) {
@@ -1444,19 +1987,29 @@ int MPI_Initialized(int *flag)
     return rc;
 }
 
-int MPI_Is_thread_main(int *flag)
+int MPI_Initialized(int *flag)
+{
+    return MPI_Initialized_body(false, flag);
+}
+
+int PMPI_Initialized(int *flag)
+{
+    return MPI_Initialized_body(true, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Is_thread_main_body(bool profiling, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(414, MPI_Is_thread_main)(flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 414)))
+        return GOMPI_NEXT(414, profiling, MPI_Is_thread_main)(flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 414, __builtin_return_address(0));
+        gompi_insight_start(t, 414, profiling ? gompi_insight_call_site(414, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 414);
     }
-    int rc = GOMPI_NEXT(414, MPI_Is_thread_main)(flag);
+    int rc = GOMPI_NEXT(414, profiling, MPI_Is_thread_main)(flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 414, began);
     if (gompi_insight_records(t)) {
@@ -1468,13 +2021,23 @@ int MPI_Is_thread_main(int *flag)
     return rc;
 }
 
-int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
+int MPI_Is_thread_main(int *flag)
+{
+    return MPI_Is_thread_main_body(false, flag);
+}
+
+int PMPI_Is_thread_main(int *flag)
+{
+    return MPI_Is_thread_main_body(true, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Lookup_name_body(bool profiling, const char *service_name, MPI_Info info, char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(415, MPI_Lookup_name)(service_name, info, port_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 415)))
+        return GOMPI_NEXT(415, profiling, MPI_Lookup_name)(service_name, info, port_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 415, __builtin_return_address(0));
+        gompi_insight_start(t, 415, profiling ? gompi_insight_call_site(415, t->back) : t->back);
         gompi_insight_text(t, service_name);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -1482,7 +2045,7 @@ int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 415);
     }
-    int rc = GOMPI_NEXT(415, MPI_Lookup_name)(service_name, info, port_name);
+    int rc = GOMPI_NEXT(415, profiling, MPI_Lookup_name)(service_name, info, port_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 415, began);
     if (gompi_insight_records(t)) {
@@ -1494,20 +2057,30 @@ int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
     return rc;
 }
 
-int MPI_Open_port(MPI_Info info, char *port_name)
+int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
+{
+    return MPI_Lookup_name_body(false, service_name, info, port_name);
+}
+
+int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
+{
+    return MPI_Lookup_name_body(true, service_name, info, port_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Open_port_body(bool profiling, MPI_Info info, char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(416, MPI_Open_port)(info, port_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 416)))
+        return GOMPI_NEXT(416, profiling, MPI_Open_port)(info, port_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 416, __builtin_return_address(0));
+        gompi_insight_start(t, 416, profiling ? gompi_insight_call_site(416, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 416);
     }
-    int rc = GOMPI_NEXT(416, MPI_Open_port)(info, port_name);
+    int rc = GOMPI_NEXT(416, profiling, MPI_Open_port)(info, port_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 416, began);
     if (gompi_insight_records(t)) {
@@ -1519,13 +2092,24 @@ int MPI_Open_port(MPI_Info info, char *port_name)
     return rc;
 }
 
-int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+int MPI_Open_port(MPI_Info info, char *port_name)
+{
+    return MPI_Open_port_body(false, info, port_name);
+}
+
+int PMPI_Open_port(MPI_Info info, char *port_name)
+{
+    return MPI_Open_port_body(true, info, port_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Publish_name_body(bool profiling, const char *service_name, MPI_Info info,
+    const char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(417, MPI_Publish_name)(service_name, info, port_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 417)))
+        return GOMPI_NEXT(417, profiling, MPI_Publish_name)(service_name, info, port_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 417, __builtin_return_address(0));
+        gompi_insight_start(t, 417, profiling ? gompi_insight_call_site(417, t->back) : t->back);
         gompi_insight_text(t, service_name);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, port_name);
@@ -1534,7 +2118,7 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 417);
     }
-    int rc = GOMPI_NEXT(417, MPI_Publish_name)(service_name, info, port_name);
+    int rc = GOMPI_NEXT(417, profiling, MPI_Publish_name)(service_name, info, port_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 417, began);
     if (gompi_insight_records(t)) {
@@ -1545,19 +2129,29 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
     return rc;
 }
 
-int MPI_Query_thread(int *provided)
+int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    return MPI_Publish_name_body(false, service_name, info, port_name);
+}
+
+int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    return MPI_Publish_name_body(true, service_name, info, port_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Query_thread_body(bool profiling, int *provided)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(418, MPI_Query_thread)(provided);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 418)))
+        return GOMPI_NEXT(418, profiling, MPI_Query_thread)(provided);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 418, __builtin_return_address(0));
+        gompi_insight_start(t, 418, profiling ? gompi_insight_call_site(418, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 418);
     }
-    int rc = GOMPI_NEXT(418, MPI_Query_thread)(provided);
+    int rc = GOMPI_NEXT(418, profiling, MPI_Query_thread)(provided);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 418, began);
     if (gompi_insight_records(t)) {
@@ -1569,13 +2163,23 @@ int MPI_Query_thread(int *provided)
     return rc;
 }
 
-int MPI_Session_finalize(MPI_Session *session)
+int MPI_Query_thread(int *provided)
+{
+    return MPI_Query_thread_body(false, provided);
+}
+
+int PMPI_Query_thread(int *provided)
+{
+    return MPI_Query_thread_body(true, provided);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_finalize_body(bool profiling, MPI_Session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(419, MPI_Session_finalize)(session);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 419)))
+        return GOMPI_NEXT(419, profiling, MPI_Session_finalize)(session);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 419, __builtin_return_address(0));
+        gompi_insight_start(t, 419, profiling ? gompi_insight_call_site(419, t->back) : t->back);
         gompi_insight_list(t, session, 1, sizeof *session);
         gompi_insight_entered(t);
     }
@@ -1585,7 +2189,7 @@ int MPI_Session_finalize(MPI_Session *session)
         began = gompi_insight_count(t, 419);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(419, MPI_Session_finalize)(session);
+    int rc = GOMPI_NEXT(419, profiling, MPI_Session_finalize)(session);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 419, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1597,20 +2201,30 @@ int MPI_Session_finalize(MPI_Session *session)
     return rc;
 }
 
-int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
+int MPI_Session_finalize(MPI_Session *session)
+{
+    return MPI_Session_finalize_body(false, session);
+}
+
+int PMPI_Session_finalize(MPI_Session *session)
+{
+    return MPI_Session_finalize_body(true, session);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_get_info_body(bool profiling, MPI_Session session, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(420, MPI_Session_get_info)(session, info_used);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 420)))
+        return GOMPI_NEXT(420, profiling, MPI_Session_get_info)(session, info_used);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 420, __builtin_return_address(0));
+        gompi_insight_start(t, 420, profiling ? gompi_insight_call_site(420, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 420);
     }
-    int rc = GOMPI_NEXT(420, MPI_Session_get_info)(session, info_used);
+    int rc = GOMPI_NEXT(420, profiling, MPI_Session_get_info)(session, info_used);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 420, began);
     if (gompi_insight_records(t)) {
@@ -1622,13 +2236,24 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     return rc;
 }
 
-int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
+int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
+{
+    return MPI_Session_get_info_body(false, session, info_used);
+}
+
+int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
+{
+    return MPI_Session_get_info_body(true, session, info_used);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_get_nth_pset_body(bool profiling, MPI_Session session, MPI_Info info, int n,
+    int *pset_len, char *pset_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(421, MPI_Session_get_nth_pset)(session, info, n, pset_len, pset_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 421)))
+        return GOMPI_NEXT(421, profiling, MPI_Session_get_nth_pset)(session, info, n, pset_len, pset_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 421, __builtin_return_address(0));
+        gompi_insight_start(t, 421, profiling ? gompi_insight_call_site(421, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uint64_t)(int64_t)n);
@@ -1639,7 +2264,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 421);
     }
-    int rc = GOMPI_NEXT(421, MPI_Session_get_nth_pset)(session, info, n, pset_len, pset_name);
+    int rc = GOMPI_NEXT(421, profiling, MPI_Session_get_nth_pset)(session, info, n, pset_len, pset_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 421, began);
     if (gompi_insight_records(t)) {
@@ -1651,13 +2276,24 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     return rc;
 }
 
-int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
+{
+    return MPI_Session_get_nth_pset_body(false, session, info, n, pset_len, pset_name);
+}
+
+int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
+{
+    return MPI_Session_get_nth_pset_body(true, session, info, n, pset_len, pset_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_get_num_psets_body(bool profiling, MPI_Session session, MPI_Info info,
+    int *npset_names)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(422, MPI_Session_get_num_psets)(session, info, npset_names);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 422)))
+        return GOMPI_NEXT(422, profiling, MPI_Session_get_num_psets)(session, info, npset_names);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 422, __builtin_return_address(0));
+        gompi_insight_start(t, 422, profiling ? gompi_insight_call_site(422, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -1665,7 +2301,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 422);
     }
-    int rc = GOMPI_NEXT(422, MPI_Session_get_num_psets)(session, info, npset_names);
+    int rc = GOMPI_NEXT(422, profiling, MPI_Session_get_num_psets)(session, info, npset_names);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 422, began);
     if (gompi_insight_records(t)) {
@@ -1677,13 +2313,24 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     return rc;
 }
 
-int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
+int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+{
+    return MPI_Session_get_num_psets_body(false, session, info, npset_names);
+}
+
+int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+{
+    return MPI_Session_get_num_psets_body(true, session, info, npset_names);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_get_pset_info_body(bool profiling, MPI_Session session, const char *pset_name,
+    MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(423, MPI_Session_get_pset_info)(session, pset_name, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 423)))
+        return GOMPI_NEXT(423, profiling, MPI_Session_get_pset_info)(session, pset_name, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 423, __builtin_return_address(0));
+        gompi_insight_start(t, 423, profiling ? gompi_insight_call_site(423, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_text(t, pset_name);
     }
@@ -1691,7 +2338,7 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 423);
     }
-    int rc = GOMPI_NEXT(423, MPI_Session_get_pset_info)(session, pset_name, info);
+    int rc = GOMPI_NEXT(423, profiling, MPI_Session_get_pset_info)(session, pset_name, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 423, began);
     if (gompi_insight_records(t)) {
@@ -1703,13 +2350,24 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
     return rc;
 }
 
-int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
+{
+    return MPI_Session_get_pset_info_body(false, session, pset_name, info);
+}
+
+int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
+{
+    return MPI_Session_get_pset_info_body(true, session, pset_name, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_init_body(bool profiling, MPI_Info info, MPI_Errhandler errhandler,
+    MPI_Session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(424, MPI_Session_init)(info, errhandler, session);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 424)))
+        return GOMPI_NEXT(424, profiling, MPI_Session_init)(info, errhandler, session);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 424, __builtin_return_address(0));
+        gompi_insight_start(t, 424, profiling ? gompi_insight_call_site(424, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uintptr_t)errhandler);
         gompi_insight_entered(t);
@@ -1720,7 +2378,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
         began = gompi_insight_count(t, 424);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(424, MPI_Session_init)(info, errhandler, session);
+    int rc = GOMPI_NEXT(424, profiling, MPI_Session_init)(info, errhandler, session);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 424, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1732,13 +2390,24 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     return rc;
 }
 
-int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
+int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+    return MPI_Session_init_body(false, info, errhandler, session);
+}
+
+int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+    return MPI_Session_init_body(true, info, errhandler, session);
+}
+
+GOMPI_INSIGHT_BODY MPI_Unpublish_name_body(bool profiling, const char *service_name, MPI_Info info,
+    const char *port_name)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(425, MPI_Unpublish_name)(service_name, info, port_name);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 425)))
+        return GOMPI_NEXT(425, profiling, MPI_Unpublish_name)(service_name, info, port_name);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 425, __builtin_return_address(0));
+        gompi_insight_start(t, 425, profiling ? gompi_insight_call_site(425, t->back) : t->back);
         gompi_insight_text(t, service_name);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, port_name);
@@ -1747,7 +2416,7 @@ int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 425);
     }
-    int rc = GOMPI_NEXT(425, MPI_Unpublish_name)(service_name, info, port_name);
+    int rc = GOMPI_NEXT(425, profiling, MPI_Unpublish_name)(service_name, info, port_name);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 425, began);
     if (gompi_insight_records(t)) {
@@ -1758,20 +2427,30 @@ int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port
     return rc;
 }
 
-int MPI_Grequest_complete(MPI_Request request)
+int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    return MPI_Unpublish_name_body(false, service_name, info, port_name);
+}
+
+int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    return MPI_Unpublish_name_body(true, service_name, info, port_name);
+}
+
+GOMPI_INSIGHT_BODY MPI_Grequest_complete_body(bool profiling, MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(474, MPI_Grequest_complete)(request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 474)))
+        return GOMPI_NEXT(474, profiling, MPI_Grequest_complete)(request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 474, __builtin_return_address(0));
+        gompi_insight_start(t, 474, profiling ? gompi_insight_call_site(474, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)request);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 474);
     }
-    int rc = GOMPI_NEXT(474, MPI_Grequest_complete)(request);
+    int rc = GOMPI_NEXT(474, profiling, MPI_Grequest_complete)(request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 474, began);
     if (gompi_insight_records(t)) {
@@ -1782,14 +2461,25 @@ int MPI_Grequest_complete(MPI_Request request)
     return rc;
 }
 
-int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
-    MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
+int MPI_Grequest_complete(MPI_Request request)
+{
+    return MPI_Grequest_complete_body(false, request);
+}
+
+int PMPI_Grequest_complete(MPI_Request request)
+{
+    return MPI_Grequest_complete_body(true, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Grequest_start_body(bool profiling, MPI_Grequest_query_function *query_fn,
+    MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(475, MPI_Grequest_start)(query_fn, free_fn, cancel_fn, extra_state, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 475)))
+        return GOMPI_NEXT(475, profiling, MPI_Grequest_start)(query_fn, free_fn, cancel_fn, extra_state, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 475, __builtin_return_address(0));
+        gompi_insight_start(t, 475, profiling ? gompi_insight_call_site(475, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)query_fn);
         gompi_insight_word(t, (uintptr_t)free_fn);
         gompi_insight_word(t, (uintptr_t)cancel_fn);
@@ -1799,7 +2489,7 @@ int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 475);
     }
-    int rc = GOMPI_NEXT(475, MPI_Grequest_start)(query_fn, free_fn, cancel_fn, extra_state, request);
+    int rc = GOMPI_NEXT(475, profiling, MPI_Grequest_start)(query_fn, free_fn, cancel_fn, extra_state, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 475, began);
     if (gompi_insight_records(t)) {
@@ -1811,13 +2501,25 @@ int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_
     return rc;
 }
 
-int MPI_Status_set_cancelled(MPI_Status *status, int flag)
+int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+    MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
+{
+    return MPI_Grequest_start_body(false, query_fn, free_fn, cancel_fn, extra_state, request);
+}
+
+int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+    MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
+{
+    return MPI_Grequest_start_body(true, query_fn, free_fn, cancel_fn, extra_state, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_set_cancelled_body(bool profiling, MPI_Status *status, int flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(476, MPI_Status_set_cancelled)(status, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 476)))
+        return GOMPI_NEXT(476, profiling, MPI_Status_set_cancelled)(status, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 476, __builtin_return_address(0));
+        gompi_insight_start(t, 476, profiling ? gompi_insight_call_site(476, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)flag);
     }
@@ -1825,7 +2527,7 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 476);
     }
-    int rc = GOMPI_NEXT(476, MPI_Status_set_cancelled)(status, flag);
+    int rc = GOMPI_NEXT(476, profiling, MPI_Status_set_cancelled)(status, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 476, began);
     if (gompi_insight_records(t)) {
@@ -1837,13 +2539,23 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     return rc;
 }
 
-int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
+int MPI_Status_set_cancelled(MPI_Status *status, int flag)
+{
+    return MPI_Status_set_cancelled_body(false, status, flag);
+}
+
+int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
+{
+    return MPI_Status_set_cancelled_body(true, status, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_set_elements_body(bool profiling, MPI_Status *status, MPI_Datatype datatype, int count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(477, MPI_Status_set_elements)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 477)))
+        return GOMPI_NEXT(477, profiling, MPI_Status_set_elements)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 477, __builtin_return_address(0));
+        gompi_insight_start(t, 477, profiling ? gompi_insight_call_site(477, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1852,7 +2564,7 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 477);
     }
-    int rc = GOMPI_NEXT(477, MPI_Status_set_elements)(status, datatype, count);
+    int rc = GOMPI_NEXT(477, profiling, MPI_Status_set_elements)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 477, began);
     if (gompi_insight_records(t)) {
@@ -1864,13 +2576,24 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count
     return rc;
 }
 
-int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
+{
+    return MPI_Status_set_elements_body(false, status, datatype, count);
+}
+
+int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
+{
+    return MPI_Status_set_elements_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_set_elements_c_body(bool profiling, MPI_Status *status, MPI_Datatype datatype,
+    MPI_Count count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(478, MPI_Status_set_elements_c)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 478)))
+        return GOMPI_NEXT(478, profiling, MPI_Status_set_elements_c)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 478, __builtin_return_address(0));
+        gompi_insight_start(t, 478, profiling ? gompi_insight_call_site(478, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1879,7 +2602,7 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 478);
     }
-    int rc = GOMPI_NEXT(478, MPI_Status_set_elements_c)(status, datatype, count);
+    int rc = GOMPI_NEXT(478, profiling, MPI_Status_set_elements_c)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 478, began);
     if (gompi_insight_records(t)) {
@@ -1891,13 +2614,23 @@ int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     return rc;
 }
 
-int MPI_Status_set_error(MPI_Status *status, int error)
+int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return MPI_Status_set_elements_c_body(false, status, datatype, count);
+}
+
+int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return MPI_Status_set_elements_c_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_set_error_body(bool profiling, MPI_Status *status, int error)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(479, MPI_Status_set_error)(status, error);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 479)))
+        return GOMPI_NEXT(479, profiling, MPI_Status_set_error)(status, error);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 479, __builtin_return_address(0));
+        gompi_insight_start(t, 479, profiling ? gompi_insight_call_site(479, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)error);
     }
@@ -1905,7 +2638,7 @@ int MPI_Status_set_error(MPI_Status *status, int error)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 479);
     }
-    int rc = GOMPI_NEXT(479, MPI_Status_set_error)(status, error);
+    int rc = GOMPI_NEXT(479, profiling, MPI_Status_set_error)(status, error);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 479, began);
     if (gompi_insight_records(t)) {
@@ -1917,13 +2650,23 @@ int MPI_Status_set_error(MPI_Status *status, int error)
     return rc;
 }
 
-int MPI_Status_set_source(MPI_Status *status, int source)
+int MPI_Status_set_error(MPI_Status *status, int error)
+{
+    return MPI_Status_set_error_body(false, status, error);
+}
+
+int PMPI_Status_set_error(MPI_Status *status, int error)
+{
+    return MPI_Status_set_error_body(true, status, error);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_set_source_body(bool profiling, MPI_Status *status, int source)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(480, MPI_Status_set_source)(status, source);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 480)))
+        return GOMPI_NEXT(480, profiling, MPI_Status_set_source)(status, source);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 480, __builtin_return_address(0));
+        gompi_insight_start(t, 480, profiling ? gompi_insight_call_site(480, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)source);
     }
@@ -1931,7 +2674,7 @@ int MPI_Status_set_source(MPI_Status *status, int source)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 480);
     }
-    int rc = GOMPI_NEXT(480, MPI_Status_set_source)(status, source);
+    int rc = GOMPI_NEXT(480, profiling, MPI_Status_set_source)(status, source);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 480, began);
     if (gompi_insight_records(t)) {
@@ -1943,13 +2686,23 @@ int MPI_Status_set_source(MPI_Status *status, int source)
     return rc;
 }
 
-int MPI_Status_set_tag(MPI_Status *status, int tag)
+int MPI_Status_set_source(MPI_Status *status, int source)
+{
+    return MPI_Status_set_source_body(false, status, source);
+}
+
+int PMPI_Status_set_source(MPI_Status *status, int source)
+{
+    return MPI_Status_set_source_body(true, status, source);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_set_tag_body(bool profiling, MPI_Status *status, int tag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(481, MPI_Status_set_tag)(status, tag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 481)))
+        return GOMPI_NEXT(481, profiling, MPI_Status_set_tag)(status, tag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 481, __builtin_return_address(0));
+        gompi_insight_start(t, 481, profiling ? gompi_insight_call_site(481, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
     }
@@ -1957,7 +2710,7 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 481);
     }
-    int rc = GOMPI_NEXT(481, MPI_Status_set_tag)(status, tag);
+    int rc = GOMPI_NEXT(481, profiling, MPI_Status_set_tag)(status, tag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 481, began);
     if (gompi_insight_records(t)) {
@@ -1969,13 +2722,23 @@ int MPI_Status_set_tag(MPI_Status *status, int tag)
     return rc;
 }
 
-int MPI_Attr_delete(MPI_Comm comm, int keyval)
+int MPI_Status_set_tag(MPI_Status *status, int tag)
+{
+    return MPI_Status_set_tag_body(false, status, tag);
+}
+
+int PMPI_Status_set_tag(MPI_Status *status, int tag)
+{
+    return MPI_Status_set_tag_body(true, status, tag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Attr_delete_body(bool profiling, MPI_Comm comm, int keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(620, MPI_Attr_delete)(comm, keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 620)))
+        return GOMPI_NEXT(620, profiling, MPI_Attr_delete)(comm, keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 620, __builtin_return_address(0));
+        gompi_insight_start(t, 620, profiling ? gompi_insight_call_site(620, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)keyval);
     }
@@ -1983,7 +2746,7 @@ int MPI_Attr_delete(MPI_Comm comm, int keyval)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 620);
     }
-    int rc = GOMPI_NEXT(620, MPI_Attr_delete)(comm, keyval);
+    int rc = GOMPI_NEXT(620, profiling, MPI_Attr_delete)(comm, keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 620, began);
     if (gompi_insight_records(t)) {
@@ -1994,13 +2757,23 @@ int MPI_Attr_delete(MPI_Comm comm, int keyval)
     return rc;
 }
 
-int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+int MPI_Attr_delete(MPI_Comm comm, int keyval)
+{
+    return MPI_Attr_delete_body(false, comm, keyval);
+}
+
+int PMPI_Attr_delete(MPI_Comm comm, int keyval)
+{
+    return MPI_Attr_delete_body(true, comm, keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Attr_get_body(bool profiling, MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(621, MPI_Attr_get)(comm, keyval, attribute_val, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 621)))
+        return GOMPI_NEXT(621, profiling, MPI_Attr_get)(comm, keyval, attribute_val, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 621, __builtin_return_address(0));
+        gompi_insight_start(t, 621, profiling ? gompi_insight_call_site(621, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -2009,7 +2782,7 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 621);
     }
-    int rc = GOMPI_NEXT(621, MPI_Attr_get)(comm, keyval, attribute_val, flag);
+    int rc = GOMPI_NEXT(621, profiling, MPI_Attr_get)(comm, keyval, attribute_val, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 621, began);
     if (gompi_insight_records(t)) {
@@ -2021,13 +2794,23 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
     return rc;
 }
 
-int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    return MPI_Attr_get_body(false, comm, keyval, attribute_val, flag);
+}
+
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    return MPI_Attr_get_body(true, comm, keyval, attribute_val, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Attr_put_body(bool profiling, MPI_Comm comm, int keyval, void *attribute_val)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(622, MPI_Attr_put)(comm, keyval, attribute_val);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 622)))
+        return GOMPI_NEXT(622, profiling, MPI_Attr_put)(comm, keyval, attribute_val);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 622, __builtin_return_address(0));
+        gompi_insight_start(t, 622, profiling ? gompi_insight_call_site(622, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uint64_t)(int64_t)keyval);
         gompi_insight_word(t, (uintptr_t)attribute_val);
@@ -2036,7 +2819,7 @@ int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 622);
     }
-    int rc = GOMPI_NEXT(622, MPI_Attr_put)(comm, keyval, attribute_val);
+    int rc = GOMPI_NEXT(622, profiling, MPI_Attr_put)(comm, keyval, attribute_val);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 622, began);
     if (gompi_insight_records(t)) {
@@ -2047,13 +2830,24 @@ int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
     return rc;
 }
 
-int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    return MPI_Attr_put_body(false, comm, keyval, attribute_val);
+}
+
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    return MPI_Attr_put_body(true, comm, keyval, attribute_val);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_elements_x_body(bool profiling, const MPI_Status *status, MPI_Datatype datatype,
+    MPI_Count *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(623, MPI_Get_elements_x)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 623)))
+        return GOMPI_NEXT(623, profiling, MPI_Get_elements_x)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 623, __builtin_return_address(0));
+        gompi_insight_start(t, 623, profiling ? gompi_insight_call_site(623, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
@@ -2061,7 +2855,7 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 623);
     }
-    int rc = GOMPI_NEXT(623, MPI_Get_elements_x)(status, datatype, count);
+    int rc = GOMPI_NEXT(623, profiling, MPI_Get_elements_x)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 623, began);
     if (gompi_insight_records(t)) {
@@ -2073,13 +2867,24 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     return rc;
 }
 
-int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return MPI_Get_elements_x_body(false, status, datatype, count);
+}
+
+int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return MPI_Get_elements_x_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_get_body(bool profiling, MPI_Info info, const char *key, int valuelen, char *value,
+    int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(624, MPI_Info_get)(info, key, valuelen, value, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 624)))
+        return GOMPI_NEXT(624, profiling, MPI_Info_get)(info, key, valuelen, value, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 624, __builtin_return_address(0));
+        gompi_insight_start(t, 624, profiling ? gompi_insight_call_site(624, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, key);
         gompi_insight_word(t, (uint64_t)(int64_t)valuelen);
@@ -2089,7 +2894,7 @@ int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 624);
     }
-    int rc = GOMPI_NEXT(624, MPI_Info_get)(info, key, valuelen, value, flag);
+    int rc = GOMPI_NEXT(624, profiling, MPI_Info_get)(info, key, valuelen, value, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 624, began);
     if (gompi_insight_records(t)) {
@@ -2101,13 +2906,24 @@ int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int 
     return rc;
 }
 
-int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
+int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+{
+    return MPI_Info_get_body(false, info, key, valuelen, value, flag);
+}
+
+int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+{
+    return MPI_Info_get_body(true, info, key, valuelen, value, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Info_get_valuelen_body(bool profiling, MPI_Info info, const char *key, int *valuelen,
+    int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(625, MPI_Info_get_valuelen)(info, key, valuelen, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 625)))
+        return GOMPI_NEXT(625, profiling, MPI_Info_get_valuelen)(info, key, valuelen, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 625, __builtin_return_address(0));
+        gompi_insight_start(t, 625, profiling ? gompi_insight_call_site(625, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_text(t, key);
     }
@@ -2115,7 +2931,7 @@ int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *fl
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 625);
     }
-    int rc = GOMPI_NEXT(625, MPI_Info_get_valuelen)(info, key, valuelen, flag);
+    int rc = GOMPI_NEXT(625, profiling, MPI_Info_get_valuelen)(info, key, valuelen, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 625, began);
     if (gompi_insight_records(t)) {
@@ -2128,13 +2944,24 @@ int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *fl
     return rc;
 }
 
-int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
+int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
+{
+    return MPI_Info_get_valuelen_body(false, info, key, valuelen, flag);
+}
+
+int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
+{
+    return MPI_Info_get_valuelen_body(true, info, key, valuelen, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Keyval_create_body(bool profiling, MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn,
+    int *keyval, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(626, MPI_Keyval_create)(copy_fn, delete_fn, keyval, extra_state);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 626)))
+        return GOMPI_NEXT(626, profiling, MPI_Keyval_create)(copy_fn, delete_fn, keyval, extra_state);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 626, __builtin_return_address(0));
+        gompi_insight_start(t, 626, profiling ? gompi_insight_call_site(626, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)copy_fn);
         gompi_insight_word(t, (uintptr_t)delete_fn);
         gompi_insight_word(t, (uintptr_t)extra_state);
@@ -2143,7 +2970,7 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 626);
     }
-    int rc = GOMPI_NEXT(626, MPI_Keyval_create)(copy_fn, delete_fn, keyval, extra_state);
+    int rc = GOMPI_NEXT(626, profiling, MPI_Keyval_create)(copy_fn, delete_fn, keyval, extra_state);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 626, began);
     if (gompi_insight_records(t)) {
@@ -2155,20 +2982,30 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
     return rc;
 }
 
-int MPI_Keyval_free(int *keyval)
+int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
+{
+    return MPI_Keyval_create_body(false, copy_fn, delete_fn, keyval, extra_state);
+}
+
+int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
+{
+    return MPI_Keyval_create_body(true, copy_fn, delete_fn, keyval, extra_state);
+}
+
+GOMPI_INSIGHT_BODY MPI_Keyval_free_body(bool profiling, int *keyval)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(627, MPI_Keyval_free)(keyval);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 627)))
+        return GOMPI_NEXT(627, profiling, MPI_Keyval_free)(keyval);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 627, __builtin_return_address(0));
+        gompi_insight_start(t, 627, profiling ? gompi_insight_call_site(627, t->back) : t->back);
         gompi_insight_list(t, keyval, 1, sizeof *keyval);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 627);
     }
-    int rc = GOMPI_NEXT(627, MPI_Keyval_free)(keyval);
+    int rc = GOMPI_NEXT(627, profiling, MPI_Keyval_free)(keyval);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 627, began);
     if (gompi_insight_records(t)) {
@@ -2180,13 +3017,24 @@ int MPI_Keyval_free(int *keyval)
     return rc;
 }
 
-int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+int MPI_Keyval_free(int *keyval)
+{
+    return MPI_Keyval_free_body(false, keyval);
+}
+
+int PMPI_Keyval_free(int *keyval)
+{
+    return MPI_Keyval_free_body(true, keyval);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_set_elements_x_body(bool profiling, MPI_Status *status, MPI_Datatype datatype,
+    MPI_Count count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(628, MPI_Status_set_elements_x)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 628)))
+        return GOMPI_NEXT(628, profiling, MPI_Status_set_elements_x)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 628, __builtin_return_address(0));
+        gompi_insight_start(t, 628, profiling ? gompi_insight_call_site(628, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2195,7 +3043,7 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 628);
     }
-    int rc = GOMPI_NEXT(628, MPI_Status_set_elements_x)(status, datatype, count);
+    int rc = GOMPI_NEXT(628, profiling, MPI_Status_set_elements_x)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 628, began);
     if (gompi_insight_records(t)) {
@@ -2207,20 +3055,30 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     return rc;
 }
 
-int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return MPI_Status_set_elements_x_body(false, status, datatype, count);
+}
+
+int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return MPI_Status_set_elements_x_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_extent_x_body(bool profiling, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(629, MPI_Type_get_extent_x)(datatype, lb, extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 629)))
+        return GOMPI_NEXT(629, profiling, MPI_Type_get_extent_x)(datatype, lb, extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 629, __builtin_return_address(0));
+        gompi_insight_start(t, 629, profiling ? gompi_insight_call_site(629, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 629);
     }
-    int rc = GOMPI_NEXT(629, MPI_Type_get_extent_x)(datatype, lb, extent);
+    int rc = GOMPI_NEXT(629, profiling, MPI_Type_get_extent_x)(datatype, lb, extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 629, began);
     if (gompi_insight_records(t)) {
@@ -2233,20 +3091,31 @@ int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
     return rc;
 }
 
-int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    return MPI_Type_get_extent_x_body(false, datatype, lb, extent);
+}
+
+int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    return MPI_Type_get_extent_x_body(true, datatype, lb, extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_get_true_extent_x_body(bool profiling, MPI_Datatype datatype, MPI_Count *true_lb,
+    MPI_Count *true_extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(630, MPI_Type_get_true_extent_x)(datatype, true_lb, true_extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 630)))
+        return GOMPI_NEXT(630, profiling, MPI_Type_get_true_extent_x)(datatype, true_lb, true_extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 630, __builtin_return_address(0));
+        gompi_insight_start(t, 630, profiling ? gompi_insight_call_site(630, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 630);
     }
-    int rc = GOMPI_NEXT(630, MPI_Type_get_true_extent_x)(datatype, true_lb, true_extent);
+    int rc = GOMPI_NEXT(630, profiling, MPI_Type_get_true_extent_x)(datatype, true_lb, true_extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 630, began);
     if (gompi_insight_records(t)) {
@@ -2259,20 +3128,30 @@ int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
     return rc;
 }
 
-int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return MPI_Type_get_true_extent_x_body(false, datatype, true_lb, true_extent);
+}
+
+int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return MPI_Type_get_true_extent_x_body(true, datatype, true_lb, true_extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_Type_size_x_body(bool profiling, MPI_Datatype datatype, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(631, MPI_Type_size_x)(datatype, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 631)))
+        return GOMPI_NEXT(631, profiling, MPI_Type_size_x)(datatype, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 631, __builtin_return_address(0));
+        gompi_insight_start(t, 631, profiling ? gompi_insight_call_site(631, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 631);
     }
-    int rc = GOMPI_NEXT(631, MPI_Type_size_x)(datatype, size);
+    int rc = GOMPI_NEXT(631, profiling, MPI_Type_size_x)(datatype, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 631, began);
     if (gompi_insight_records(t)) {
@@ -2284,13 +3163,24 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
     return rc;
 }
 
-int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
+int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+{
+    return MPI_Type_size_x_body(false, datatype, size);
+}
+
+int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+{
+    return MPI_Type_size_x_body(true, datatype, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Abi_get_fortran_booleans_body(bool profiling, int logical_size, void *logical_true,
+    void *logical_false, int *is_set)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(636, MPI_Abi_get_fortran_booleans)(logical_size, logical_true, logical_false, is_set);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 636)))
+        return GOMPI_NEXT(636, profiling, MPI_Abi_get_fortran_booleans)(logical_size, logical_true, logical_false, is_set);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 636, __builtin_return_address(0));
+        gompi_insight_start(t, 636, profiling ? gompi_insight_call_site(636, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)logical_size);
         gompi_insight_word(t, (uintptr_t)logical_true);
         gompi_insight_word(t, (uintptr_t)logical_false);
@@ -2299,7 +3189,7 @@ int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *log
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 636);
     }
-    int rc = GOMPI_NEXT(636, MPI_Abi_get_fortran_booleans)(logical_size, logical_true, logical_false, is_set);
+    int rc = GOMPI_NEXT(636, profiling, MPI_Abi_get_fortran_booleans)(logical_size, logical_true, logical_false, is_set);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 636, began);
     if (gompi_insight_records(t)) {
@@ -2311,19 +3201,29 @@ int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *log
     return rc;
 }
 
-int MPI_Abi_get_fortran_info(MPI_Info *info)
+int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
+{
+    return MPI_Abi_get_fortran_booleans_body(false, logical_size, logical_true, logical_false, is_set);
+}
+
+int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
+{
+    return MPI_Abi_get_fortran_booleans_body(true, logical_size, logical_true, logical_false, is_set);
+}
+
+GOMPI_INSIGHT_BODY MPI_Abi_get_fortran_info_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(637, MPI_Abi_get_fortran_info)(info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 637)))
+        return GOMPI_NEXT(637, profiling, MPI_Abi_get_fortran_info)(info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 637, __builtin_return_address(0));
+        gompi_insight_start(t, 637, profiling ? gompi_insight_call_site(637, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 637);
     }
-    int rc = GOMPI_NEXT(637, MPI_Abi_get_fortran_info)(info);
+    int rc = GOMPI_NEXT(637, profiling, MPI_Abi_get_fortran_info)(info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 637, began);
     if (gompi_insight_records(t)) {
@@ -2335,19 +3235,29 @@ int MPI_Abi_get_fortran_info(MPI_Info *info)
     return rc;
 }
 
-int MPI_Abi_get_info(MPI_Info *info)
+int MPI_Abi_get_fortran_info(MPI_Info *info)
+{
+    return MPI_Abi_get_fortran_info_body(false, info);
+}
+
+int PMPI_Abi_get_fortran_info(MPI_Info *info)
+{
+    return MPI_Abi_get_fortran_info_body(true, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Abi_get_info_body(bool profiling, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(638, MPI_Abi_get_info)(info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 638)))
+        return GOMPI_NEXT(638, profiling, MPI_Abi_get_info)(info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 638, __builtin_return_address(0));
+        gompi_insight_start(t, 638, profiling ? gompi_insight_call_site(638, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 638);
     }
-    int rc = GOMPI_NEXT(638, MPI_Abi_get_info)(info);
+    int rc = GOMPI_NEXT(638, profiling, MPI_Abi_get_info)(info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 638, began);
     if (gompi_insight_records(t)) {
@@ -2359,19 +3269,29 @@ int MPI_Abi_get_info(MPI_Info *info)
     return rc;
 }
 
-int MPI_Abi_get_version(int *abi_major, int *abi_minor)
+int MPI_Abi_get_info(MPI_Info *info)
+{
+    return MPI_Abi_get_info_body(false, info);
+}
+
+int PMPI_Abi_get_info(MPI_Info *info)
+{
+    return MPI_Abi_get_info_body(true, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Abi_get_version_body(bool profiling, int *abi_major, int *abi_minor)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(639, MPI_Abi_get_version)(abi_major, abi_minor);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 639)))
+        return GOMPI_NEXT(639, profiling, MPI_Abi_get_version)(abi_major, abi_minor);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 639, __builtin_return_address(0));
+        gompi_insight_start(t, 639, profiling ? gompi_insight_call_site(639, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 639);
     }
-    int rc = GOMPI_NEXT(639, MPI_Abi_get_version)(abi_major, abi_minor);
+    int rc = GOMPI_NEXT(639, profiling, MPI_Abi_get_version)(abi_major, abi_minor);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 639, began);
     if (gompi_insight_records(t)) {
@@ -2384,13 +3304,24 @@ int MPI_Abi_get_version(int *abi_major, int *abi_minor)
     return rc;
 }
 
-int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+int MPI_Abi_get_version(int *abi_major, int *abi_minor)
+{
+    return MPI_Abi_get_version_body(false, abi_major, abi_minor);
+}
+
+int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
+{
+    return MPI_Abi_get_version_body(true, abi_major, abi_minor);
+}
+
+GOMPI_INSIGHT_BODY MPI_Abi_set_fortran_booleans_body(bool profiling, int logical_size, void *logical_true,
+    void *logical_false)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(640, MPI_Abi_set_fortran_booleans)(logical_size, logical_true, logical_false);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 640)))
+        return GOMPI_NEXT(640, profiling, MPI_Abi_set_fortran_booleans)(logical_size, logical_true, logical_false);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 640, __builtin_return_address(0));
+        gompi_insight_start(t, 640, profiling ? gompi_insight_call_site(640, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)logical_size);
         gompi_insight_word(t, (uintptr_t)logical_true);
         gompi_insight_word(t, (uintptr_t)logical_false);
@@ -2399,7 +3330,7 @@ int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *log
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 640);
     }
-    int rc = GOMPI_NEXT(640, MPI_Abi_set_fortran_booleans)(logical_size, logical_true, logical_false);
+    int rc = GOMPI_NEXT(640, profiling, MPI_Abi_set_fortran_booleans)(logical_size, logical_true, logical_false);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 640, began);
     if (gompi_insight_records(t)) {
@@ -2410,20 +3341,30 @@ int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *log
     return rc;
 }
 
-int MPI_Abi_set_fortran_info(MPI_Info info)
+int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+{
+    return MPI_Abi_set_fortran_booleans_body(false, logical_size, logical_true, logical_false);
+}
+
+int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+{
+    return MPI_Abi_set_fortran_booleans_body(true, logical_size, logical_true, logical_false);
+}
+
+GOMPI_INSIGHT_BODY MPI_Abi_set_fortran_info_body(bool profiling, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(641, MPI_Abi_set_fortran_info)(info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 641)))
+        return GOMPI_NEXT(641, profiling, MPI_Abi_set_fortran_info)(info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 641, __builtin_return_address(0));
+        gompi_insight_start(t, 641, profiling ? gompi_insight_call_site(641, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)info);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 641);
     }
-    int rc = GOMPI_NEXT(641, MPI_Abi_set_fortran_info)(info);
+    int rc = GOMPI_NEXT(641, profiling, MPI_Abi_set_fortran_info)(info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 641, began);
     if (gompi_insight_records(t)) {
@@ -2434,112 +3375,122 @@ int MPI_Abi_set_fortran_info(MPI_Info info)
     return rc;
 }
 
+int MPI_Abi_set_fortran_info(MPI_Info info)
+{
+    return MPI_Abi_set_fortran_info_body(false, info);
+}
+
+int PMPI_Abi_set_fortran_info(MPI_Info info)
+{
+    return MPI_Abi_set_fortran_info_body(true, info);
+}
+
 MPI_Comm MPI_Comm_fromint(int comm)
 {
-    return GOMPI_NEXT(642, MPI_Comm_fromint)(comm);
+    return GOMPI_NEXT(642, false, MPI_Comm_fromint)(comm);
 }
 
 int MPI_Comm_toint(MPI_Comm comm)
 {
-    return GOMPI_NEXT(643, MPI_Comm_toint)(comm);
+    return GOMPI_NEXT(643, false, MPI_Comm_toint)(comm);
 }
 
 MPI_Errhandler MPI_Errhandler_fromint(int errhandler)
 {
-    return GOMPI_NEXT(644, MPI_Errhandler_fromint)(errhandler);
+    return GOMPI_NEXT(644, false, MPI_Errhandler_fromint)(errhandler);
 }
 
 int MPI_Errhandler_toint(MPI_Errhandler errhandler)
 {
-    return GOMPI_NEXT(645, MPI_Errhandler_toint)(errhandler);
+    return GOMPI_NEXT(645, false, MPI_Errhandler_toint)(errhandler);
 }
 
 MPI_File MPI_File_fromint(int file)
 {
-    return GOMPI_NEXT(646, MPI_File_fromint)(file);
+    return GOMPI_NEXT(646, false, MPI_File_fromint)(file);
 }
 
 int MPI_File_toint(MPI_File file)
 {
-    return GOMPI_NEXT(647, MPI_File_toint)(file);
+    return GOMPI_NEXT(647, false, MPI_File_toint)(file);
 }
 
 MPI_Group MPI_Group_fromint(int group)
 {
-    return GOMPI_NEXT(648, MPI_Group_fromint)(group);
+    return GOMPI_NEXT(648, false, MPI_Group_fromint)(group);
 }
 
 int MPI_Group_toint(MPI_Group group)
 {
-    return GOMPI_NEXT(649, MPI_Group_toint)(group);
+    return GOMPI_NEXT(649, false, MPI_Group_toint)(group);
 }
 
 MPI_Info MPI_Info_fromint(int info)
 {
-    return GOMPI_NEXT(650, MPI_Info_fromint)(info);
+    return GOMPI_NEXT(650, false, MPI_Info_fromint)(info);
 }
 
 int MPI_Info_toint(MPI_Info info)
 {
-    return GOMPI_NEXT(651, MPI_Info_toint)(info);
+    return GOMPI_NEXT(651, false, MPI_Info_toint)(info);
 }
 
 MPI_Message MPI_Message_fromint(int message)
 {
-    return GOMPI_NEXT(652, MPI_Message_fromint)(message);
+    return GOMPI_NEXT(652, false, MPI_Message_fromint)(message);
 }
 
 int MPI_Message_toint(MPI_Message message)
 {
-    return GOMPI_NEXT(653, MPI_Message_toint)(message);
+    return GOMPI_NEXT(653, false, MPI_Message_toint)(message);
 }
 
 MPI_Op MPI_Op_fromint(int op)
 {
-    return GOMPI_NEXT(654, MPI_Op_fromint)(op);
+    return GOMPI_NEXT(654, false, MPI_Op_fromint)(op);
 }
 
 int MPI_Op_toint(MPI_Op op)
 {
-    return GOMPI_NEXT(655, MPI_Op_toint)(op);
+    return GOMPI_NEXT(655, false, MPI_Op_toint)(op);
 }
 
 MPI_Request MPI_Request_fromint(int request)
 {
-    return GOMPI_NEXT(656, MPI_Request_fromint)(request);
+    return GOMPI_NEXT(656, false, MPI_Request_fromint)(request);
 }
 
 int MPI_Request_toint(MPI_Request request)
 {
-    return GOMPI_NEXT(657, MPI_Request_toint)(request);
+    return GOMPI_NEXT(657, false, MPI_Request_toint)(request);
 }
 
 MPI_Session MPI_Session_fromint(int session)
 {
-    return GOMPI_NEXT(658, MPI_Session_fromint)(session);
+    return GOMPI_NEXT(658, false, MPI_Session_fromint)(session);
 }
 
 int MPI_Session_toint(MPI_Session session)
 {
-    return GOMPI_NEXT(659, MPI_Session_toint)(session);
+    return GOMPI_NEXT(659, false, MPI_Session_toint)(session);
 }
 
 MPI_Datatype MPI_Type_fromint(int datatype)
 {
-    return GOMPI_NEXT(660, MPI_Type_fromint)(datatype);
+    return GOMPI_NEXT(660, false, MPI_Type_fromint)(datatype);
 }
 
 int MPI_Type_toint(MPI_Datatype datatype)
 {
-    return GOMPI_NEXT(661, MPI_Type_toint)(datatype);
+    return GOMPI_NEXT(661, false, MPI_Type_toint)(datatype);
 }
 
 MPI_Win MPI_Win_fromint(int win)
 {
-    return GOMPI_NEXT(662, MPI_Win_fromint)(win);
+    return GOMPI_NEXT(662, false, MPI_Win_fromint)(win);
 }
 
 int MPI_Win_toint(MPI_Win win)
 {
-    return GOMPI_NEXT(663, MPI_Win_toint)(win);
+    return GOMPI_NEXT(663, false, MPI_Win_toint)(win);
 }

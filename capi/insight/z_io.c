@@ -5,13 +5,13 @@
 
 #include "insight/count.h"
 
-int MPI_File_close(MPI_File *fh)
+GOMPI_INSIGHT_BODY MPI_File_close_body(bool profiling, MPI_File *fh)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(482, MPI_File_close)(fh);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 482)))
+        return GOMPI_NEXT(482, profiling, MPI_File_close)(fh);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 482, __builtin_return_address(0));
+        gompi_insight_start(t, 482, profiling ? gompi_insight_call_site(482, t->back) : t->back);
         gompi_insight_list(t, fh, 1, sizeof *fh);
         gompi_insight_entered(t);
     }
@@ -21,7 +21,7 @@ int MPI_File_close(MPI_File *fh)
         began = gompi_insight_count(t, 482);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(482, MPI_File_close)(fh);
+    int rc = GOMPI_NEXT(482, profiling, MPI_File_close)(fh);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 482, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -33,13 +33,23 @@ int MPI_File_close(MPI_File *fh)
     return rc;
 }
 
-int MPI_File_delete(const char *filename, MPI_Info info)
+int MPI_File_close(MPI_File *fh)
+{
+    return MPI_File_close_body(false, fh);
+}
+
+int PMPI_File_close(MPI_File *fh)
+{
+    return MPI_File_close_body(true, fh);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_delete_body(bool profiling, const char *filename, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(483, MPI_File_delete)(filename, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 483)))
+        return GOMPI_NEXT(483, profiling, MPI_File_delete)(filename, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 483, __builtin_return_address(0));
+        gompi_insight_start(t, 483, profiling ? gompi_insight_call_site(483, t->back) : t->back);
         gompi_insight_text(t, filename);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -47,7 +57,7 @@ int MPI_File_delete(const char *filename, MPI_Info info)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 483);
     }
-    int rc = GOMPI_NEXT(483, MPI_File_delete)(filename, info);
+    int rc = GOMPI_NEXT(483, profiling, MPI_File_delete)(filename, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 483, began);
     if (gompi_insight_records(t)) {
@@ -58,20 +68,30 @@ int MPI_File_delete(const char *filename, MPI_Info info)
     return rc;
 }
 
-int MPI_File_get_amode(MPI_File fh, int *amode)
+int MPI_File_delete(const char *filename, MPI_Info info)
+{
+    return MPI_File_delete_body(false, filename, info);
+}
+
+int PMPI_File_delete(const char *filename, MPI_Info info)
+{
+    return MPI_File_delete_body(true, filename, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_amode_body(bool profiling, MPI_File fh, int *amode)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(484, MPI_File_get_amode)(fh, amode);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 484)))
+        return GOMPI_NEXT(484, profiling, MPI_File_get_amode)(fh, amode);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 484, __builtin_return_address(0));
+        gompi_insight_start(t, 484, profiling ? gompi_insight_call_site(484, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 484);
     }
-    int rc = GOMPI_NEXT(484, MPI_File_get_amode)(fh, amode);
+    int rc = GOMPI_NEXT(484, profiling, MPI_File_get_amode)(fh, amode);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 484, began);
     if (gompi_insight_records(t)) {
@@ -83,20 +103,30 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
     return rc;
 }
 
-int MPI_File_get_atomicity(MPI_File fh, int *flag)
+int MPI_File_get_amode(MPI_File fh, int *amode)
+{
+    return MPI_File_get_amode_body(false, fh, amode);
+}
+
+int PMPI_File_get_amode(MPI_File fh, int *amode)
+{
+    return MPI_File_get_amode_body(true, fh, amode);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_atomicity_body(bool profiling, MPI_File fh, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(485, MPI_File_get_atomicity)(fh, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 485)))
+        return GOMPI_NEXT(485, profiling, MPI_File_get_atomicity)(fh, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 485, __builtin_return_address(0));
+        gompi_insight_start(t, 485, profiling ? gompi_insight_call_site(485, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 485);
     }
-    int rc = GOMPI_NEXT(485, MPI_File_get_atomicity)(fh, flag);
+    int rc = GOMPI_NEXT(485, profiling, MPI_File_get_atomicity)(fh, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 485, began);
     if (gompi_insight_records(t)) {
@@ -108,13 +138,23 @@ int MPI_File_get_atomicity(MPI_File fh, int *flag)
     return rc;
 }
 
-int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
+int MPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    return MPI_File_get_atomicity_body(false, fh, flag);
+}
+
+int PMPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    return MPI_File_get_atomicity_body(true, fh, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_byte_offset_body(bool profiling, MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(486, MPI_File_get_byte_offset)(fh, offset, disp);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 486)))
+        return GOMPI_NEXT(486, profiling, MPI_File_get_byte_offset)(fh, offset, disp);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 486, __builtin_return_address(0));
+        gompi_insight_start(t, 486, profiling ? gompi_insight_call_site(486, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
     }
@@ -122,7 +162,7 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 486);
     }
-    int rc = GOMPI_NEXT(486, MPI_File_get_byte_offset)(fh, offset, disp);
+    int rc = GOMPI_NEXT(486, profiling, MPI_File_get_byte_offset)(fh, offset, disp);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 486, began);
     if (gompi_insight_records(t)) {
@@ -134,20 +174,30 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     return rc;
 }
 
-int MPI_File_get_group(MPI_File fh, MPI_Group *group)
+int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
+{
+    return MPI_File_get_byte_offset_body(false, fh, offset, disp);
+}
+
+int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
+{
+    return MPI_File_get_byte_offset_body(true, fh, offset, disp);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_group_body(bool profiling, MPI_File fh, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(487, MPI_File_get_group)(fh, group);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 487)))
+        return GOMPI_NEXT(487, profiling, MPI_File_get_group)(fh, group);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 487, __builtin_return_address(0));
+        gompi_insight_start(t, 487, profiling ? gompi_insight_call_site(487, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 487);
     }
-    int rc = GOMPI_NEXT(487, MPI_File_get_group)(fh, group);
+    int rc = GOMPI_NEXT(487, profiling, MPI_File_get_group)(fh, group);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 487, began);
     if (gompi_insight_records(t)) {
@@ -159,20 +209,30 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
     return rc;
 }
 
-int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+int MPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    return MPI_File_get_group_body(false, fh, group);
+}
+
+int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    return MPI_File_get_group_body(true, fh, group);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_info_body(bool profiling, MPI_File fh, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(488, MPI_File_get_info)(fh, info_used);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 488)))
+        return GOMPI_NEXT(488, profiling, MPI_File_get_info)(fh, info_used);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 488, __builtin_return_address(0));
+        gompi_insight_start(t, 488, profiling ? gompi_insight_call_site(488, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 488);
     }
-    int rc = GOMPI_NEXT(488, MPI_File_get_info)(fh, info_used);
+    int rc = GOMPI_NEXT(488, profiling, MPI_File_get_info)(fh, info_used);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 488, began);
     if (gompi_insight_records(t)) {
@@ -184,20 +244,30 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     return rc;
 }
 
-int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+{
+    return MPI_File_get_info_body(false, fh, info_used);
+}
+
+int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+{
+    return MPI_File_get_info_body(true, fh, info_used);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_position_body(bool profiling, MPI_File fh, MPI_Offset *offset)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(489, MPI_File_get_position)(fh, offset);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 489)))
+        return GOMPI_NEXT(489, profiling, MPI_File_get_position)(fh, offset);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 489, __builtin_return_address(0));
+        gompi_insight_start(t, 489, profiling ? gompi_insight_call_site(489, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 489);
     }
-    int rc = GOMPI_NEXT(489, MPI_File_get_position)(fh, offset);
+    int rc = GOMPI_NEXT(489, profiling, MPI_File_get_position)(fh, offset);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 489, began);
     if (gompi_insight_records(t)) {
@@ -209,20 +279,30 @@ int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
     return rc;
 }
 
-int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+{
+    return MPI_File_get_position_body(false, fh, offset);
+}
+
+int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+{
+    return MPI_File_get_position_body(true, fh, offset);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_position_shared_body(bool profiling, MPI_File fh, MPI_Offset *offset)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(490, MPI_File_get_position_shared)(fh, offset);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 490)))
+        return GOMPI_NEXT(490, profiling, MPI_File_get_position_shared)(fh, offset);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 490, __builtin_return_address(0));
+        gompi_insight_start(t, 490, profiling ? gompi_insight_call_site(490, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 490);
     }
-    int rc = GOMPI_NEXT(490, MPI_File_get_position_shared)(fh, offset);
+    int rc = GOMPI_NEXT(490, profiling, MPI_File_get_position_shared)(fh, offset);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 490, began);
     if (gompi_insight_records(t)) {
@@ -234,20 +314,30 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     return rc;
 }
 
-int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
+int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+{
+    return MPI_File_get_position_shared_body(false, fh, offset);
+}
+
+int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+{
+    return MPI_File_get_position_shared_body(true, fh, offset);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_size_body(bool profiling, MPI_File fh, MPI_Offset *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(491, MPI_File_get_size)(fh, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 491)))
+        return GOMPI_NEXT(491, profiling, MPI_File_get_size)(fh, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 491, __builtin_return_address(0));
+        gompi_insight_start(t, 491, profiling ? gompi_insight_call_site(491, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 491);
     }
-    int rc = GOMPI_NEXT(491, MPI_File_get_size)(fh, size);
+    int rc = GOMPI_NEXT(491, profiling, MPI_File_get_size)(fh, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 491, began);
     if (gompi_insight_records(t)) {
@@ -259,13 +349,23 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
     return rc;
 }
 
-int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+    return MPI_File_get_size_body(false, fh, size);
+}
+
+int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+    return MPI_File_get_size_body(true, fh, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_type_extent_body(bool profiling, MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(492, MPI_File_get_type_extent)(fh, datatype, extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 492)))
+        return GOMPI_NEXT(492, profiling, MPI_File_get_type_extent)(fh, datatype, extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 492, __builtin_return_address(0));
+        gompi_insight_start(t, 492, profiling ? gompi_insight_call_site(492, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
@@ -273,7 +373,7 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exten
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 492);
     }
-    int rc = GOMPI_NEXT(492, MPI_File_get_type_extent)(fh, datatype, extent);
+    int rc = GOMPI_NEXT(492, profiling, MPI_File_get_type_extent)(fh, datatype, extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 492, began);
     if (gompi_insight_records(t)) {
@@ -285,13 +385,24 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exten
     return rc;
 }
 
-int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+{
+    return MPI_File_get_type_extent_body(false, fh, datatype, extent);
+}
+
+int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+{
+    return MPI_File_get_type_extent_body(true, fh, datatype, extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_type_extent_c_body(bool profiling, MPI_File fh, MPI_Datatype datatype,
+    MPI_Count *extent)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(493, MPI_File_get_type_extent_c)(fh, datatype, extent);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 493)))
+        return GOMPI_NEXT(493, profiling, MPI_File_get_type_extent_c)(fh, datatype, extent);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 493, __builtin_return_address(0));
+        gompi_insight_start(t, 493, profiling ? gompi_insight_call_site(493, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)datatype);
     }
@@ -299,7 +410,7 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *ex
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 493);
     }
-    int rc = GOMPI_NEXT(493, MPI_File_get_type_extent_c)(fh, datatype, extent);
+    int rc = GOMPI_NEXT(493, profiling, MPI_File_get_type_extent_c)(fh, datatype, extent);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 493, began);
     if (gompi_insight_records(t)) {
@@ -311,20 +422,31 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *ex
     return rc;
 }
 
-int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
+int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+{
+    return MPI_File_get_type_extent_c_body(false, fh, datatype, extent);
+}
+
+int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+{
+    return MPI_File_get_type_extent_c_body(true, fh, datatype, extent);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_get_view_body(bool profiling, MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype,
+    MPI_Datatype *filetype, char *datarep)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(494, MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 494)))
+        return GOMPI_NEXT(494, profiling, MPI_File_get_view)(fh, disp, etype, filetype, datarep);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 494, __builtin_return_address(0));
+        gompi_insight_start(t, 494, profiling ? gompi_insight_call_site(494, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 494);
     }
-    int rc = GOMPI_NEXT(494, MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+    int rc = GOMPI_NEXT(494, profiling, MPI_File_get_view)(fh, disp, etype, filetype, datarep);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 494, began);
     if (gompi_insight_records(t)) {
@@ -339,13 +461,24 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Da
     return rc;
 }
 
-int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
+{
+    return MPI_File_get_view_body(false, fh, disp, etype, filetype, datarep);
+}
+
+int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
+{
+    return MPI_File_get_view_body(true, fh, disp, etype, filetype, datarep);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_body(bool profiling, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(495, MPI_File_iread)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 495)))
+        return GOMPI_NEXT(495, profiling, MPI_File_iread)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 495, __builtin_return_address(0));
+        gompi_insight_start(t, 495, profiling ? gompi_insight_call_site(495, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -355,7 +488,7 @@ int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 495);
     }
-    int rc = GOMPI_NEXT(495, MPI_File_iread)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(495, profiling, MPI_File_iread)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 495, bytes);
@@ -371,13 +504,24 @@ int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     return rc;
 }
 
-int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(496, MPI_File_iread_c)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 496)))
+        return GOMPI_NEXT(496, profiling, MPI_File_iread_c)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 496, __builtin_return_address(0));
+        gompi_insight_start(t, 496, profiling ? gompi_insight_call_site(496, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -387,7 +531,7 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 496);
     }
-    int rc = GOMPI_NEXT(496, MPI_File_iread_c)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(496, profiling, MPI_File_iread_c)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 496, bytes);
@@ -403,13 +547,24 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     return rc;
 }
 
-int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_c_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_c_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_all_body(bool profiling, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(497, MPI_File_iread_all)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 497)))
+        return GOMPI_NEXT(497, profiling, MPI_File_iread_all)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 497, __builtin_return_address(0));
+        gompi_insight_start(t, 497, profiling ? gompi_insight_call_site(497, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -419,7 +574,7 @@ int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 497);
     }
-    int rc = GOMPI_NEXT(497, MPI_File_iread_all)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(497, profiling, MPI_File_iread_all)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 497, bytes);
@@ -435,13 +590,24 @@ int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     return rc;
 }
 
-int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_all_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_all_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_all_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(498, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 498)))
+        return GOMPI_NEXT(498, profiling, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 498, __builtin_return_address(0));
+        gompi_insight_start(t, 498, profiling ? gompi_insight_call_site(498, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -451,7 +617,7 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 498);
     }
-    int rc = GOMPI_NEXT(498, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(498, profiling, MPI_File_iread_all_c)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 498, bytes);
@@ -467,14 +633,24 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     return rc;
 }
 
-int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-    MPI_Request *request)
+int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_all_c_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_all_c_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_at_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(499, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 499)))
+        return GOMPI_NEXT(499, profiling, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 499, __builtin_return_address(0));
+        gompi_insight_start(t, 499, profiling ? gompi_insight_call_site(499, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -485,7 +661,7 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 499);
     }
-    int rc = GOMPI_NEXT(499, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(499, profiling, MPI_File_iread_at)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 499, bytes);
@@ -501,14 +677,26 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     return rc;
 }
 
-int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
+    return MPI_File_iread_at_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iread_at_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_at_c_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(500, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 500)))
+        return GOMPI_NEXT(500, profiling, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 500, __builtin_return_address(0));
+        gompi_insight_start(t, 500, profiling ? gompi_insight_call_site(500, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -519,7 +707,7 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 500);
     }
-    int rc = GOMPI_NEXT(500, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(500, profiling, MPI_File_iread_at_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 500, bytes);
@@ -535,14 +723,26 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     return rc;
 }
 
-int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
     MPI_Request *request)
 {
+    return MPI_File_iread_at_c_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iread_at_c_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_at_all_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(501, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 501)))
+        return GOMPI_NEXT(501, profiling, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 501, __builtin_return_address(0));
+        gompi_insight_start(t, 501, profiling ? gompi_insight_call_site(501, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -553,7 +753,7 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 501);
     }
-    int rc = GOMPI_NEXT(501, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(501, profiling, MPI_File_iread_at_all)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 501, bytes);
@@ -569,14 +769,26 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     return rc;
 }
 
-int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
+    return MPI_File_iread_at_all_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iread_at_all_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_at_all_c_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(502, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 502)))
+        return GOMPI_NEXT(502, profiling, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 502, __builtin_return_address(0));
+        gompi_insight_start(t, 502, profiling ? gompi_insight_call_site(502, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -587,7 +799,7 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 502);
     }
-    int rc = GOMPI_NEXT(502, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(502, profiling, MPI_File_iread_at_all_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 502, bytes);
@@ -603,13 +815,26 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     return rc;
 }
 
-int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iread_at_all_c_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iread_at_all_c_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_shared_body(bool profiling, MPI_File fh, void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(503, MPI_File_iread_shared)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 503)))
+        return GOMPI_NEXT(503, profiling, MPI_File_iread_shared)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 503, __builtin_return_address(0));
+        gompi_insight_start(t, 503, profiling ? gompi_insight_call_site(503, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -619,7 +844,7 @@ int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 503);
     }
-    int rc = GOMPI_NEXT(503, MPI_File_iread_shared)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(503, profiling, MPI_File_iread_shared)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 503, bytes);
@@ -635,13 +860,24 @@ int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     return rc;
 }
 
-int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_shared_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_shared_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iread_shared_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(504, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 504)))
+        return GOMPI_NEXT(504, profiling, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 504, __builtin_return_address(0));
+        gompi_insight_start(t, 504, profiling ? gompi_insight_call_site(504, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -651,7 +887,7 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 504);
     }
-    int rc = GOMPI_NEXT(504, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(504, profiling, MPI_File_iread_shared_c)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 504, bytes);
@@ -667,13 +903,24 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     return rc;
 }
 
-int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_shared_c_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iread_shared_c_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(505, MPI_File_iwrite)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 505)))
+        return GOMPI_NEXT(505, profiling, MPI_File_iwrite)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 505, __builtin_return_address(0));
+        gompi_insight_start(t, 505, profiling ? gompi_insight_call_site(505, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -683,7 +930,7 @@ int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 505);
     }
-    int rc = GOMPI_NEXT(505, MPI_File_iwrite)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(505, profiling, MPI_File_iwrite)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 505, bytes);
@@ -699,13 +946,24 @@ int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     return rc;
 }
 
-int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(506, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 506)))
+        return GOMPI_NEXT(506, profiling, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 506, __builtin_return_address(0));
+        gompi_insight_start(t, 506, profiling ? gompi_insight_call_site(506, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -715,7 +973,7 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 506);
     }
-    int rc = GOMPI_NEXT(506, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(506, profiling, MPI_File_iwrite_c)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 506, bytes);
@@ -731,13 +989,24 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     return rc;
 }
 
-int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_c_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_c_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_all_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(507, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 507)))
+        return GOMPI_NEXT(507, profiling, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 507, __builtin_return_address(0));
+        gompi_insight_start(t, 507, profiling ? gompi_insight_call_site(507, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -747,7 +1016,7 @@ int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 507);
     }
-    int rc = GOMPI_NEXT(507, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(507, profiling, MPI_File_iwrite_all)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 507, bytes);
@@ -763,13 +1032,24 @@ int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     return rc;
 }
 
-int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_all_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_all_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_all_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(508, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 508)))
+        return GOMPI_NEXT(508, profiling, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 508, __builtin_return_address(0));
+        gompi_insight_start(t, 508, profiling ? gompi_insight_call_site(508, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -779,7 +1059,7 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 508);
     }
-    int rc = GOMPI_NEXT(508, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(508, profiling, MPI_File_iwrite_all_c)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 508, bytes);
@@ -795,14 +1075,24 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     return rc;
 }
 
-int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Request *request)
+int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_all_c_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_all_c_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_at_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(509, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 509)))
+        return GOMPI_NEXT(509, profiling, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 509, __builtin_return_address(0));
+        gompi_insight_start(t, 509, profiling ? gompi_insight_call_site(509, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -813,7 +1103,7 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 509);
     }
-    int rc = GOMPI_NEXT(509, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(509, profiling, MPI_File_iwrite_at)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 509, bytes);
@@ -829,14 +1119,26 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     return rc;
 }
 
-int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
+    return MPI_File_iwrite_at_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iwrite_at_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_at_c_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(510, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 510)))
+        return GOMPI_NEXT(510, profiling, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 510, __builtin_return_address(0));
+        gompi_insight_start(t, 510, profiling ? gompi_insight_call_site(510, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -847,7 +1149,7 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 510);
     }
-    int rc = GOMPI_NEXT(510, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(510, profiling, MPI_File_iwrite_at_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 510, bytes);
@@ -863,14 +1165,26 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     return rc;
 }
 
-int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
     MPI_Request *request)
 {
+    return MPI_File_iwrite_at_c_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iwrite_at_c_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    int count, MPI_Datatype datatype, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(511, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 511)))
+        return GOMPI_NEXT(511, profiling, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 511, __builtin_return_address(0));
+        gompi_insight_start(t, 511, profiling ? gompi_insight_call_site(511, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -881,7 +1195,7 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 511);
     }
-    int rc = GOMPI_NEXT(511, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(511, profiling, MPI_File_iwrite_at_all)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 511, bytes);
@@ -897,14 +1211,26 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     return rc;
 }
 
-int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request)
 {
+    return MPI_File_iwrite_at_all_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iwrite_at_all_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_c_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(512, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 512)))
+        return GOMPI_NEXT(512, profiling, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 512, __builtin_return_address(0));
+        gompi_insight_start(t, 512, profiling ? gompi_insight_call_site(512, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -915,7 +1241,7 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 512);
     }
-    int rc = GOMPI_NEXT(512, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(512, profiling, MPI_File_iwrite_at_all_c)(fh, offset, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 512, bytes);
@@ -931,13 +1257,26 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     return rc;
 }
 
-int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iwrite_at_all_c_body(false, fh, offset, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iwrite_at_all_c_body(true, fh, offset, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_shared_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(513, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 513)))
+        return GOMPI_NEXT(513, profiling, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 513, __builtin_return_address(0));
+        gompi_insight_start(t, 513, profiling ? gompi_insight_call_site(513, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -947,7 +1286,7 @@ int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 513);
     }
-    int rc = GOMPI_NEXT(513, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(513, profiling, MPI_File_iwrite_shared)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 513, bytes);
@@ -963,14 +1302,24 @@ int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     return rc;
 }
 
-int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request)
+int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_shared_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return MPI_File_iwrite_shared_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_iwrite_shared_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(514, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 514)))
+        return GOMPI_NEXT(514, profiling, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 514, __builtin_return_address(0));
+        gompi_insight_start(t, 514, profiling ? gompi_insight_call_site(514, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -980,7 +1329,7 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 514);
     }
-    int rc = GOMPI_NEXT(514, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
+    int rc = GOMPI_NEXT(514, profiling, MPI_File_iwrite_shared_c)(fh, buf, count, datatype, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 514, bytes);
@@ -996,13 +1345,26 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     return rc;
 }
 
-int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iwrite_shared_c_body(false, fh, buf, count, datatype, request);
+}
+
+int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request)
+{
+    return MPI_File_iwrite_shared_c_body(true, fh, buf, count, datatype, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_open_body(bool profiling, MPI_Comm comm, const char *filename, int amode, MPI_Info info,
+    MPI_File *fh)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(515, MPI_File_open)(comm, filename, amode, info, fh);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 515)))
+        return GOMPI_NEXT(515, profiling, MPI_File_open)(comm, filename, amode, info, fh);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 515, __builtin_return_address(0));
+        gompi_insight_start(t, 515, profiling ? gompi_insight_call_site(515, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_text(t, filename);
         gompi_insight_word(t, (uint64_t)(int64_t)amode);
@@ -1015,7 +1377,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
         began = gompi_insight_count(t, 515);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(515, MPI_File_open)(comm, filename, amode, info, fh);
+    int rc = GOMPI_NEXT(515, profiling, MPI_File_open)(comm, filename, amode, info, fh);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 515, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1027,13 +1389,23 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
     return rc;
 }
 
-int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
+int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    return MPI_File_open_body(false, comm, filename, amode, info, fh);
+}
+
+int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    return MPI_File_open_body(true, comm, filename, amode, info, fh);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_preallocate_body(bool profiling, MPI_File fh, MPI_Offset size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(516, MPI_File_preallocate)(fh, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 516)))
+        return GOMPI_NEXT(516, profiling, MPI_File_preallocate)(fh, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 516, __builtin_return_address(0));
+        gompi_insight_start(t, 516, profiling ? gompi_insight_call_site(516, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
@@ -1041,7 +1413,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 516);
     }
-    int rc = GOMPI_NEXT(516, MPI_File_preallocate)(fh, size);
+    int rc = GOMPI_NEXT(516, profiling, MPI_File_preallocate)(fh, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 516, began);
     if (gompi_insight_records(t)) {
@@ -1052,13 +1424,24 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
     return rc;
 }
 
-int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
+{
+    return MPI_File_preallocate_body(false, fh, size);
+}
+
+int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
+{
+    return MPI_File_preallocate_body(true, fh, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_body(bool profiling, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(517, MPI_File_read)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 517)))
+        return GOMPI_NEXT(517, profiling, MPI_File_read)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 517, __builtin_return_address(0));
+        gompi_insight_start(t, 517, profiling ? gompi_insight_call_site(517, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1068,7 +1451,7 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 517);
     }
-    int rc = GOMPI_NEXT(517, MPI_File_read)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(517, profiling, MPI_File_read)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 517, bytes);
@@ -1084,13 +1467,24 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
     return rc;
 }
 
-int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(518, MPI_File_read_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 518)))
+        return GOMPI_NEXT(518, profiling, MPI_File_read_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 518, __builtin_return_address(0));
+        gompi_insight_start(t, 518, profiling ? gompi_insight_call_site(518, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1100,7 +1494,7 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 518);
     }
-    int rc = GOMPI_NEXT(518, MPI_File_read_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(518, profiling, MPI_File_read_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 518, bytes);
@@ -1116,13 +1510,24 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
     return rc;
 }
 
-int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_all_body(bool profiling, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(519, MPI_File_read_all)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 519)))
+        return GOMPI_NEXT(519, profiling, MPI_File_read_all)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 519, __builtin_return_address(0));
+        gompi_insight_start(t, 519, profiling ? gompi_insight_call_site(519, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1135,7 +1540,7 @@ int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, 
         began = gompi_insight_count(t, 519);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(519, MPI_File_read_all)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(519, profiling, MPI_File_read_all)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 519, bytes);
@@ -1151,13 +1556,24 @@ int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, 
     return rc;
 }
 
-int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_all_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_all_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_all_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(520, MPI_File_read_all_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 520)))
+        return GOMPI_NEXT(520, profiling, MPI_File_read_all_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 520, __builtin_return_address(0));
+        gompi_insight_start(t, 520, profiling ? gompi_insight_call_site(520, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1170,7 +1586,7 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
         began = gompi_insight_count(t, 520);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(520, MPI_File_read_all_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(520, profiling, MPI_File_read_all_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 520, bytes);
@@ -1186,13 +1602,24 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
     return rc;
 }
 
-int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_all_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_all_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_all_begin_body(bool profiling, MPI_File fh, void *buf, int count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(521, MPI_File_read_all_begin)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 521)))
+        return GOMPI_NEXT(521, profiling, MPI_File_read_all_begin)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 521, __builtin_return_address(0));
+        gompi_insight_start(t, 521, profiling ? gompi_insight_call_site(521, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1202,7 +1629,7 @@ int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype data
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 521);
     }
-    int rc = GOMPI_NEXT(521, MPI_File_read_all_begin)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(521, profiling, MPI_File_read_all_begin)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 521, bytes);
@@ -1217,13 +1644,24 @@ int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype data
     return rc;
 }
 
-int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_read_all_begin_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_read_all_begin_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_all_begin_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(522, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 522)))
+        return GOMPI_NEXT(522, profiling, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 522, __builtin_return_address(0));
+        gompi_insight_start(t, 522, profiling ? gompi_insight_call_site(522, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1233,7 +1671,7 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 522);
     }
-    int rc = GOMPI_NEXT(522, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(522, profiling, MPI_File_read_all_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 522, bytes);
@@ -1248,13 +1686,23 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
     return rc;
 }
 
-int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
+int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_read_all_begin_c_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_read_all_begin_c_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_all_end_body(bool profiling, MPI_File fh, void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(523, MPI_File_read_all_end)(fh, buf, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 523)))
+        return GOMPI_NEXT(523, profiling, MPI_File_read_all_end)(fh, buf, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 523, __builtin_return_address(0));
+        gompi_insight_start(t, 523, profiling ? gompi_insight_call_site(523, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
@@ -1265,7 +1713,7 @@ int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
         began = gompi_insight_count(t, 523);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(523, MPI_File_read_all_end)(fh, buf, status);
+    int rc = GOMPI_NEXT(523, profiling, MPI_File_read_all_end)(fh, buf, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 523, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1277,13 +1725,24 @@ int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
     return rc;
 }
 
-int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return MPI_File_read_all_end_body(false, fh, buf, status);
+}
+
+int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return MPI_File_read_all_end_body(true, fh, buf, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_at_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf, int count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(524, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 524)))
+        return GOMPI_NEXT(524, profiling, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 524, __builtin_return_address(0));
+        gompi_insight_start(t, 524, profiling ? gompi_insight_call_site(524, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1294,7 +1753,7 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 524);
     }
-    int rc = GOMPI_NEXT(524, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(524, profiling, MPI_File_read_at)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 524, bytes);
@@ -1310,14 +1769,24 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
     return rc;
 }
 
-int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status)
+int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_at_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_at_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_at_c_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(525, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 525)))
+        return GOMPI_NEXT(525, profiling, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 525, __builtin_return_address(0));
+        gompi_insight_start(t, 525, profiling ? gompi_insight_call_site(525, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1328,7 +1797,7 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count coun
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 525);
     }
-    int rc = GOMPI_NEXT(525, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(525, profiling, MPI_File_read_at_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 525, bytes);
@@ -1344,14 +1813,26 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count coun
     return rc;
 }
 
-int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
     MPI_Status *status)
 {
+    return MPI_File_read_at_c_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_read_at_c_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_at_all_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf, int count,
+    MPI_Datatype datatype, MPI_Status *status)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(526, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 526)))
+        return GOMPI_NEXT(526, profiling, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 526, __builtin_return_address(0));
+        gompi_insight_start(t, 526, profiling ? gompi_insight_call_site(526, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1365,7 +1846,7 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, M
         began = gompi_insight_count(t, 526);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(526, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(526, profiling, MPI_File_read_at_all)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 526, bytes);
@@ -1381,14 +1862,26 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, M
     return rc;
 }
 
-int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status)
 {
+    return MPI_File_read_at_all_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_read_at_all_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_at_all_c_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(527, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 527)))
+        return GOMPI_NEXT(527, profiling, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 527, __builtin_return_address(0));
+        gompi_insight_start(t, 527, profiling ? gompi_insight_call_site(527, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1402,7 +1895,7 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count 
         began = gompi_insight_count(t, 527);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(527, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(527, profiling, MPI_File_read_at_all_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 527, bytes);
@@ -1418,13 +1911,26 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count 
     return rc;
 }
 
-int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
+int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_read_at_all_c_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_read_at_all_c_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_at_all_begin_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf,
+    int count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(528, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 528)))
+        return GOMPI_NEXT(528, profiling, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 528, __builtin_return_address(0));
+        gompi_insight_start(t, 528, profiling ? gompi_insight_call_site(528, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1435,7 +1941,7 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int co
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 528);
     }
-    int rc = GOMPI_NEXT(528, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
+    int rc = GOMPI_NEXT(528, profiling, MPI_File_read_at_all_begin)(fh, offset, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 528, bytes);
@@ -1450,13 +1956,24 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int co
     return rc;
 }
 
-int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
+int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_read_at_all_begin_body(false, fh, offset, buf, count, datatype);
+}
+
+int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_read_at_all_begin_body(true, fh, offset, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_at_all_begin_c_body(bool profiling, MPI_File fh, MPI_Offset offset, void *buf,
+    MPI_Count count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(529, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 529)))
+        return GOMPI_NEXT(529, profiling, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 529, __builtin_return_address(0));
+        gompi_insight_start(t, 529, profiling ? gompi_insight_call_site(529, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1467,7 +1984,7 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 529);
     }
-    int rc = GOMPI_NEXT(529, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
+    int rc = GOMPI_NEXT(529, profiling, MPI_File_read_at_all_begin_c)(fh, offset, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 529, bytes);
@@ -1482,13 +1999,23 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
     return rc;
 }
 
-int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
+int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_read_at_all_begin_c_body(false, fh, offset, buf, count, datatype);
+}
+
+int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_read_at_all_begin_c_body(true, fh, offset, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_at_all_end_body(bool profiling, MPI_File fh, void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(530, MPI_File_read_at_all_end)(fh, buf, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 530)))
+        return GOMPI_NEXT(530, profiling, MPI_File_read_at_all_end)(fh, buf, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 530, __builtin_return_address(0));
+        gompi_insight_start(t, 530, profiling ? gompi_insight_call_site(530, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
@@ -1499,7 +2026,7 @@ int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
         began = gompi_insight_count(t, 530);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(530, MPI_File_read_at_all_end)(fh, buf, status);
+    int rc = GOMPI_NEXT(530, profiling, MPI_File_read_at_all_end)(fh, buf, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 530, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1511,13 +2038,24 @@ int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
     return rc;
 }
 
-int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return MPI_File_read_at_all_end_body(false, fh, buf, status);
+}
+
+int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return MPI_File_read_at_all_end_body(true, fh, buf, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_ordered_body(bool profiling, MPI_File fh, void *buf, int count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(531, MPI_File_read_ordered)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 531)))
+        return GOMPI_NEXT(531, profiling, MPI_File_read_ordered)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 531, __builtin_return_address(0));
+        gompi_insight_start(t, 531, profiling ? gompi_insight_call_site(531, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1527,7 +2065,7 @@ int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 531);
     }
-    int rc = GOMPI_NEXT(531, MPI_File_read_ordered)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(531, profiling, MPI_File_read_ordered)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 531, bytes);
@@ -1543,13 +2081,24 @@ int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     return rc;
 }
 
-int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_ordered_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_ordered_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_ordered_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(532, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 532)))
+        return GOMPI_NEXT(532, profiling, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 532, __builtin_return_address(0));
+        gompi_insight_start(t, 532, profiling ? gompi_insight_call_site(532, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1559,7 +2108,7 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 532);
     }
-    int rc = GOMPI_NEXT(532, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(532, profiling, MPI_File_read_ordered_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 532, bytes);
@@ -1575,13 +2124,24 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     return rc;
 }
 
-int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_ordered_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_ordered_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_ordered_begin_body(bool profiling, MPI_File fh, void *buf, int count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(533, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 533)))
+        return GOMPI_NEXT(533, profiling, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 533, __builtin_return_address(0));
+        gompi_insight_start(t, 533, profiling ? gompi_insight_call_site(533, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1591,7 +2151,7 @@ int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 533);
     }
-    int rc = GOMPI_NEXT(533, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(533, profiling, MPI_File_read_ordered_begin)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 533, bytes);
@@ -1606,13 +2166,24 @@ int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype 
     return rc;
 }
 
-int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_read_ordered_begin_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_read_ordered_begin_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_ordered_begin_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(534, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 534)))
+        return GOMPI_NEXT(534, profiling, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 534, __builtin_return_address(0));
+        gompi_insight_start(t, 534, profiling ? gompi_insight_call_site(534, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1622,7 +2193,7 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 534);
     }
-    int rc = GOMPI_NEXT(534, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(534, profiling, MPI_File_read_ordered_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 534, bytes);
@@ -1637,13 +2208,23 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
     return rc;
 }
 
-int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
+int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_read_ordered_begin_c_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_read_ordered_begin_c_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_ordered_end_body(bool profiling, MPI_File fh, void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(535, MPI_File_read_ordered_end)(fh, buf, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 535)))
+        return GOMPI_NEXT(535, profiling, MPI_File_read_ordered_end)(fh, buf, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 535, __builtin_return_address(0));
+        gompi_insight_start(t, 535, profiling ? gompi_insight_call_site(535, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
     }
@@ -1651,7 +2232,7 @@ int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 535);
     }
-    int rc = GOMPI_NEXT(535, MPI_File_read_ordered_end)(fh, buf, status);
+    int rc = GOMPI_NEXT(535, profiling, MPI_File_read_ordered_end)(fh, buf, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 535, began);
     if (gompi_insight_records(t)) {
@@ -1663,13 +2244,24 @@ int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
     return rc;
 }
 
-int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return MPI_File_read_ordered_end_body(false, fh, buf, status);
+}
+
+int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return MPI_File_read_ordered_end_body(true, fh, buf, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_shared_body(bool profiling, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(536, MPI_File_read_shared)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 536)))
+        return GOMPI_NEXT(536, profiling, MPI_File_read_shared)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 536, __builtin_return_address(0));
+        gompi_insight_start(t, 536, profiling ? gompi_insight_call_site(536, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1679,7 +2271,7 @@ int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 536);
     }
-    int rc = GOMPI_NEXT(536, MPI_File_read_shared)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(536, profiling, MPI_File_read_shared)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 536, bytes);
@@ -1695,13 +2287,24 @@ int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatyp
     return rc;
 }
 
-int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_shared_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_shared_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_read_shared_c_body(bool profiling, MPI_File fh, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(537, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 537)))
+        return GOMPI_NEXT(537, profiling, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 537, __builtin_return_address(0));
+        gompi_insight_start(t, 537, profiling ? gompi_insight_call_site(537, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1711,7 +2314,7 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 537);
     }
-    int rc = GOMPI_NEXT(537, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(537, profiling, MPI_File_read_shared_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 537, bytes);
@@ -1727,13 +2330,23 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
     return rc;
 }
 
-int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_shared_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_read_shared_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_seek_body(bool profiling, MPI_File fh, MPI_Offset offset, int whence)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(538, MPI_File_seek)(fh, offset, whence);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 538)))
+        return GOMPI_NEXT(538, profiling, MPI_File_seek)(fh, offset, whence);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 538, __builtin_return_address(0));
+        gompi_insight_start(t, 538, profiling ? gompi_insight_call_site(538, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uint64_t)(int64_t)whence);
@@ -1742,7 +2355,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 538);
     }
-    int rc = GOMPI_NEXT(538, MPI_File_seek)(fh, offset, whence);
+    int rc = GOMPI_NEXT(538, profiling, MPI_File_seek)(fh, offset, whence);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 538, began);
     if (gompi_insight_records(t)) {
@@ -1753,13 +2366,23 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     return rc;
 }
 
-int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return MPI_File_seek_body(false, fh, offset, whence);
+}
+
+int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return MPI_File_seek_body(true, fh, offset, whence);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_seek_shared_body(bool profiling, MPI_File fh, MPI_Offset offset, int whence)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(539, MPI_File_seek_shared)(fh, offset, whence);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 539)))
+        return GOMPI_NEXT(539, profiling, MPI_File_seek_shared)(fh, offset, whence);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 539, __builtin_return_address(0));
+        gompi_insight_start(t, 539, profiling ? gompi_insight_call_site(539, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uint64_t)(int64_t)whence);
@@ -1768,7 +2391,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 539);
     }
-    int rc = GOMPI_NEXT(539, MPI_File_seek_shared)(fh, offset, whence);
+    int rc = GOMPI_NEXT(539, profiling, MPI_File_seek_shared)(fh, offset, whence);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 539, began);
     if (gompi_insight_records(t)) {
@@ -1779,13 +2402,23 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     return rc;
 }
 
-int MPI_File_set_atomicity(MPI_File fh, int flag)
+int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return MPI_File_seek_shared_body(false, fh, offset, whence);
+}
+
+int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return MPI_File_seek_shared_body(true, fh, offset, whence);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_set_atomicity_body(bool profiling, MPI_File fh, int flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(540, MPI_File_set_atomicity)(fh, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 540)))
+        return GOMPI_NEXT(540, profiling, MPI_File_set_atomicity)(fh, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 540, __builtin_return_address(0));
+        gompi_insight_start(t, 540, profiling ? gompi_insight_call_site(540, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)flag);
     }
@@ -1793,7 +2426,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 540);
     }
-    int rc = GOMPI_NEXT(540, MPI_File_set_atomicity)(fh, flag);
+    int rc = GOMPI_NEXT(540, profiling, MPI_File_set_atomicity)(fh, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 540, began);
     if (gompi_insight_records(t)) {
@@ -1804,13 +2437,23 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
     return rc;
 }
 
-int MPI_File_set_info(MPI_File fh, MPI_Info info)
+int MPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    return MPI_File_set_atomicity_body(false, fh, flag);
+}
+
+int PMPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    return MPI_File_set_atomicity_body(true, fh, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_set_info_body(bool profiling, MPI_File fh, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(541, MPI_File_set_info)(fh, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 541)))
+        return GOMPI_NEXT(541, profiling, MPI_File_set_info)(fh, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 541, __builtin_return_address(0));
+        gompi_insight_start(t, 541, profiling ? gompi_insight_call_site(541, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -1818,7 +2461,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 541);
     }
-    int rc = GOMPI_NEXT(541, MPI_File_set_info)(fh, info);
+    int rc = GOMPI_NEXT(541, profiling, MPI_File_set_info)(fh, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 541, began);
     if (gompi_insight_records(t)) {
@@ -1829,13 +2472,23 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
     return rc;
 }
 
-int MPI_File_set_size(MPI_File fh, MPI_Offset size)
+int MPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    return MPI_File_set_info_body(false, fh, info);
+}
+
+int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    return MPI_File_set_info_body(true, fh, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_set_size_body(bool profiling, MPI_File fh, MPI_Offset size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(542, MPI_File_set_size)(fh, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 542)))
+        return GOMPI_NEXT(542, profiling, MPI_File_set_size)(fh, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 542, __builtin_return_address(0));
+        gompi_insight_start(t, 542, profiling ? gompi_insight_call_site(542, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
@@ -1843,7 +2496,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 542);
     }
-    int rc = GOMPI_NEXT(542, MPI_File_set_size)(fh, size);
+    int rc = GOMPI_NEXT(542, profiling, MPI_File_set_size)(fh, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 542, began);
     if (gompi_insight_records(t)) {
@@ -1854,14 +2507,24 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
     return rc;
 }
 
-int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
-    MPI_Info info)
+int MPI_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    return MPI_File_set_size_body(false, fh, size);
+}
+
+int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    return MPI_File_set_size_body(true, fh, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_set_view_body(bool profiling, MPI_File fh, MPI_Offset disp, MPI_Datatype etype,
+    MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(543, MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 543)))
+        return GOMPI_NEXT(543, profiling, MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 543, __builtin_return_address(0));
+        gompi_insight_start(t, 543, profiling ? gompi_insight_call_site(543, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)disp);
         gompi_insight_word(t, (uintptr_t)etype);
@@ -1876,7 +2539,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
         began = gompi_insight_count(t, 543);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(543, MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
+    int rc = GOMPI_NEXT(543, profiling, MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 543, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1887,20 +2550,32 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     return rc;
 }
 
-int MPI_File_sync(MPI_File fh)
+int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
+    MPI_Info info)
+{
+    return MPI_File_set_view_body(false, fh, disp, etype, filetype, datarep, info);
+}
+
+int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
+    MPI_Info info)
+{
+    return MPI_File_set_view_body(true, fh, disp, etype, filetype, datarep, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_sync_body(bool profiling, MPI_File fh)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(544, MPI_File_sync)(fh);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 544)))
+        return GOMPI_NEXT(544, profiling, MPI_File_sync)(fh);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 544, __builtin_return_address(0));
+        gompi_insight_start(t, 544, profiling ? gompi_insight_call_site(544, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 544);
     }
-    int rc = GOMPI_NEXT(544, MPI_File_sync)(fh);
+    int rc = GOMPI_NEXT(544, profiling, MPI_File_sync)(fh);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 544, began);
     if (gompi_insight_records(t)) {
@@ -1911,13 +2586,24 @@ int MPI_File_sync(MPI_File fh)
     return rc;
 }
 
-int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_sync(MPI_File fh)
+{
+    return MPI_File_sync_body(false, fh);
+}
+
+int PMPI_File_sync(MPI_File fh)
+{
+    return MPI_File_sync_body(true, fh);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_body(bool profiling, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(545, MPI_File_write)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 545)))
+        return GOMPI_NEXT(545, profiling, MPI_File_write)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 545, __builtin_return_address(0));
+        gompi_insight_start(t, 545, profiling ? gompi_insight_call_site(545, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1927,7 +2613,7 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 545);
     }
-    int rc = GOMPI_NEXT(545, MPI_File_write)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(545, profiling, MPI_File_write)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 545, bytes);
@@ -1943,13 +2629,24 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
     return rc;
 }
 
-int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(546, MPI_File_write_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 546)))
+        return GOMPI_NEXT(546, profiling, MPI_File_write_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 546, __builtin_return_address(0));
+        gompi_insight_start(t, 546, profiling ? gompi_insight_call_site(546, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1959,7 +2656,7 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 546);
     }
-    int rc = GOMPI_NEXT(546, MPI_File_write_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(546, profiling, MPI_File_write_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 546, bytes);
@@ -1975,13 +2672,24 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
     return rc;
 }
 
-int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_all_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(547, MPI_File_write_all)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 547)))
+        return GOMPI_NEXT(547, profiling, MPI_File_write_all)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 547, __builtin_return_address(0));
+        gompi_insight_start(t, 547, profiling ? gompi_insight_call_site(547, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1994,7 +2702,7 @@ int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype dat
         began = gompi_insight_count(t, 547);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(547, MPI_File_write_all)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(547, profiling, MPI_File_write_all)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 547, bytes);
@@ -2010,13 +2718,24 @@ int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype dat
     return rc;
 }
 
-int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_all_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_all_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_all_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(548, MPI_File_write_all_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 548)))
+        return GOMPI_NEXT(548, profiling, MPI_File_write_all_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 548, __builtin_return_address(0));
+        gompi_insight_start(t, 548, profiling ? gompi_insight_call_site(548, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2029,7 +2748,7 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
         began = gompi_insight_count(t, 548);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(548, MPI_File_write_all_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(548, profiling, MPI_File_write_all_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 548, bytes);
@@ -2045,13 +2764,24 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
     return rc;
 }
 
-int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_all_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_all_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_all_begin_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(549, MPI_File_write_all_begin)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 549)))
+        return GOMPI_NEXT(549, profiling, MPI_File_write_all_begin)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 549, __builtin_return_address(0));
+        gompi_insight_start(t, 549, profiling ? gompi_insight_call_site(549, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2061,7 +2791,7 @@ int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 549);
     }
-    int rc = GOMPI_NEXT(549, MPI_File_write_all_begin)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(549, profiling, MPI_File_write_all_begin)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 549, bytes);
@@ -2076,13 +2806,24 @@ int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Dataty
     return rc;
 }
 
-int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_write_all_begin_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_write_all_begin_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_all_begin_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(550, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 550)))
+        return GOMPI_NEXT(550, profiling, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 550, __builtin_return_address(0));
+        gompi_insight_start(t, 550, profiling ? gompi_insight_call_site(550, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2092,7 +2833,7 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 550);
     }
-    int rc = GOMPI_NEXT(550, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(550, profiling, MPI_File_write_all_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 550, bytes);
@@ -2107,13 +2848,23 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
     return rc;
 }
 
-int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_write_all_begin_c_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_write_all_begin_c_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_all_end_body(bool profiling, MPI_File fh, const void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(551, MPI_File_write_all_end)(fh, buf, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 551)))
+        return GOMPI_NEXT(551, profiling, MPI_File_write_all_end)(fh, buf, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 551, __builtin_return_address(0));
+        gompi_insight_start(t, 551, profiling ? gompi_insight_call_site(551, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
@@ -2124,7 +2875,7 @@ int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
         began = gompi_insight_count(t, 551);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(551, MPI_File_write_all_end)(fh, buf, status);
+    int rc = GOMPI_NEXT(551, profiling, MPI_File_write_all_end)(fh, buf, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 551, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2136,14 +2887,24 @@ int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     return rc;
 }
 
-int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Status *status)
+int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return MPI_File_write_all_end_body(false, fh, buf, status);
+}
+
+int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return MPI_File_write_all_end_body(true, fh, buf, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_at_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(552, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 552)))
+        return GOMPI_NEXT(552, profiling, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 552, __builtin_return_address(0));
+        gompi_insight_start(t, 552, profiling ? gompi_insight_call_site(552, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -2154,7 +2915,7 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 552);
     }
-    int rc = GOMPI_NEXT(552, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(552, profiling, MPI_File_write_at)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 552, bytes);
@@ -2170,14 +2931,26 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
     return rc;
 }
 
-int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status)
 {
+    return MPI_File_write_at_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_write_at_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_at_c_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(553, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 553)))
+        return GOMPI_NEXT(553, profiling, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 553, __builtin_return_address(0));
+        gompi_insight_start(t, 553, profiling ? gompi_insight_call_site(553, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -2188,7 +2961,7 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Cou
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 553);
     }
-    int rc = GOMPI_NEXT(553, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(553, profiling, MPI_File_write_at_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 553, bytes);
@@ -2204,14 +2977,26 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Cou
     return rc;
 }
 
-int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
     MPI_Status *status)
 {
+    return MPI_File_write_at_c_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_write_at_c_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_at_all_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    int count, MPI_Datatype datatype, MPI_Status *status)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(554, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 554)))
+        return GOMPI_NEXT(554, profiling, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 554, __builtin_return_address(0));
+        gompi_insight_start(t, 554, profiling ? gompi_insight_call_site(554, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -2225,7 +3010,7 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int c
         began = gompi_insight_count(t, 554);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(554, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(554, profiling, MPI_File_write_at_all)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 554, bytes);
@@ -2241,14 +3026,26 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int c
     return rc;
 }
 
-int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status)
 {
+    return MPI_File_write_at_all_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_write_at_all_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_at_all_c_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(555, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 555)))
+        return GOMPI_NEXT(555, profiling, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 555, __builtin_return_address(0));
+        gompi_insight_start(t, 555, profiling ? gompi_insight_call_site(555, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -2262,7 +3059,7 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI
         began = gompi_insight_count(t, 555);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(555, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(555, profiling, MPI_File_write_at_all_c)(fh, offset, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 555, bytes);
@@ -2278,13 +3075,26 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI
     return rc;
 }
 
-int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
+int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_write_at_all_c_body(false, fh, offset, buf, count, datatype, status);
+}
+
+int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_write_at_all_c_body(true, fh, offset, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_at_all_begin_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    int count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(556, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 556)))
+        return GOMPI_NEXT(556, profiling, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 556, __builtin_return_address(0));
+        gompi_insight_start(t, 556, profiling ? gompi_insight_call_site(556, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -2295,7 +3105,7 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 556);
     }
-    int rc = GOMPI_NEXT(556, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
+    int rc = GOMPI_NEXT(556, profiling, MPI_File_write_at_all_begin)(fh, offset, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 556, bytes);
@@ -2310,14 +3120,24 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
     return rc;
 }
 
-int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-    MPI_Datatype datatype)
+int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_write_at_all_begin_body(false, fh, offset, buf, count, datatype);
+}
+
+int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_write_at_all_begin_body(true, fh, offset, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_at_all_begin_c_body(bool profiling, MPI_File fh, MPI_Offset offset, const void *buf,
+    MPI_Count count, MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(557, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 557)))
+        return GOMPI_NEXT(557, profiling, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 557, __builtin_return_address(0));
+        gompi_insight_start(t, 557, profiling ? gompi_insight_call_site(557, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uint64_t)(int64_t)offset);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -2328,7 +3148,7 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *bu
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 557);
     }
-    int rc = GOMPI_NEXT(557, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
+    int rc = GOMPI_NEXT(557, profiling, MPI_File_write_at_all_begin_c)(fh, offset, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 557, bytes);
@@ -2343,13 +3163,25 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *bu
     return rc;
 }
 
-int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+    MPI_Datatype datatype)
+{
+    return MPI_File_write_at_all_begin_c_body(false, fh, offset, buf, count, datatype);
+}
+
+int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+    MPI_Datatype datatype)
+{
+    return MPI_File_write_at_all_begin_c_body(true, fh, offset, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_at_all_end_body(bool profiling, MPI_File fh, const void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(558, MPI_File_write_at_all_end)(fh, buf, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 558)))
+        return GOMPI_NEXT(558, profiling, MPI_File_write_at_all_end)(fh, buf, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 558, __builtin_return_address(0));
+        gompi_insight_start(t, 558, profiling ? gompi_insight_call_site(558, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_entered(t);
@@ -2360,7 +3192,7 @@ int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
         began = gompi_insight_count(t, 558);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(558, MPI_File_write_at_all_end)(fh, buf, status);
+    int rc = GOMPI_NEXT(558, profiling, MPI_File_write_at_all_end)(fh, buf, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 558, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2372,13 +3204,24 @@ int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     return rc;
 }
 
-int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return MPI_File_write_at_all_end_body(false, fh, buf, status);
+}
+
+int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return MPI_File_write_at_all_end_body(true, fh, buf, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_ordered_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(559, MPI_File_write_ordered)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 559)))
+        return GOMPI_NEXT(559, profiling, MPI_File_write_ordered)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 559, __builtin_return_address(0));
+        gompi_insight_start(t, 559, profiling ? gompi_insight_call_site(559, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2388,7 +3231,7 @@ int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 559);
     }
-    int rc = GOMPI_NEXT(559, MPI_File_write_ordered)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(559, profiling, MPI_File_write_ordered)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 559, bytes);
@@ -2404,13 +3247,24 @@ int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype
     return rc;
 }
 
-int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_ordered_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_ordered_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_ordered_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(560, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 560)))
+        return GOMPI_NEXT(560, profiling, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 560, __builtin_return_address(0));
+        gompi_insight_start(t, 560, profiling ? gompi_insight_call_site(560, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2420,7 +3274,7 @@ int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 560);
     }
-    int rc = GOMPI_NEXT(560, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(560, profiling, MPI_File_write_ordered_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 560, bytes);
@@ -2436,13 +3290,25 @@ int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     return rc;
 }
 
-int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_ordered_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status)
+{
+    return MPI_File_write_ordered_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_ordered_begin_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(561, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 561)))
+        return GOMPI_NEXT(561, profiling, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 561, __builtin_return_address(0));
+        gompi_insight_start(t, 561, profiling ? gompi_insight_call_site(561, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2452,7 +3318,7 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 561);
     }
-    int rc = GOMPI_NEXT(561, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(561, profiling, MPI_File_write_ordered_begin)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 561, bytes);
@@ -2467,13 +3333,24 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Da
     return rc;
 }
 
-int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_write_ordered_begin_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+{
+    return MPI_File_write_ordered_begin_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_ordered_begin_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(562, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 562)))
+        return GOMPI_NEXT(562, profiling, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 562, __builtin_return_address(0));
+        gompi_insight_start(t, 562, profiling ? gompi_insight_call_site(562, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2483,7 +3360,7 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 562);
     }
-    int rc = GOMPI_NEXT(562, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
+    int rc = GOMPI_NEXT(562, profiling, MPI_File_write_ordered_begin_c)(fh, buf, count, datatype);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 562, bytes);
@@ -2498,13 +3375,23 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
     return rc;
 }
 
-int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_write_ordered_begin_c_body(false, fh, buf, count, datatype);
+}
+
+int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return MPI_File_write_ordered_begin_c_body(true, fh, buf, count, datatype);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_ordered_end_body(bool profiling, MPI_File fh, const void *buf, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(563, MPI_File_write_ordered_end)(fh, buf, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 563)))
+        return GOMPI_NEXT(563, profiling, MPI_File_write_ordered_end)(fh, buf, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 563, __builtin_return_address(0));
+        gompi_insight_start(t, 563, profiling ? gompi_insight_call_site(563, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
     }
@@ -2512,7 +3399,7 @@ int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 563);
     }
-    int rc = GOMPI_NEXT(563, MPI_File_write_ordered_end)(fh, buf, status);
+    int rc = GOMPI_NEXT(563, profiling, MPI_File_write_ordered_end)(fh, buf, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 563, began);
     if (gompi_insight_records(t)) {
@@ -2524,13 +3411,24 @@ int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
     return rc;
 }
 
-int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return MPI_File_write_ordered_end_body(false, fh, buf, status);
+}
+
+int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return MPI_File_write_ordered_end_body(true, fh, buf, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_shared_body(bool profiling, MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(564, MPI_File_write_shared)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 564)))
+        return GOMPI_NEXT(564, profiling, MPI_File_write_shared)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 564, __builtin_return_address(0));
+        gompi_insight_start(t, 564, profiling ? gompi_insight_call_site(564, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2540,7 +3438,7 @@ int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 564);
     }
-    int rc = GOMPI_NEXT(564, MPI_File_write_shared)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(564, profiling, MPI_File_write_shared)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 564, bytes);
@@ -2556,13 +3454,24 @@ int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype 
     return rc;
 }
 
-int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_shared_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_shared_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_File_write_shared_c_body(bool profiling, MPI_File fh, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(565, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 565)))
+        return GOMPI_NEXT(565, profiling, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 565, __builtin_return_address(0));
+        gompi_insight_start(t, 565, profiling ? gompi_insight_call_site(565, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)fh);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2572,7 +3481,7 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 565);
     }
-    int rc = GOMPI_NEXT(565, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
+    int rc = GOMPI_NEXT(565, profiling, MPI_File_write_shared_c)(fh, buf, count, datatype, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 565, bytes);
@@ -2588,15 +3497,25 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
     return rc;
 }
 
-int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
-    MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
-    void *extra_state)
+int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_shared_c_body(false, fh, buf, count, datatype, status);
+}
+
+int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return MPI_File_write_shared_c_body(true, fh, buf, count, datatype, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Register_datarep_body(bool profiling, const char *datarep,
+    MPI_Datarep_conversion_function *read_conversion_fn, MPI_Datarep_conversion_function *write_conversion_fn,
+    MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(566, MPI_Register_datarep)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 566)))
+        return GOMPI_NEXT(566, profiling, MPI_Register_datarep)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 566, __builtin_return_address(0));
+        gompi_insight_start(t, 566, profiling ? gompi_insight_call_site(566, t->back) : t->back);
         gompi_insight_text(t, datarep);
         gompi_insight_word(t, (uintptr_t)read_conversion_fn);
         gompi_insight_word(t, (uintptr_t)write_conversion_fn);
@@ -2607,9 +3526,53 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 566);
     }
-    int rc = GOMPI_NEXT(566, MPI_Register_datarep)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    int rc = GOMPI_NEXT(566, profiling, MPI_Register_datarep)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 566, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
+    MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
+    void *extra_state)
+{
+    return MPI_Register_datarep_body(false, datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+}
+
+int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
+    MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
+    void *extra_state)
+{
+    return MPI_Register_datarep_body(true, datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+}
+
+GOMPI_INSIGHT_BODY MPI_Register_datarep_c_body(bool profiling, const char *datarep,
+    MPI_Datarep_conversion_function_c *read_conversion_fn, MPI_Datarep_conversion_function_c *write_conversion_fn,
+    MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 567)))
+        return GOMPI_NEXT(567, profiling, MPI_Register_datarep_c)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 567, profiling ? gompi_insight_call_site(567, t->back) : t->back);
+        gompi_insight_text(t, datarep);
+        gompi_insight_word(t, (uintptr_t)read_conversion_fn);
+        gompi_insight_word(t, (uintptr_t)write_conversion_fn);
+        gompi_insight_word(t, (uintptr_t)dtype_file_extent_fn);
+        gompi_insight_word(t, (uintptr_t)extra_state);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 567);
+    }
+    int rc = GOMPI_NEXT(567, profiling, MPI_Register_datarep_c)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 567, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -2622,28 +3585,12 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
     MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
     void *extra_state)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(567, MPI_Register_datarep_c)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 567, __builtin_return_address(0));
-        gompi_insight_text(t, datarep);
-        gompi_insight_word(t, (uintptr_t)read_conversion_fn);
-        gompi_insight_word(t, (uintptr_t)write_conversion_fn);
-        gompi_insight_word(t, (uintptr_t)dtype_file_extent_fn);
-        gompi_insight_word(t, (uintptr_t)extra_state);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 567);
-    }
-    int rc = GOMPI_NEXT(567, MPI_Register_datarep_c)(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 567, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Register_datarep_c_body(false, datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
+}
+
+int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
+    MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
+    void *extra_state)
+{
+    return MPI_Register_datarep_c_body(true, datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
 }

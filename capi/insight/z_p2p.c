@@ -6,13 +6,14 @@
 
 #include "insight/count.h"
 
-int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+GOMPI_INSIGHT_BODY MPI_Bsend_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(0, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 0)))
+        return GOMPI_NEXT(0, profiling, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 0, __builtin_return_address(0));
+        gompi_insight_start(t, 0, profiling ? gompi_insight_call_site(0, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -28,7 +29,7 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         began = gompi_insight_count(t, 0);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(0, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(0, profiling, MPI_Bsend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 0, bytes);
@@ -45,13 +46,24 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return rc;
 }
 
-int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Bsend_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Bsend_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Bsend_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(1, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 1)))
+        return GOMPI_NEXT(1, profiling, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 1, __builtin_return_address(0));
+        gompi_insight_start(t, 1, profiling ? gompi_insight_call_site(1, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -67,7 +79,7 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         began = gompi_insight_count(t, 1);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(1, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(1, profiling, MPI_Bsend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 1, bytes);
@@ -84,14 +96,24 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     return rc;
 }
 
-int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Bsend_c_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Bsend_c_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Bsend_init_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(2, MPI_Bsend_init)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 2)))
+        return GOMPI_NEXT(2, profiling, MPI_Bsend_init)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 2, __builtin_return_address(0));
+        gompi_insight_start(t, 2, profiling ? gompi_insight_call_site(2, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -103,9 +125,52 @@ int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 2);
     }
-    int rc = GOMPI_NEXT(2, MPI_Bsend_init)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(2, profiling, MPI_Bsend_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 2, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Bsend_init_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Bsend_init_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Bsend_init_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 3)))
+        return GOMPI_NEXT(3, profiling, MPI_Bsend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 3, profiling ? gompi_insight_call_site(3, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)buf);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_word(t, (uintptr_t)comm);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 3);
+    }
+    int rc = GOMPI_NEXT(3, profiling, MPI_Bsend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 3, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -118,41 +183,22 @@ int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(3, MPI_Bsend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 3, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 3);
-    }
-    int rc = GOMPI_NEXT(3, MPI_Bsend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 3, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Bsend_init_c_body(false, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Buffer_attach(void *buffer, int size)
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Bsend_init_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Buffer_attach_body(bool profiling, void *buffer, int size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(4, MPI_Buffer_attach)(buffer, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 4)))
+        return GOMPI_NEXT(4, profiling, MPI_Buffer_attach)(buffer, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 4, __builtin_return_address(0));
+        gompi_insight_start(t, 4, profiling ? gompi_insight_call_site(4, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
@@ -160,7 +206,7 @@ int MPI_Buffer_attach(void *buffer, int size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 4);
     }
-    int rc = GOMPI_NEXT(4, MPI_Buffer_attach)(buffer, size);
+    int rc = GOMPI_NEXT(4, profiling, MPI_Buffer_attach)(buffer, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 4, began);
     if (gompi_insight_records(t)) {
@@ -171,13 +217,23 @@ int MPI_Buffer_attach(void *buffer, int size)
     return rc;
 }
 
-int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
+int MPI_Buffer_attach(void *buffer, int size)
+{
+    return MPI_Buffer_attach_body(false, buffer, size);
+}
+
+int PMPI_Buffer_attach(void *buffer, int size)
+{
+    return MPI_Buffer_attach_body(true, buffer, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Buffer_attach_c_body(bool profiling, void *buffer, MPI_Count size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(5, MPI_Buffer_attach_c)(buffer, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 5)))
+        return GOMPI_NEXT(5, profiling, MPI_Buffer_attach_c)(buffer, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 5, __builtin_return_address(0));
+        gompi_insight_start(t, 5, profiling ? gompi_insight_call_site(5, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
     }
@@ -185,7 +241,7 @@ int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 5);
     }
-    int rc = GOMPI_NEXT(5, MPI_Buffer_attach_c)(buffer, size);
+    int rc = GOMPI_NEXT(5, profiling, MPI_Buffer_attach_c)(buffer, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 5, began);
     if (gompi_insight_records(t)) {
@@ -196,13 +252,23 @@ int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
     return rc;
 }
 
-int MPI_Buffer_detach(void *buffer_addr, int *size)
+int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+    return MPI_Buffer_attach_c_body(false, buffer, size);
+}
+
+int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+    return MPI_Buffer_attach_c_body(true, buffer, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Buffer_detach_body(bool profiling, void *buffer_addr, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(6, MPI_Buffer_detach)(buffer_addr, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 6)))
+        return GOMPI_NEXT(6, profiling, MPI_Buffer_detach)(buffer_addr, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 6, __builtin_return_address(0));
+        gompi_insight_start(t, 6, profiling ? gompi_insight_call_site(6, t->back) : t->back);
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
@@ -211,7 +277,7 @@ int MPI_Buffer_detach(void *buffer_addr, int *size)
         began = gompi_insight_count(t, 6);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(6, MPI_Buffer_detach)(buffer_addr, size);
+    int rc = GOMPI_NEXT(6, profiling, MPI_Buffer_detach)(buffer_addr, size);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 6, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -224,13 +290,23 @@ int MPI_Buffer_detach(void *buffer_addr, int *size)
     return rc;
 }
 
-int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+int MPI_Buffer_detach(void *buffer_addr, int *size)
+{
+    return MPI_Buffer_detach_body(false, buffer_addr, size);
+}
+
+int PMPI_Buffer_detach(void *buffer_addr, int *size)
+{
+    return MPI_Buffer_detach_body(true, buffer_addr, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Buffer_detach_c_body(bool profiling, void *buffer_addr, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(7, MPI_Buffer_detach_c)(buffer_addr, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 7)))
+        return GOMPI_NEXT(7, profiling, MPI_Buffer_detach_c)(buffer_addr, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 7, __builtin_return_address(0));
+        gompi_insight_start(t, 7, profiling ? gompi_insight_call_site(7, t->back) : t->back);
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
@@ -239,7 +315,7 @@ int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
         began = gompi_insight_count(t, 7);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(7, MPI_Buffer_detach_c)(buffer_addr, size);
+    int rc = GOMPI_NEXT(7, profiling, MPI_Buffer_detach_c)(buffer_addr, size);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 7, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -252,13 +328,23 @@ int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
     return rc;
 }
 
-int MPI_Buffer_flush(void)
+int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+    return MPI_Buffer_detach_c_body(false, buffer_addr, size);
+}
+
+int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+    return MPI_Buffer_detach_c_body(true, buffer_addr, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Buffer_flush_body(bool profiling)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(8, MPI_Buffer_flush)();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 8)))
+        return GOMPI_NEXT(8, profiling, MPI_Buffer_flush)();
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 8, __builtin_return_address(0));
+        gompi_insight_start(t, 8, profiling ? gompi_insight_call_site(8, t->back) : t->back);
         gompi_insight_entered(t);
     }
     uint64_t began = 0;
@@ -267,7 +353,7 @@ int MPI_Buffer_flush(void)
         began = gompi_insight_count(t, 8);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(8, MPI_Buffer_flush)();
+    int rc = GOMPI_NEXT(8, profiling, MPI_Buffer_flush)();
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 8, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -278,19 +364,29 @@ int MPI_Buffer_flush(void)
     return rc;
 }
 
-int MPI_Buffer_iflush(MPI_Request *request)
+int MPI_Buffer_flush(void)
+{
+    return MPI_Buffer_flush_body(false);
+}
+
+int PMPI_Buffer_flush(void)
+{
+    return MPI_Buffer_flush_body(true);
+}
+
+GOMPI_INSIGHT_BODY MPI_Buffer_iflush_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(9, MPI_Buffer_iflush)(request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 9)))
+        return GOMPI_NEXT(9, profiling, MPI_Buffer_iflush)(request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 9, __builtin_return_address(0));
+        gompi_insight_start(t, 9, profiling ? gompi_insight_call_site(9, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 9);
     }
-    int rc = GOMPI_NEXT(9, MPI_Buffer_iflush)(request);
+    int rc = GOMPI_NEXT(9, profiling, MPI_Buffer_iflush)(request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 9, began);
     if (gompi_insight_records(t)) {
@@ -302,20 +398,30 @@ int MPI_Buffer_iflush(MPI_Request *request)
     return rc;
 }
 
-int MPI_Cancel(MPI_Request *request)
+int MPI_Buffer_iflush(MPI_Request *request)
+{
+    return MPI_Buffer_iflush_body(false, request);
+}
+
+int PMPI_Buffer_iflush(MPI_Request *request)
+{
+    return MPI_Buffer_iflush_body(true, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Cancel_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(10, MPI_Cancel)(request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 10)))
+        return GOMPI_NEXT(10, profiling, MPI_Cancel)(request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 10, __builtin_return_address(0));
+        gompi_insight_start(t, 10, profiling ? gompi_insight_call_site(10, t->back) : t->back);
         gompi_insight_list(t, request, 1, sizeof *request);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 10);
     }
-    int rc = GOMPI_NEXT(10, MPI_Cancel)(request);
+    int rc = GOMPI_NEXT(10, profiling, MPI_Cancel)(request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 10, began);
     if (gompi_insight_records(t)) {
@@ -326,13 +432,23 @@ int MPI_Cancel(MPI_Request *request)
     return rc;
 }
 
-int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+int MPI_Cancel(MPI_Request *request)
+{
+    return MPI_Cancel_body(false, request);
+}
+
+int PMPI_Cancel(MPI_Request *request)
+{
+    return MPI_Cancel_body(true, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_attach_buffer_body(bool profiling, MPI_Comm comm, void *buffer, int size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(11, MPI_Comm_attach_buffer)(comm, buffer, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 11)))
+        return GOMPI_NEXT(11, profiling, MPI_Comm_attach_buffer)(comm, buffer, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 11, __builtin_return_address(0));
+        gompi_insight_start(t, 11, profiling ? gompi_insight_call_site(11, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)buffer);
@@ -342,7 +458,7 @@ int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 11);
     }
-    int rc = GOMPI_NEXT(11, MPI_Comm_attach_buffer)(comm, buffer, size);
+    int rc = GOMPI_NEXT(11, profiling, MPI_Comm_attach_buffer)(comm, buffer, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 11, began);
     if (gompi_insight_records(t)) {
@@ -355,13 +471,23 @@ int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
     return rc;
 }
 
-int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
+int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+{
+    return MPI_Comm_attach_buffer_body(false, comm, buffer, size);
+}
+
+int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+{
+    return MPI_Comm_attach_buffer_body(true, comm, buffer, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_attach_buffer_c_body(bool profiling, MPI_Comm comm, void *buffer, MPI_Count size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(12, MPI_Comm_attach_buffer_c)(comm, buffer, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 12)))
+        return GOMPI_NEXT(12, profiling, MPI_Comm_attach_buffer_c)(comm, buffer, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 12, __builtin_return_address(0));
+        gompi_insight_start(t, 12, profiling ? gompi_insight_call_site(12, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_word(t, (uintptr_t)buffer);
@@ -371,7 +497,7 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 12);
     }
-    int rc = GOMPI_NEXT(12, MPI_Comm_attach_buffer_c)(comm, buffer, size);
+    int rc = GOMPI_NEXT(12, profiling, MPI_Comm_attach_buffer_c)(comm, buffer, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 12, began);
     if (gompi_insight_records(t)) {
@@ -384,13 +510,23 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
     return rc;
 }
 
-int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
+int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
+{
+    return MPI_Comm_attach_buffer_c_body(false, comm, buffer, size);
+}
+
+int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
+{
+    return MPI_Comm_attach_buffer_c_body(true, comm, buffer, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_detach_buffer_body(bool profiling, MPI_Comm comm, void *buffer_addr, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(13, MPI_Comm_detach_buffer)(comm, buffer_addr, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 13)))
+        return GOMPI_NEXT(13, profiling, MPI_Comm_detach_buffer)(comm, buffer_addr, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 13, __builtin_return_address(0));
+        gompi_insight_start(t, 13, profiling ? gompi_insight_call_site(13, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
@@ -400,7 +536,7 @@ int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
         began = gompi_insight_count(t, 13);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(13, MPI_Comm_detach_buffer)(comm, buffer_addr, size);
+    int rc = GOMPI_NEXT(13, profiling, MPI_Comm_detach_buffer)(comm, buffer_addr, size);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 13, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -413,13 +549,23 @@ int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     return rc;
 }
 
-int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
+int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
+{
+    return MPI_Comm_detach_buffer_body(false, comm, buffer_addr, size);
+}
+
+int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
+{
+    return MPI_Comm_detach_buffer_body(true, comm, buffer_addr, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_detach_buffer_c_body(bool profiling, MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(14, MPI_Comm_detach_buffer_c)(comm, buffer_addr, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 14)))
+        return GOMPI_NEXT(14, profiling, MPI_Comm_detach_buffer_c)(comm, buffer_addr, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 14, __builtin_return_address(0));
+        gompi_insight_start(t, 14, profiling ? gompi_insight_call_site(14, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
@@ -429,7 +575,7 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
         began = gompi_insight_count(t, 14);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(14, MPI_Comm_detach_buffer_c)(comm, buffer_addr, size);
+    int rc = GOMPI_NEXT(14, profiling, MPI_Comm_detach_buffer_c)(comm, buffer_addr, size);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 14, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -442,13 +588,23 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
     return rc;
 }
 
-int MPI_Comm_flush_buffer(MPI_Comm comm)
+int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
+{
+    return MPI_Comm_detach_buffer_c_body(false, comm, buffer_addr, size);
+}
+
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
+{
+    return MPI_Comm_detach_buffer_c_body(true, comm, buffer_addr, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_flush_buffer_body(bool profiling, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(15, MPI_Comm_flush_buffer)(comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 15)))
+        return GOMPI_NEXT(15, profiling, MPI_Comm_flush_buffer)(comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 15, __builtin_return_address(0));
+        gompi_insight_start(t, 15, profiling ? gompi_insight_call_site(15, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
         gompi_insight_entered(t);
     }
@@ -458,7 +614,7 @@ int MPI_Comm_flush_buffer(MPI_Comm comm)
         began = gompi_insight_count(t, 15);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(15, MPI_Comm_flush_buffer)(comm);
+    int rc = GOMPI_NEXT(15, profiling, MPI_Comm_flush_buffer)(comm);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 15, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -469,20 +625,30 @@ int MPI_Comm_flush_buffer(MPI_Comm comm)
     return rc;
 }
 
-int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
+int MPI_Comm_flush_buffer(MPI_Comm comm)
+{
+    return MPI_Comm_flush_buffer_body(false, comm);
+}
+
+int PMPI_Comm_flush_buffer(MPI_Comm comm)
+{
+    return MPI_Comm_flush_buffer_body(true, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Comm_iflush_buffer_body(bool profiling, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(16, MPI_Comm_iflush_buffer)(comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 16)))
+        return GOMPI_NEXT(16, profiling, MPI_Comm_iflush_buffer)(comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 16, __builtin_return_address(0));
+        gompi_insight_start(t, 16, profiling ? gompi_insight_call_site(16, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)comm);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 16);
     }
-    int rc = GOMPI_NEXT(16, MPI_Comm_iflush_buffer)(comm, request);
+    int rc = GOMPI_NEXT(16, profiling, MPI_Comm_iflush_buffer)(comm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 16, began);
     if (gompi_insight_records(t)) {
@@ -494,13 +660,23 @@ int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
     return rc;
 }
 
-int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Comm_iflush_buffer_body(false, comm, request);
+}
+
+int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Comm_iflush_buffer_body(true, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_count_body(bool profiling, const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(17, MPI_Get_count)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 17)))
+        return GOMPI_NEXT(17, profiling, MPI_Get_count)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 17, __builtin_return_address(0));
+        gompi_insight_start(t, 17, profiling ? gompi_insight_call_site(17, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
@@ -508,7 +684,7 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 17);
     }
-    int rc = GOMPI_NEXT(17, MPI_Get_count)(status, datatype, count);
+    int rc = GOMPI_NEXT(17, profiling, MPI_Get_count)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 17, began);
     if (gompi_insight_records(t)) {
@@ -520,13 +696,24 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     return rc;
 }
 
-int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    return MPI_Get_count_body(false, status, datatype, count);
+}
+
+int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    return MPI_Get_count_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_count_c_body(bool profiling, const MPI_Status *status, MPI_Datatype datatype,
+    MPI_Count *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(18, MPI_Get_count_c)(status, datatype, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 18)))
+        return GOMPI_NEXT(18, profiling, MPI_Get_count_c)(status, datatype, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 18, __builtin_return_address(0));
+        gompi_insight_start(t, 18, profiling ? gompi_insight_call_site(18, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
         gompi_insight_word(t, (uintptr_t)datatype);
     }
@@ -534,7 +721,7 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 18);
     }
-    int rc = GOMPI_NEXT(18, MPI_Get_count_c)(status, datatype, count);
+    int rc = GOMPI_NEXT(18, profiling, MPI_Get_count_c)(status, datatype, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 18, began);
     if (gompi_insight_records(t)) {
@@ -546,14 +733,24 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
     return rc;
 }
 
-int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return MPI_Get_count_c_body(false, status, datatype, count);
+}
+
+int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return MPI_Get_count_c_body(true, status, datatype, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ibsend_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(19, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 19)))
+        return GOMPI_NEXT(19, profiling, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 19, __builtin_return_address(0));
+        gompi_insight_start(t, 19, profiling ? gompi_insight_call_site(19, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -567,7 +764,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 19);
     }
-    int rc = GOMPI_NEXT(19, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(19, profiling, MPI_Ibsend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 19, bytes);
@@ -585,14 +782,26 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     return rc;
 }
 
-int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    return MPI_Ibsend_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ibsend_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ibsend_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(20, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 20)))
+        return GOMPI_NEXT(20, profiling, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 20, __builtin_return_address(0));
+        gompi_insight_start(t, 20, profiling ? gompi_insight_call_site(20, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -606,7 +815,7 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 20);
     }
-    int rc = GOMPI_NEXT(20, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(20, profiling, MPI_Ibsend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 20, bytes);
@@ -624,13 +833,26 @@ int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return rc;
 }
 
-int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ibsend_c_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ibsend_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Improbe_body(bool profiling, int source, int tag, MPI_Comm comm, int *flag,
+    MPI_Message *message, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(21, MPI_Improbe)(source, tag, comm, flag, message, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 21)))
+        return GOMPI_NEXT(21, profiling, MPI_Improbe)(source, tag, comm, flag, message, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 21, __builtin_return_address(0));
+        gompi_insight_start(t, 21, profiling ? gompi_insight_call_site(21, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
@@ -639,7 +861,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 21);
     }
-    int rc = GOMPI_NEXT(21, MPI_Improbe)(source, tag, comm, flag, message, status);
+    int rc = GOMPI_NEXT(21, profiling, MPI_Improbe)(source, tag, comm, flag, message, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 21, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -653,13 +875,24 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     return rc;
 }
 
-int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Improbe_body(false, source, tag, comm, flag, message, status);
+}
+
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Improbe_body(true, source, tag, comm, flag, message, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Imrecv_body(bool profiling, void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(22, MPI_Imrecv)(buf, count, datatype, message, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 22)))
+        return GOMPI_NEXT(22, profiling, MPI_Imrecv)(buf, count, datatype, message, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 22, __builtin_return_address(0));
+        gompi_insight_start(t, 22, profiling ? gompi_insight_call_site(22, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -669,7 +902,7 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 22);
     }
-    int rc = GOMPI_NEXT(22, MPI_Imrecv)(buf, count, datatype, message, request);
+    int rc = GOMPI_NEXT(22, profiling, MPI_Imrecv)(buf, count, datatype, message, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 22, bytes);
@@ -686,13 +919,24 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     return rc;
 }
 
-int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+    return MPI_Imrecv_body(false, buf, count, datatype, message, request);
+}
+
+int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+    return MPI_Imrecv_body(true, buf, count, datatype, message, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Imrecv_c_body(bool profiling, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Message *message, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(23, MPI_Imrecv_c)(buf, count, datatype, message, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 23)))
+        return GOMPI_NEXT(23, profiling, MPI_Imrecv_c)(buf, count, datatype, message, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 23, __builtin_return_address(0));
+        gompi_insight_start(t, 23, profiling ? gompi_insight_call_site(23, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -702,7 +946,7 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 23);
     }
-    int rc = GOMPI_NEXT(23, MPI_Imrecv_c)(buf, count, datatype, message, request);
+    int rc = GOMPI_NEXT(23, profiling, MPI_Imrecv_c)(buf, count, datatype, message, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 23, bytes);
@@ -719,13 +963,23 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     return rc;
 }
 
-int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+    return MPI_Imrecv_c_body(false, buf, count, datatype, message, request);
+}
+
+int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+    return MPI_Imrecv_c_body(true, buf, count, datatype, message, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Iprobe_body(bool profiling, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(24, MPI_Iprobe)(source, tag, comm, flag, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 24)))
+        return GOMPI_NEXT(24, profiling, MPI_Iprobe)(source, tag, comm, flag, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 24, __builtin_return_address(0));
+        gompi_insight_start(t, 24, profiling ? gompi_insight_call_site(24, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
@@ -734,7 +988,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 24);
     }
-    int rc = GOMPI_NEXT(24, MPI_Iprobe)(source, tag, comm, flag, status);
+    int rc = GOMPI_NEXT(24, profiling, MPI_Iprobe)(source, tag, comm, flag, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 24, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -747,13 +1001,24 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
     return rc;
 }
 
-int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return MPI_Iprobe_body(false, source, tag, comm, flag, status);
+}
+
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return MPI_Iprobe_body(true, source, tag, comm, flag, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Irecv_body(bool profiling, void *buf, int count, MPI_Datatype datatype, int source, int tag,
+    MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(25, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 25)))
+        return GOMPI_NEXT(25, profiling, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 25, __builtin_return_address(0));
+        gompi_insight_start(t, 25, profiling ? gompi_insight_call_site(25, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -767,7 +1032,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 25);
     }
-    int rc = GOMPI_NEXT(25, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
+    int rc = GOMPI_NEXT(25, profiling, MPI_Irecv)(buf, count, datatype, source, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 25, bytes);
@@ -785,14 +1050,24 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     return rc;
 }
 
-int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Irecv_body(false, buf, count, datatype, source, tag, comm, request);
+}
+
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Irecv_body(true, buf, count, datatype, source, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Irecv_c_body(bool profiling, void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(26, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 26)))
+        return GOMPI_NEXT(26, profiling, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 26, __builtin_return_address(0));
+        gompi_insight_start(t, 26, profiling ? gompi_insight_call_site(26, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -806,7 +1081,7 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 26);
     }
-    int rc = GOMPI_NEXT(26, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
+    int rc = GOMPI_NEXT(26, profiling, MPI_Irecv_c)(buf, count, datatype, source, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 26, bytes);
@@ -824,14 +1099,26 @@ int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     return rc;
 }
 
-int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    return MPI_Irecv_c_body(false, buf, count, datatype, source, tag, comm, request);
+}
+
+int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Irecv_c_body(true, buf, count, datatype, source, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Irsend_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(27, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 27)))
+        return GOMPI_NEXT(27, profiling, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 27, __builtin_return_address(0));
+        gompi_insight_start(t, 27, profiling ? gompi_insight_call_site(27, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -845,7 +1132,7 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 27);
     }
-    int rc = GOMPI_NEXT(27, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(27, profiling, MPI_Irsend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 27, bytes);
@@ -863,14 +1150,26 @@ int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     return rc;
 }
 
-int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    return MPI_Irsend_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Irsend_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Irsend_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(28, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 28)))
+        return GOMPI_NEXT(28, profiling, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 28, __builtin_return_address(0));
+        gompi_insight_start(t, 28, profiling ? gompi_insight_call_site(28, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -884,7 +1183,7 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 28);
     }
-    int rc = GOMPI_NEXT(28, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(28, profiling, MPI_Irsend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 28, bytes);
@@ -902,14 +1201,26 @@ int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return rc;
 }
 
-int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    return MPI_Irsend_c_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Irsend_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Isend_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(29, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 29)))
+        return GOMPI_NEXT(29, profiling, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 29, __builtin_return_address(0));
+        gompi_insight_start(t, 29, profiling ? gompi_insight_call_site(29, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -923,7 +1234,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 29);
     }
-    int rc = GOMPI_NEXT(29, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(29, profiling, MPI_Isend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 29, bytes);
@@ -941,14 +1252,26 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return rc;
 }
 
-int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    return MPI_Isend_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Isend_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Isend_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(30, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 30)))
+        return GOMPI_NEXT(30, profiling, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 30, __builtin_return_address(0));
+        gompi_insight_start(t, 30, profiling ? gompi_insight_call_site(30, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -962,7 +1285,7 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 30);
     }
-    int rc = GOMPI_NEXT(30, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(30, profiling, MPI_Isend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 30, bytes);
@@ -980,14 +1303,27 @@ int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     return rc;
 }
 
-int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Isend_c_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Isend_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Isendrecv_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+    MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(31, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 31)))
+        return GOMPI_NEXT(31, profiling, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 31, __builtin_return_address(0));
+        gompi_insight_start(t, 31, profiling ? gompi_insight_call_site(31, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1006,7 +1342,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 31);
     }
-    int rc = GOMPI_NEXT(31, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    int rc = GOMPI_NEXT(31, profiling, MPI_Isendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 31, bytes);
@@ -1024,15 +1360,27 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     return rc;
 }
 
-int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Isendrecv_body(false, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+}
+
+int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Isendrecv_body(true, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Isendrecv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+    int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(32, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 32)))
+        return GOMPI_NEXT(32, profiling, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 32, __builtin_return_address(0));
+        gompi_insight_start(t, 32, profiling ? gompi_insight_call_site(32, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1051,7 +1399,7 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 32);
     }
-    int rc = GOMPI_NEXT(32, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    int rc = GOMPI_NEXT(32, profiling, MPI_Isendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 32, bytes);
@@ -1069,14 +1417,28 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return rc;
 }
 
-int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-    MPI_Comm comm, MPI_Request *request)
+int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Isendrecv_c_body(false, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+}
+
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Isendrecv_c_body(true, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Isendrecv_replace_body(bool profiling, void *buf, int count, MPI_Datatype datatype, int dest,
+    int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(33, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 33)))
+        return GOMPI_NEXT(33, profiling, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 33, __builtin_return_address(0));
+        gompi_insight_start(t, 33, profiling ? gompi_insight_call_site(33, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1092,7 +1454,7 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 33);
     }
-    int rc = GOMPI_NEXT(33, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    int rc = GOMPI_NEXT(33, profiling, MPI_Isendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 33, bytes);
@@ -1110,14 +1472,26 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     return rc;
 }
 
-int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+    MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Isendrecv_replace_body(false, buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+}
+
+int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    return MPI_Isendrecv_replace_body(true, buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Isendrecv_replace_c_body(bool profiling, void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(34, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 34)))
+        return GOMPI_NEXT(34, profiling, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 34, __builtin_return_address(0));
+        gompi_insight_start(t, 34, profiling ? gompi_insight_call_site(34, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1133,7 +1507,7 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 34);
     }
-    int rc = GOMPI_NEXT(34, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    int rc = GOMPI_NEXT(34, profiling, MPI_Isendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 34, bytes);
@@ -1151,14 +1525,26 @@ int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     return rc;
 }
 
-int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+    int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Isendrecv_replace_c_body(false, buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+}
+
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+    int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return MPI_Isendrecv_replace_c_body(true, buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Issend_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(35, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 35)))
+        return GOMPI_NEXT(35, profiling, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 35, __builtin_return_address(0));
+        gompi_insight_start(t, 35, profiling ? gompi_insight_call_site(35, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1172,7 +1558,7 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 35);
     }
-    int rc = GOMPI_NEXT(35, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(35, profiling, MPI_Issend)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 35, bytes);
@@ -1190,14 +1576,26 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     return rc;
 }
 
-int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    return MPI_Issend_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Issend_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Issend_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(36, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 36)))
+        return GOMPI_NEXT(36, profiling, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 36, __builtin_return_address(0));
+        gompi_insight_start(t, 36, profiling ? gompi_insight_call_site(36, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1211,7 +1609,7 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 36);
     }
-    int rc = GOMPI_NEXT(36, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(36, profiling, MPI_Issend_c)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 36, bytes);
@@ -1229,13 +1627,26 @@ int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return rc;
 }
 
-int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Issend_c_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Issend_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Mprobe_body(bool profiling, int source, int tag, MPI_Comm comm, MPI_Message *message,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(37, MPI_Mprobe)(source, tag, comm, message, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 37)))
+        return GOMPI_NEXT(37, profiling, MPI_Mprobe)(source, tag, comm, message, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 37, __builtin_return_address(0));
+        gompi_insight_start(t, 37, profiling ? gompi_insight_call_site(37, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
@@ -1247,7 +1658,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
         began = gompi_insight_count(t, 37);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(37, MPI_Mprobe)(source, tag, comm, message, status);
+    int rc = GOMPI_NEXT(37, profiling, MPI_Mprobe)(source, tag, comm, message, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 37, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1260,13 +1671,24 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
     return rc;
 }
 
-int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Mprobe_body(false, source, tag, comm, message, status);
+}
+
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Mprobe_body(true, source, tag, comm, message, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Mrecv_body(bool profiling, void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(38, MPI_Mrecv)(buf, count, datatype, message, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 38)))
+        return GOMPI_NEXT(38, profiling, MPI_Mrecv)(buf, count, datatype, message, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 38, __builtin_return_address(0));
+        gompi_insight_start(t, 38, profiling ? gompi_insight_call_site(38, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1279,7 +1701,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
         began = gompi_insight_count(t, 38);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(38, MPI_Mrecv)(buf, count, datatype, message, status);
+    int rc = GOMPI_NEXT(38, profiling, MPI_Mrecv)(buf, count, datatype, message, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 38, bytes);
@@ -1296,13 +1718,24 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
     return rc;
 }
 
-int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Mrecv_body(false, buf, count, datatype, message, status);
+}
+
+int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Mrecv_body(true, buf, count, datatype, message, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Mrecv_c_body(bool profiling, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Message *message, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(39, MPI_Mrecv_c)(buf, count, datatype, message, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 39)))
+        return GOMPI_NEXT(39, profiling, MPI_Mrecv_c)(buf, count, datatype, message, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 39, __builtin_return_address(0));
+        gompi_insight_start(t, 39, profiling ? gompi_insight_call_site(39, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1315,7 +1748,7 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
         began = gompi_insight_count(t, 39);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(39, MPI_Mrecv_c)(buf, count, datatype, message, status);
+    int rc = GOMPI_NEXT(39, profiling, MPI_Mrecv_c)(buf, count, datatype, message, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 39, bytes);
@@ -1332,13 +1765,23 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
     return rc;
 }
 
-int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Mrecv_c_body(false, buf, count, datatype, message, status);
+}
+
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    return MPI_Mrecv_c_body(true, buf, count, datatype, message, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Probe_body(bool profiling, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(40, MPI_Probe)(source, tag, comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 40)))
+        return GOMPI_NEXT(40, profiling, MPI_Probe)(source, tag, comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 40, __builtin_return_address(0));
+        gompi_insight_start(t, 40, profiling ? gompi_insight_call_site(40, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)source);
         gompi_insight_word(t, (uint64_t)(int64_t)tag);
         gompi_insight_word(t, (uintptr_t)comm);
@@ -1350,7 +1793,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         began = gompi_insight_count(t, 40);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(40, MPI_Probe)(source, tag, comm, status);
+    int rc = GOMPI_NEXT(40, profiling, MPI_Probe)(source, tag, comm, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 40, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1362,13 +1805,24 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     return rc;
 }
 
-int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Probe_body(false, source, tag, comm, status);
+}
+
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Probe_body(true, source, tag, comm, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Recv_body(bool profiling, void *buf, int count, MPI_Datatype datatype, int source, int tag,
+    MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(41, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 41)))
+        return GOMPI_NEXT(41, profiling, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 41, __builtin_return_address(0));
+        gompi_insight_start(t, 41, profiling ? gompi_insight_call_site(41, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1384,7 +1838,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
         began = gompi_insight_count(t, 41);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(41, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
+    int rc = GOMPI_NEXT(41, profiling, MPI_Recv)(buf, count, datatype, source, tag, comm, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 41, bytes);
@@ -1402,14 +1856,24 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     return rc;
 }
 
-int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Status *status)
+int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Recv_body(false, buf, count, datatype, source, tag, comm, status);
+}
+
+int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Recv_body(true, buf, count, datatype, source, tag, comm, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Recv_c_body(bool profiling, void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+    int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(42, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 42)))
+        return GOMPI_NEXT(42, profiling, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 42, __builtin_return_address(0));
+        gompi_insight_start(t, 42, profiling ? gompi_insight_call_site(42, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1425,7 +1889,7 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
         began = gompi_insight_count(t, 42);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(42, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
+    int rc = GOMPI_NEXT(42, profiling, MPI_Recv_c)(buf, count, datatype, source, tag, comm, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 42, bytes);
@@ -1443,14 +1907,26 @@ int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, in
     return rc;
 }
 
-int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Status *status)
+{
+    return MPI_Recv_c_body(false, buf, count, datatype, source, tag, comm, status);
+}
+
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Status *status)
+{
+    return MPI_Recv_c_body(true, buf, count, datatype, source, tag, comm, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Recv_init_body(bool profiling, void *buf, int count, MPI_Datatype datatype, int source,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(43, MPI_Recv_init)(buf, count, datatype, source, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 43)))
+        return GOMPI_NEXT(43, profiling, MPI_Recv_init)(buf, count, datatype, source, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 43, __builtin_return_address(0));
+        gompi_insight_start(t, 43, profiling ? gompi_insight_call_site(43, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1462,9 +1938,52 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 43);
     }
-    int rc = GOMPI_NEXT(43, MPI_Recv_init)(buf, count, datatype, source, tag, comm, request);
+    int rc = GOMPI_NEXT(43, profiling, MPI_Recv_init)(buf, count, datatype, source, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 43, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Recv_init_body(false, buf, count, datatype, source, tag, comm, request);
+}
+
+int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Recv_init_body(true, buf, count, datatype, source, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Recv_init_c_body(bool profiling, void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+    int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 44)))
+        return GOMPI_NEXT(44, profiling, MPI_Recv_init_c)(buf, count, datatype, source, tag, comm, request);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 44, profiling ? gompi_insight_call_site(44, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)buf);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uint64_t)(int64_t)source);
+        gompi_insight_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_word(t, (uintptr_t)comm);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 44);
+    }
+    int rc = GOMPI_NEXT(44, profiling, MPI_Recv_init_c)(buf, count, datatype, source, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 44, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1477,48 +1996,29 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(44, MPI_Recv_init_c)(buf, count, datatype, source, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 44, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)source);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 44);
-    }
-    int rc = GOMPI_NEXT(44, MPI_Recv_init_c)(buf, count, datatype, source, tag, comm, request);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 44, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Recv_init_c_body(false, buf, count, datatype, source, tag, comm, request);
 }
 
-int MPI_Request_free(MPI_Request *request)
+int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Recv_init_c_body(true, buf, count, datatype, source, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Request_free_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(45, MPI_Request_free)(request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 45)))
+        return GOMPI_NEXT(45, profiling, MPI_Request_free)(request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 45, __builtin_return_address(0));
+        gompi_insight_start(t, 45, profiling ? gompi_insight_call_site(45, t->back) : t->back);
         gompi_insight_list(t, request, 1, sizeof *request);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 45);
     }
-    int rc = GOMPI_NEXT(45, MPI_Request_free)(request);
+    int rc = GOMPI_NEXT(45, profiling, MPI_Request_free)(request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 45, began);
     if (gompi_insight_records(t)) {
@@ -1530,20 +2030,30 @@ int MPI_Request_free(MPI_Request *request)
     return rc;
 }
 
-int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+int MPI_Request_free(MPI_Request *request)
+{
+    return MPI_Request_free_body(false, request);
+}
+
+int PMPI_Request_free(MPI_Request *request)
+{
+    return MPI_Request_free_body(true, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Request_get_status_body(bool profiling, MPI_Request request, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(46, MPI_Request_get_status)(request, flag, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 46)))
+        return GOMPI_NEXT(46, profiling, MPI_Request_get_status)(request, flag, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 46, __builtin_return_address(0));
+        gompi_insight_start(t, 46, profiling ? gompi_insight_call_site(46, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)request);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 46);
     }
-    int rc = GOMPI_NEXT(46, MPI_Request_get_status)(request, flag, status);
+    int rc = GOMPI_NEXT(46, profiling, MPI_Request_get_status)(request, flag, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 46, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -1556,14 +2066,24 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return rc;
 }
 
-int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
-    MPI_Status *array_of_statuses)
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    return MPI_Request_get_status_body(false, request, flag, status);
+}
+
+int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    return MPI_Request_get_status_body(true, request, flag, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Request_get_status_all_body(bool profiling, int count, const MPI_Request array_of_requests[],
+    int *flag, MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(47, MPI_Request_get_status_all)(count, array_of_requests, flag, array_of_statuses);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 47)))
+        return GOMPI_NEXT(47, profiling, MPI_Request_get_status_all)(count, array_of_requests, flag, array_of_statuses);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 47, __builtin_return_address(0));
+        gompi_insight_start(t, 47, profiling ? gompi_insight_call_site(47, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
@@ -1571,7 +2091,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 47);
     }
-    int rc = GOMPI_NEXT(47, MPI_Request_get_status_all)(count, array_of_requests, flag, array_of_statuses);
+    int rc = GOMPI_NEXT(47, profiling, MPI_Request_get_status_all)(count, array_of_requests, flag, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 47, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -1584,14 +2104,26 @@ int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
     return rc;
 }
 
-int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
-    MPI_Status *status)
+int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+    MPI_Status *array_of_statuses)
+{
+    return MPI_Request_get_status_all_body(false, count, array_of_requests, flag, array_of_statuses);
+}
+
+int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+    MPI_Status *array_of_statuses)
+{
+    return MPI_Request_get_status_all_body(true, count, array_of_requests, flag, array_of_statuses);
+}
+
+GOMPI_INSIGHT_BODY MPI_Request_get_status_any_body(bool profiling, int count, const MPI_Request array_of_requests[],
+    int *indx, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(48, MPI_Request_get_status_any)(count, array_of_requests, indx, flag, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 48)))
+        return GOMPI_NEXT(48, profiling, MPI_Request_get_status_any)(count, array_of_requests, indx, flag, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 48, __builtin_return_address(0));
+        gompi_insight_start(t, 48, profiling ? gompi_insight_call_site(48, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
@@ -1599,7 +2131,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 48);
     }
-    int rc = GOMPI_NEXT(48, MPI_Request_get_status_any)(count, array_of_requests, indx, flag, status);
+    int rc = GOMPI_NEXT(48, profiling, MPI_Request_get_status_any)(count, array_of_requests, indx, flag, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 48, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -1613,14 +2145,26 @@ int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
     return rc;
 }
 
-int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
-    int array_of_indices[], MPI_Status *array_of_statuses)
+int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
+    MPI_Status *status)
+{
+    return MPI_Request_get_status_any_body(false, count, array_of_requests, indx, flag, status);
+}
+
+int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
+    MPI_Status *status)
+{
+    return MPI_Request_get_status_any_body(true, count, array_of_requests, indx, flag, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Request_get_status_some_body(bool profiling, int incount,
+    const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(49, MPI_Request_get_status_some)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 49)))
+        return GOMPI_NEXT(49, profiling, MPI_Request_get_status_some)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 49, __builtin_return_address(0));
+        gompi_insight_start(t, 49, profiling ? gompi_insight_call_site(49, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
     }
@@ -1628,7 +2172,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 49);
     }
-    int rc = GOMPI_NEXT(49, MPI_Request_get_status_some)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    int rc = GOMPI_NEXT(49, profiling, MPI_Request_get_status_some)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 49, began);
     if (gompi_insight_records(t)) {
@@ -1642,13 +2186,26 @@ int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests
     return rc;
 }
 
-int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+    int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    return MPI_Request_get_status_some_body(false, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+    int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    return MPI_Request_get_status_some_body(true, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rsend_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(50, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 50)))
+        return GOMPI_NEXT(50, profiling, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 50, __builtin_return_address(0));
+        gompi_insight_start(t, 50, profiling ? gompi_insight_call_site(50, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1664,7 +2221,7 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         began = gompi_insight_count(t, 50);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(50, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(50, profiling, MPI_Rsend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 50, bytes);
@@ -1681,13 +2238,24 @@ int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return rc;
 }
 
-int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Rsend_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Rsend_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rsend_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(51, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 51)))
+        return GOMPI_NEXT(51, profiling, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 51, __builtin_return_address(0));
+        gompi_insight_start(t, 51, profiling ? gompi_insight_call_site(51, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1703,7 +2271,7 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         began = gompi_insight_count(t, 51);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(51, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(51, profiling, MPI_Rsend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 51, bytes);
@@ -1720,14 +2288,24 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     return rc;
 }
 
-int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Rsend_c_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Rsend_c_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rsend_init_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(52, MPI_Rsend_init)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 52)))
+        return GOMPI_NEXT(52, profiling, MPI_Rsend_init)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 52, __builtin_return_address(0));
+        gompi_insight_start(t, 52, profiling ? gompi_insight_call_site(52, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1739,9 +2317,52 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 52);
     }
-    int rc = GOMPI_NEXT(52, MPI_Rsend_init)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(52, profiling, MPI_Rsend_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 52, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Rsend_init_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Rsend_init_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rsend_init_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 53)))
+        return GOMPI_NEXT(53, profiling, MPI_Rsend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 53, profiling ? gompi_insight_call_site(53, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)buf);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_word(t, (uintptr_t)comm);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 53);
+    }
+    int rc = GOMPI_NEXT(53, profiling, MPI_Rsend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 53, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1754,41 +2375,23 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(53, MPI_Rsend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 53, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 53);
-    }
-    int rc = GOMPI_NEXT(53, MPI_Rsend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 53, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Rsend_init_c_body(false, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Rsend_init_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Send_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(54, MPI_Send)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 54)))
+        return GOMPI_NEXT(54, profiling, MPI_Send)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 54, __builtin_return_address(0));
+        gompi_insight_start(t, 54, profiling ? gompi_insight_call_site(54, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1804,7 +2407,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
         began = gompi_insight_count(t, 54);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(54, MPI_Send)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(54, profiling, MPI_Send)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 54, bytes);
@@ -1821,13 +2424,24 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     return rc;
 }
 
-int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Send_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Send_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Send_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(55, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 55)))
+        return GOMPI_NEXT(55, profiling, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 55, __builtin_return_address(0));
+        gompi_insight_start(t, 55, profiling ? gompi_insight_call_site(55, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -1843,7 +2457,7 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
         began = gompi_insight_count(t, 55);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(55, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(55, profiling, MPI_Send_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 55, bytes);
@@ -1860,14 +2474,24 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
     return rc;
 }
 
-int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Send_c_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Send_c_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Send_init_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(56, MPI_Send_init)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 56)))
+        return GOMPI_NEXT(56, profiling, MPI_Send_init)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 56, __builtin_return_address(0));
+        gompi_insight_start(t, 56, profiling ? gompi_insight_call_site(56, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -1879,9 +2503,52 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 56);
     }
-    int rc = GOMPI_NEXT(56, MPI_Send_init)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(56, profiling, MPI_Send_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 56, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Send_init_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Send_init_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Send_init_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 57)))
+        return GOMPI_NEXT(57, profiling, MPI_Send_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 57, profiling ? gompi_insight_call_site(57, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)buf);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_word(t, (uintptr_t)comm);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 57);
+    }
+    int rc = GOMPI_NEXT(57, profiling, MPI_Send_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 57, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -1894,42 +2561,24 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
 int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(57, MPI_Send_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 57, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 57);
-    }
-    int rc = GOMPI_NEXT(57, MPI_Send_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 57, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Send_init_c_body(false, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Send_init_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Sendrecv_body(bool profiling, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+    MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(58, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 58)))
+        return GOMPI_NEXT(58, profiling, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 58, __builtin_return_address(0));
+        gompi_insight_start(t, 58, profiling ? gompi_insight_call_site(58, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1950,7 +2599,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
         began = gompi_insight_count(t, 58);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(58, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    int rc = GOMPI_NEXT(58, profiling, MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 58, bytes);
@@ -1968,15 +2617,27 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     return rc;
 }
 
-int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-    MPI_Status *status)
+int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Sendrecv_body(false, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
+int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Sendrecv_body(true, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Sendrecv_c_body(bool profiling, const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(59, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 59)))
+        return GOMPI_NEXT(59, profiling, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 59, __builtin_return_address(0));
+        gompi_insight_start(t, 59, profiling ? gompi_insight_call_site(59, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)sendbuf);
         gompi_insight_word(t, (uint64_t)(int64_t)sendcount);
@@ -1997,7 +2658,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         began = gompi_insight_count(t, 59);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(59, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    int rc = GOMPI_NEXT(59, profiling, MPI_Sendrecv_c)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, sendcount, sendtype);
         gompi_insight_bytes(t, 59, bytes);
@@ -2015,14 +2676,28 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     return rc;
 }
 
-int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-    MPI_Comm comm, MPI_Status *status)
+int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Status *status)
+{
+    return MPI_Sendrecv_c_body(false, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
+int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Status *status)
+{
+    return MPI_Sendrecv_c_body(true, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Sendrecv_replace_body(bool profiling, void *buf, int count, MPI_Datatype datatype, int dest,
+    int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(60, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 60)))
+        return GOMPI_NEXT(60, profiling, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 60, __builtin_return_address(0));
+        gompi_insight_start(t, 60, profiling ? gompi_insight_call_site(60, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2040,7 +2715,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
         began = gompi_insight_count(t, 60);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(60, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    int rc = GOMPI_NEXT(60, profiling, MPI_Sendrecv_replace)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 60, bytes);
@@ -2058,14 +2733,26 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     return rc;
 }
 
-int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-    int recvtag, MPI_Comm comm, MPI_Status *status)
+int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+    MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Sendrecv_replace_body(false, buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+}
+
+int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+    MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Sendrecv_replace_body(true, buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Sendrecv_replace_c_body(bool profiling, void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(61, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 61)))
+        return GOMPI_NEXT(61, profiling, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 61, __builtin_return_address(0));
+        gompi_insight_start(t, 61, profiling ? gompi_insight_call_site(61, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2083,7 +2770,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
         began = gompi_insight_count(t, 61);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(61, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    int rc = GOMPI_NEXT(61, profiling, MPI_Sendrecv_replace_c)(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 61, bytes);
@@ -2101,13 +2788,25 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     return rc;
 }
 
-int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
+int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+    int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Sendrecv_replace_c_body(false, buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+}
+
+int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+    int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Sendrecv_replace_c_body(true, buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_attach_buffer_body(bool profiling, MPI_Session session, void *buffer, int size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(62, MPI_Session_attach_buffer)(session, buffer, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 62)))
+        return GOMPI_NEXT(62, profiling, MPI_Session_attach_buffer)(session, buffer, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 62, __builtin_return_address(0));
+        gompi_insight_start(t, 62, profiling ? gompi_insight_call_site(62, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
@@ -2116,7 +2815,7 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 62);
     }
-    int rc = GOMPI_NEXT(62, MPI_Session_attach_buffer)(session, buffer, size);
+    int rc = GOMPI_NEXT(62, profiling, MPI_Session_attach_buffer)(session, buffer, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 62, began);
     if (gompi_insight_records(t)) {
@@ -2127,13 +2826,23 @@ int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
     return rc;
 }
 
-int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
+{
+    return MPI_Session_attach_buffer_body(false, session, buffer, size);
+}
+
+int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
+{
+    return MPI_Session_attach_buffer_body(true, session, buffer, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_attach_buffer_c_body(bool profiling, MPI_Session session, void *buffer, MPI_Count size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(63, MPI_Session_attach_buffer_c)(session, buffer, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 63)))
+        return GOMPI_NEXT(63, profiling, MPI_Session_attach_buffer_c)(session, buffer, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 63, __builtin_return_address(0));
+        gompi_insight_start(t, 63, profiling ? gompi_insight_call_site(63, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)buffer);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
@@ -2142,7 +2851,7 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 63);
     }
-    int rc = GOMPI_NEXT(63, MPI_Session_attach_buffer_c)(session, buffer, size);
+    int rc = GOMPI_NEXT(63, profiling, MPI_Session_attach_buffer_c)(session, buffer, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 63, began);
     if (gompi_insight_records(t)) {
@@ -2153,13 +2862,23 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
     return rc;
 }
 
-int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+{
+    return MPI_Session_attach_buffer_c_body(false, session, buffer, size);
+}
+
+int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+{
+    return MPI_Session_attach_buffer_c_body(true, session, buffer, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_detach_buffer_body(bool profiling, MPI_Session session, void *buffer_addr, int *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(64, MPI_Session_detach_buffer)(session, buffer_addr, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 64)))
+        return GOMPI_NEXT(64, profiling, MPI_Session_detach_buffer)(session, buffer_addr, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 64, __builtin_return_address(0));
+        gompi_insight_start(t, 64, profiling ? gompi_insight_call_site(64, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_entered(t);
     }
@@ -2169,7 +2888,7 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
         began = gompi_insight_count(t, 64);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(64, MPI_Session_detach_buffer)(session, buffer_addr, size);
+    int rc = GOMPI_NEXT(64, profiling, MPI_Session_detach_buffer)(session, buffer_addr, size);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 64, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2182,13 +2901,24 @@ int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
     return rc;
 }
 
-int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
+int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+{
+    return MPI_Session_detach_buffer_body(false, session, buffer_addr, size);
+}
+
+int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+{
+    return MPI_Session_detach_buffer_body(true, session, buffer_addr, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_detach_buffer_c_body(bool profiling, MPI_Session session, void *buffer_addr,
+    MPI_Count *size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(65, MPI_Session_detach_buffer_c)(session, buffer_addr, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 65)))
+        return GOMPI_NEXT(65, profiling, MPI_Session_detach_buffer_c)(session, buffer_addr, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 65, __builtin_return_address(0));
+        gompi_insight_start(t, 65, profiling ? gompi_insight_call_site(65, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_entered(t);
     }
@@ -2198,7 +2928,7 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
         began = gompi_insight_count(t, 65);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(65, MPI_Session_detach_buffer_c)(session, buffer_addr, size);
+    int rc = GOMPI_NEXT(65, profiling, MPI_Session_detach_buffer_c)(session, buffer_addr, size);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 65, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2211,13 +2941,23 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
     return rc;
 }
 
-int MPI_Session_flush_buffer(MPI_Session session)
+int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
+{
+    return MPI_Session_detach_buffer_c_body(false, session, buffer_addr, size);
+}
+
+int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
+{
+    return MPI_Session_detach_buffer_c_body(true, session, buffer_addr, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_flush_buffer_body(bool profiling, MPI_Session session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(66, MPI_Session_flush_buffer)(session);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 66)))
+        return GOMPI_NEXT(66, profiling, MPI_Session_flush_buffer)(session);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 66, __builtin_return_address(0));
+        gompi_insight_start(t, 66, profiling ? gompi_insight_call_site(66, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_entered(t);
     }
@@ -2227,7 +2967,7 @@ int MPI_Session_flush_buffer(MPI_Session session)
         began = gompi_insight_count(t, 66);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(66, MPI_Session_flush_buffer)(session);
+    int rc = GOMPI_NEXT(66, profiling, MPI_Session_flush_buffer)(session);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 66, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2238,20 +2978,30 @@ int MPI_Session_flush_buffer(MPI_Session session)
     return rc;
 }
 
-int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+int MPI_Session_flush_buffer(MPI_Session session)
+{
+    return MPI_Session_flush_buffer_body(false, session);
+}
+
+int PMPI_Session_flush_buffer(MPI_Session session)
+{
+    return MPI_Session_flush_buffer_body(true, session);
+}
+
+GOMPI_INSIGHT_BODY MPI_Session_iflush_buffer_body(bool profiling, MPI_Session session, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(67, MPI_Session_iflush_buffer)(session, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 67)))
+        return GOMPI_NEXT(67, profiling, MPI_Session_iflush_buffer)(session, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 67, __builtin_return_address(0));
+        gompi_insight_start(t, 67, profiling ? gompi_insight_call_site(67, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 67);
     }
-    int rc = GOMPI_NEXT(67, MPI_Session_iflush_buffer)(session, request);
+    int rc = GOMPI_NEXT(67, profiling, MPI_Session_iflush_buffer)(session, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 67, began);
     if (gompi_insight_records(t)) {
@@ -2263,13 +3013,24 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
     return rc;
 }
 
-int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+{
+    return MPI_Session_iflush_buffer_body(false, session, request);
+}
+
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+{
+    return MPI_Session_iflush_buffer_body(true, session, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ssend_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(68, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 68)))
+        return GOMPI_NEXT(68, profiling, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 68, __builtin_return_address(0));
+        gompi_insight_start(t, 68, profiling ? gompi_insight_call_site(68, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2285,7 +3046,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         began = gompi_insight_count(t, 68);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(68, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(68, profiling, MPI_Ssend)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 68, bytes);
@@ -2302,13 +3063,24 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return rc;
 }
 
-int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Ssend_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Ssend_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ssend_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(69, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 69)))
+        return GOMPI_NEXT(69, profiling, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 69, __builtin_return_address(0));
+        gompi_insight_start(t, 69, profiling ? gompi_insight_call_site(69, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2324,7 +3096,7 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         began = gompi_insight_count(t, 69);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(69, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
+    int rc = GOMPI_NEXT(69, profiling, MPI_Ssend_c)(buf, count, datatype, dest, tag, comm);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, count, datatype);
         gompi_insight_bytes(t, 69, bytes);
@@ -2341,14 +3113,24 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     return rc;
 }
 
-int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request)
+int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Ssend_c_body(false, buf, count, datatype, dest, tag, comm);
+}
+
+int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return MPI_Ssend_c_body(true, buf, count, datatype, dest, tag, comm);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ssend_init_body(bool profiling, const void *buf, int count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(70, MPI_Ssend_init)(buf, count, datatype, dest, tag, comm, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 70)))
+        return GOMPI_NEXT(70, profiling, MPI_Ssend_init)(buf, count, datatype, dest, tag, comm, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 70, __builtin_return_address(0));
+        gompi_insight_start(t, 70, profiling ? gompi_insight_call_site(70, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_word(t, (uintptr_t)datatype);
@@ -2360,9 +3142,52 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 70);
     }
-    int rc = GOMPI_NEXT(70, MPI_Ssend_init)(buf, count, datatype, dest, tag, comm, request);
+    int rc = GOMPI_NEXT(70, profiling, MPI_Ssend_init)(buf, count, datatype, dest, tag, comm, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 70, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ssend_init_body(false, buf, count, datatype, dest, tag, comm, request);
+}
+
+int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ssend_init_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Ssend_init_c_body(bool profiling, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 71)))
+        return GOMPI_NEXT(71, profiling, MPI_Ssend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 71, profiling ? gompi_insight_call_site(71, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)buf);
+        gompi_insight_word(t, (uint64_t)(int64_t)count);
+        gompi_insight_word(t, (uintptr_t)datatype);
+        gompi_insight_word(t, (uint64_t)(int64_t)dest);
+        gompi_insight_word(t, (uint64_t)(int64_t)tag);
+        gompi_insight_word(t, (uintptr_t)comm);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 71);
+    }
+    int rc = GOMPI_NEXT(71, profiling, MPI_Ssend_init_c)(buf, count, datatype, dest, tag, comm, request);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 71, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
@@ -2375,41 +3200,22 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(71, MPI_Ssend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 71, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)buf);
-        gompi_insight_word(t, (uint64_t)(int64_t)count);
-        gompi_insight_word(t, (uintptr_t)datatype);
-        gompi_insight_word(t, (uint64_t)(int64_t)dest);
-        gompi_insight_word(t, (uint64_t)(int64_t)tag);
-        gompi_insight_word(t, (uintptr_t)comm);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 71);
-    }
-    int rc = GOMPI_NEXT(71, MPI_Ssend_init_c)(buf, count, datatype, dest, tag, comm, request);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 71, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_Ssend_init_c_body(false, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Start(MPI_Request *request)
+int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return MPI_Ssend_init_c_body(true, buf, count, datatype, dest, tag, comm, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Start_body(bool profiling, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(72, MPI_Start)(request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 72)))
+        return GOMPI_NEXT(72, profiling, MPI_Start)(request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 72, __builtin_return_address(0));
+        gompi_insight_start(t, 72, profiling ? gompi_insight_call_site(72, t->back) : t->back);
         gompi_insight_list(t, request, 1, sizeof *request);
         gompi_insight_entered(t);
     }
@@ -2417,7 +3223,7 @@ int MPI_Start(MPI_Request *request)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 72);
     }
-    int rc = GOMPI_NEXT(72, MPI_Start)(request);
+    int rc = GOMPI_NEXT(72, profiling, MPI_Start)(request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 72, began);
     if (gompi_insight_records(t)) {
@@ -2429,13 +3235,23 @@ int MPI_Start(MPI_Request *request)
     return rc;
 }
 
-int MPI_Startall(int count, MPI_Request array_of_requests[])
+int MPI_Start(MPI_Request *request)
+{
+    return MPI_Start_body(false, request);
+}
+
+int PMPI_Start(MPI_Request *request)
+{
+    return MPI_Start_body(true, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Startall_body(bool profiling, int count, MPI_Request array_of_requests[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(73, MPI_Startall)(count, array_of_requests);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 73)))
+        return GOMPI_NEXT(73, profiling, MPI_Startall)(count, array_of_requests);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 73, __builtin_return_address(0));
+        gompi_insight_start(t, 73, profiling ? gompi_insight_call_site(73, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
         gompi_insight_entered(t);
@@ -2444,7 +3260,7 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 73);
     }
-    int rc = GOMPI_NEXT(73, MPI_Startall)(count, array_of_requests);
+    int rc = GOMPI_NEXT(73, profiling, MPI_Startall)(count, array_of_requests);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 73, began);
     if (gompi_insight_records(t)) {
@@ -2456,20 +3272,30 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
     return rc;
 }
 
-int MPI_Status_get_error(const MPI_Status *status, int *error)
+int MPI_Startall(int count, MPI_Request array_of_requests[])
+{
+    return MPI_Startall_body(false, count, array_of_requests);
+}
+
+int PMPI_Startall(int count, MPI_Request array_of_requests[])
+{
+    return MPI_Startall_body(true, count, array_of_requests);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_get_error_body(bool profiling, const MPI_Status *status, int *error)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(74, MPI_Status_get_error)(status, error);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 74)))
+        return GOMPI_NEXT(74, profiling, MPI_Status_get_error)(status, error);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 74, __builtin_return_address(0));
+        gompi_insight_start(t, 74, profiling ? gompi_insight_call_site(74, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 74);
     }
-    int rc = GOMPI_NEXT(74, MPI_Status_get_error)(status, error);
+    int rc = GOMPI_NEXT(74, profiling, MPI_Status_get_error)(status, error);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 74, began);
     if (gompi_insight_records(t)) {
@@ -2481,20 +3307,30 @@ int MPI_Status_get_error(const MPI_Status *status, int *error)
     return rc;
 }
 
-int MPI_Status_get_source(const MPI_Status *status, int *source)
+int MPI_Status_get_error(const MPI_Status *status, int *error)
+{
+    return MPI_Status_get_error_body(false, status, error);
+}
+
+int PMPI_Status_get_error(const MPI_Status *status, int *error)
+{
+    return MPI_Status_get_error_body(true, status, error);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_get_source_body(bool profiling, const MPI_Status *status, int *source)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(75, MPI_Status_get_source)(status, source);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 75)))
+        return GOMPI_NEXT(75, profiling, MPI_Status_get_source)(status, source);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 75, __builtin_return_address(0));
+        gompi_insight_start(t, 75, profiling ? gompi_insight_call_site(75, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 75);
     }
-    int rc = GOMPI_NEXT(75, MPI_Status_get_source)(status, source);
+    int rc = GOMPI_NEXT(75, profiling, MPI_Status_get_source)(status, source);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 75, began);
     if (gompi_insight_records(t)) {
@@ -2506,20 +3342,30 @@ int MPI_Status_get_source(const MPI_Status *status, int *source)
     return rc;
 }
 
-int MPI_Status_get_tag(const MPI_Status *status, int *tag)
+int MPI_Status_get_source(const MPI_Status *status, int *source)
+{
+    return MPI_Status_get_source_body(false, status, source);
+}
+
+int PMPI_Status_get_source(const MPI_Status *status, int *source)
+{
+    return MPI_Status_get_source_body(true, status, source);
+}
+
+GOMPI_INSIGHT_BODY MPI_Status_get_tag_body(bool profiling, const MPI_Status *status, int *tag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(76, MPI_Status_get_tag)(status, tag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 76)))
+        return GOMPI_NEXT(76, profiling, MPI_Status_get_tag)(status, tag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 76, __builtin_return_address(0));
+        gompi_insight_start(t, 76, profiling ? gompi_insight_call_site(76, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 76);
     }
-    int rc = GOMPI_NEXT(76, MPI_Status_get_tag)(status, tag);
+    int rc = GOMPI_NEXT(76, profiling, MPI_Status_get_tag)(status, tag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 76, began);
     if (gompi_insight_records(t)) {
@@ -2531,20 +3377,30 @@ int MPI_Status_get_tag(const MPI_Status *status, int *tag)
     return rc;
 }
 
-int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+int MPI_Status_get_tag(const MPI_Status *status, int *tag)
+{
+    return MPI_Status_get_tag_body(false, status, tag);
+}
+
+int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
+{
+    return MPI_Status_get_tag_body(true, status, tag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Test_body(bool profiling, MPI_Request *request, int *flag, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(77, MPI_Test)(request, flag, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 77)))
+        return GOMPI_NEXT(77, profiling, MPI_Test)(request, flag, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 77, __builtin_return_address(0));
+        gompi_insight_start(t, 77, profiling ? gompi_insight_call_site(77, t->back) : t->back);
         gompi_insight_list(t, request, 1, sizeof *request);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 77);
     }
-    int rc = GOMPI_NEXT(77, MPI_Test)(request, flag, status);
+    int rc = GOMPI_NEXT(77, profiling, MPI_Test)(request, flag, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 77, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -2558,20 +3414,30 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return rc;
 }
 
-int MPI_Test_cancelled(const MPI_Status *status, int *flag)
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    return MPI_Test_body(false, request, flag, status);
+}
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    return MPI_Test_body(true, request, flag, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Test_cancelled_body(bool profiling, const MPI_Status *status, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(78, MPI_Test_cancelled)(status, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 78)))
+        return GOMPI_NEXT(78, profiling, MPI_Test_cancelled)(status, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 78, __builtin_return_address(0));
+        gompi_insight_start(t, 78, profiling ? gompi_insight_call_site(78, t->back) : t->back);
         gompi_insight_list(t, status, 1, sizeof(MPI_Status));
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 78);
     }
-    int rc = GOMPI_NEXT(78, MPI_Test_cancelled)(status, flag);
+    int rc = GOMPI_NEXT(78, profiling, MPI_Test_cancelled)(status, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 78, began);
     if (gompi_insight_records(t)) {
@@ -2583,13 +3449,24 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
     return rc;
 }
 
-int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+int MPI_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    return MPI_Test_cancelled_body(false, status, flag);
+}
+
+int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    return MPI_Test_cancelled_body(true, status, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Testall_body(bool profiling, int count, MPI_Request array_of_requests[], int *flag,
+    MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(79, MPI_Testall)(count, array_of_requests, flag, array_of_statuses);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 79)))
+        return GOMPI_NEXT(79, profiling, MPI_Testall)(count, array_of_requests, flag, array_of_statuses);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 79, __builtin_return_address(0));
+        gompi_insight_start(t, 79, profiling ? gompi_insight_call_site(79, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
@@ -2597,7 +3474,7 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 79);
     }
-    int rc = GOMPI_NEXT(79, MPI_Testall)(count, array_of_requests, flag, array_of_statuses);
+    int rc = GOMPI_NEXT(79, profiling, MPI_Testall)(count, array_of_requests, flag, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 79, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -2611,13 +3488,24 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     return rc;
 }
 
-int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+{
+    return MPI_Testall_body(false, count, array_of_requests, flag, array_of_statuses);
+}
+
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+{
+    return MPI_Testall_body(true, count, array_of_requests, flag, array_of_statuses);
+}
+
+GOMPI_INSIGHT_BODY MPI_Testany_body(bool profiling, int count, MPI_Request array_of_requests[], int *indx, int *flag,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(80, MPI_Testany)(count, array_of_requests, indx, flag, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 80)))
+        return GOMPI_NEXT(80, profiling, MPI_Testany)(count, array_of_requests, indx, flag, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 80, __builtin_return_address(0));
+        gompi_insight_start(t, 80, profiling ? gompi_insight_call_site(80, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
     }
@@ -2625,7 +3513,7 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 80);
     }
-    int rc = GOMPI_NEXT(80, MPI_Testany)(count, array_of_requests, indx, flag, status);
+    int rc = GOMPI_NEXT(80, profiling, MPI_Testany)(count, array_of_requests, indx, flag, status);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 80, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -2640,14 +3528,24 @@ int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag
     return rc;
 }
 
-int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-    MPI_Status *array_of_statuses)
+int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+{
+    return MPI_Testany_body(false, count, array_of_requests, indx, flag, status);
+}
+
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+{
+    return MPI_Testany_body(true, count, array_of_requests, indx, flag, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Testsome_body(bool profiling, int incount, MPI_Request array_of_requests[], int *outcount,
+    int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(81, MPI_Testsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 81)))
+        return GOMPI_NEXT(81, profiling, MPI_Testsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 81, __builtin_return_address(0));
+        gompi_insight_start(t, 81, profiling ? gompi_insight_call_site(81, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
     }
@@ -2655,7 +3553,7 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 81);
     }
-    int rc = GOMPI_NEXT(81, MPI_Testsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    int rc = GOMPI_NEXT(81, profiling, MPI_Testsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 81, began);
     if (gompi_insight_records(t)) {
@@ -2670,13 +3568,25 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     return rc;
 }
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status)
+int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+    MPI_Status *array_of_statuses)
+{
+    return MPI_Testsome_body(false, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+    MPI_Status *array_of_statuses)
+{
+    return MPI_Testsome_body(true, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+GOMPI_INSIGHT_BODY MPI_Wait_body(bool profiling, MPI_Request *request, MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(82, MPI_Wait)(request, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 82)))
+        return GOMPI_NEXT(82, profiling, MPI_Wait)(request, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 82, __builtin_return_address(0));
+        gompi_insight_start(t, 82, profiling ? gompi_insight_call_site(82, t->back) : t->back);
         gompi_insight_list(t, request, 1, sizeof *request);
         gompi_insight_entered(t);
     }
@@ -2686,7 +3596,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
         began = gompi_insight_count(t, 82);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(82, MPI_Wait)(request, status);
+    int rc = GOMPI_NEXT(82, profiling, MPI_Wait)(request, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 82, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2699,13 +3609,24 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     return rc;
 }
 
-int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    return MPI_Wait_body(false, request, status);
+}
+
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    return MPI_Wait_body(true, request, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Waitall_body(bool profiling, int count, MPI_Request array_of_requests[],
+    MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(83, MPI_Waitall)(count, array_of_requests, array_of_statuses);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 83)))
+        return GOMPI_NEXT(83, profiling, MPI_Waitall)(count, array_of_requests, array_of_statuses);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 83, __builtin_return_address(0));
+        gompi_insight_start(t, 83, profiling ? gompi_insight_call_site(83, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
         gompi_insight_entered(t);
@@ -2716,7 +3637,7 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of
         began = gompi_insight_count(t, 83);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(83, MPI_Waitall)(count, array_of_requests, array_of_statuses);
+    int rc = GOMPI_NEXT(83, profiling, MPI_Waitall)(count, array_of_requests, array_of_statuses);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 83, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2729,13 +3650,24 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of
     return rc;
 }
 
-int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+{
+    return MPI_Waitall_body(false, count, array_of_requests, array_of_statuses);
+}
+
+int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+{
+    return MPI_Waitall_body(true, count, array_of_requests, array_of_statuses);
+}
+
+GOMPI_INSIGHT_BODY MPI_Waitany_body(bool profiling, int count, MPI_Request array_of_requests[], int *indx,
+    MPI_Status *status)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(84, MPI_Waitany)(count, array_of_requests, indx, status);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 84)))
+        return GOMPI_NEXT(84, profiling, MPI_Waitany)(count, array_of_requests, indx, status);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 84, __builtin_return_address(0));
+        gompi_insight_start(t, 84, profiling ? gompi_insight_call_site(84, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
         gompi_insight_list(t, array_of_requests, count, sizeof *array_of_requests);
         gompi_insight_entered(t);
@@ -2746,7 +3678,7 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Statu
         began = gompi_insight_count(t, 84);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(84, MPI_Waitany)(count, array_of_requests, indx, status);
+    int rc = GOMPI_NEXT(84, profiling, MPI_Waitany)(count, array_of_requests, indx, status);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 84, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2760,14 +3692,24 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Statu
     return rc;
 }
 
-int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-    MPI_Status *array_of_statuses)
+int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+{
+    return MPI_Waitany_body(false, count, array_of_requests, indx, status);
+}
+
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+{
+    return MPI_Waitany_body(true, count, array_of_requests, indx, status);
+}
+
+GOMPI_INSIGHT_BODY MPI_Waitsome_body(bool profiling, int incount, MPI_Request array_of_requests[], int *outcount,
+    int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(85, MPI_Waitsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 85)))
+        return GOMPI_NEXT(85, profiling, MPI_Waitsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 85, __builtin_return_address(0));
+        gompi_insight_start(t, 85, profiling ? gompi_insight_call_site(85, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)incount);
         gompi_insight_list(t, array_of_requests, incount, sizeof *array_of_requests);
         gompi_insight_entered(t);
@@ -2778,7 +3720,7 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
         began = gompi_insight_count(t, 85);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(85, MPI_Waitsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    int rc = GOMPI_NEXT(85, profiling, MPI_Waitsome)(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 85, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -2793,13 +3735,25 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
     return rc;
 }
 
-int MPI_Parrived(MPI_Request request, int partition, int *flag)
+int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+    MPI_Status *array_of_statuses)
+{
+    return MPI_Waitsome_body(false, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+    MPI_Status *array_of_statuses)
+{
+    return MPI_Waitsome_body(true, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+GOMPI_INSIGHT_BODY MPI_Parrived_body(bool profiling, MPI_Request request, int partition, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(86, MPI_Parrived)(request, partition, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 86)))
+        return GOMPI_NEXT(86, profiling, MPI_Parrived)(request, partition, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 86, __builtin_return_address(0));
+        gompi_insight_start(t, 86, profiling ? gompi_insight_call_site(86, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)request);
         gompi_insight_word(t, (uint64_t)(int64_t)partition);
     }
@@ -2807,7 +3761,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 86);
     }
-    int rc = GOMPI_NEXT(86, MPI_Parrived)(request, partition, flag);
+    int rc = GOMPI_NEXT(86, profiling, MPI_Parrived)(request, partition, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 86, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -2819,13 +3773,23 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     return rc;
 }
 
-int MPI_Pready(int partition, MPI_Request request)
+int MPI_Parrived(MPI_Request request, int partition, int *flag)
+{
+    return MPI_Parrived_body(false, request, partition, flag);
+}
+
+int PMPI_Parrived(MPI_Request request, int partition, int *flag)
+{
+    return MPI_Parrived_body(true, request, partition, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pready_body(bool profiling, int partition, MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(87, MPI_Pready)(partition, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 87)))
+        return GOMPI_NEXT(87, profiling, MPI_Pready)(partition, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 87, __builtin_return_address(0));
+        gompi_insight_start(t, 87, profiling ? gompi_insight_call_site(87, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)partition);
         gompi_insight_word(t, (uintptr_t)request);
         gompi_insight_entered(t);
@@ -2834,7 +3798,7 @@ int MPI_Pready(int partition, MPI_Request request)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 87);
     }
-    int rc = GOMPI_NEXT(87, MPI_Pready)(partition, request);
+    int rc = GOMPI_NEXT(87, profiling, MPI_Pready)(partition, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 87, began);
     if (gompi_insight_records(t)) {
@@ -2845,13 +3809,24 @@ int MPI_Pready(int partition, MPI_Request request)
     return rc;
 }
 
-int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
+int MPI_Pready(int partition, MPI_Request request)
+{
+    return MPI_Pready_body(false, partition, request);
+}
+
+int PMPI_Pready(int partition, MPI_Request request)
+{
+    return MPI_Pready_body(true, partition, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pready_list_body(bool profiling, int length, const int array_of_partitions[],
+    MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(88, MPI_Pready_list)(length, array_of_partitions, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 88)))
+        return GOMPI_NEXT(88, profiling, MPI_Pready_list)(length, array_of_partitions, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 88, __builtin_return_address(0));
+        gompi_insight_start(t, 88, profiling ? gompi_insight_call_site(88, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)length);
         gompi_insight_list(t, array_of_partitions, length, sizeof *array_of_partitions);
         gompi_insight_word(t, (uintptr_t)request);
@@ -2861,7 +3836,7 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 88);
     }
-    int rc = GOMPI_NEXT(88, MPI_Pready_list)(length, array_of_partitions, request);
+    int rc = GOMPI_NEXT(88, profiling, MPI_Pready_list)(length, array_of_partitions, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 88, began);
     if (gompi_insight_records(t)) {
@@ -2872,13 +3847,23 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
     return rc;
 }
 
-int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
+int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
+{
+    return MPI_Pready_list_body(false, length, array_of_partitions, request);
+}
+
+int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
+{
+    return MPI_Pready_list_body(true, length, array_of_partitions, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Pready_range_body(bool profiling, int partition_low, int partition_high, MPI_Request request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(89, MPI_Pready_range)(partition_low, partition_high, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 89)))
+        return GOMPI_NEXT(89, profiling, MPI_Pready_range)(partition_low, partition_high, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 89, __builtin_return_address(0));
+        gompi_insight_start(t, 89, profiling ? gompi_insight_call_site(89, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)partition_low);
         gompi_insight_word(t, (uint64_t)(int64_t)partition_high);
         gompi_insight_word(t, (uintptr_t)request);
@@ -2888,7 +3873,7 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 89);
     }
-    int rc = GOMPI_NEXT(89, MPI_Pready_range)(partition_low, partition_high, request);
+    int rc = GOMPI_NEXT(89, profiling, MPI_Pready_range)(partition_low, partition_high, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 89, began);
     if (gompi_insight_records(t)) {
@@ -2899,14 +3884,24 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
     return rc;
 }
 
-int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request)
+int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
+{
+    return MPI_Pready_range_body(false, partition_low, partition_high, request);
+}
+
+int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
+{
+    return MPI_Pready_range_body(true, partition_low, partition_high, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Precv_init_body(bool profiling, void *buf, int partitions, int count, MPI_Datatype datatype,
+    int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(90, MPI_Precv_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 90)))
+        return GOMPI_NEXT(90, profiling, MPI_Precv_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 90, __builtin_return_address(0));
+        gompi_insight_start(t, 90, profiling ? gompi_insight_call_site(90, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)partitions);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2920,7 +3915,7 @@ int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 90);
     }
-    int rc = GOMPI_NEXT(90, MPI_Precv_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    int rc = GOMPI_NEXT(90, profiling, MPI_Precv_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 90, began);
     if (gompi_insight_records(t)) {
@@ -2932,14 +3927,26 @@ int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, 
     return rc;
 }
 
-int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Precv_init_body(false, buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    return MPI_Precv_init_body(true, buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Precv_init_c_body(bool profiling, void *buf, int partitions, MPI_Count count,
+    MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(91, MPI_Precv_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 91)))
+        return GOMPI_NEXT(91, profiling, MPI_Precv_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 91, __builtin_return_address(0));
+        gompi_insight_start(t, 91, profiling ? gompi_insight_call_site(91, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)partitions);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2953,7 +3960,7 @@ int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 91);
     }
-    int rc = GOMPI_NEXT(91, MPI_Precv_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    int rc = GOMPI_NEXT(91, profiling, MPI_Precv_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 91, began);
     if (gompi_insight_records(t)) {
@@ -2965,14 +3972,26 @@ int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype da
     return rc;
 }
 
-int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Precv_init_c_body(false, buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Precv_init_c_body(true, buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Psend_init_body(bool profiling, const void *buf, int partitions, int count,
+    MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(92, MPI_Psend_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 92)))
+        return GOMPI_NEXT(92, profiling, MPI_Psend_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 92, __builtin_return_address(0));
+        gompi_insight_start(t, 92, profiling ? gompi_insight_call_site(92, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)partitions);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -2986,7 +4005,7 @@ int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype data
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 92);
     }
-    int rc = GOMPI_NEXT(92, MPI_Psend_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    int rc = GOMPI_NEXT(92, profiling, MPI_Psend_init)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 92, began);
     if (gompi_insight_records(t)) {
@@ -2998,14 +4017,26 @@ int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype data
     return rc;
 }
 
-int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    return MPI_Psend_init_body(false, buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Psend_init_body(true, buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Psend_init_c_body(bool profiling, const void *buf, int partitions, MPI_Count count,
+    MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(93, MPI_Psend_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 93)))
+        return GOMPI_NEXT(93, profiling, MPI_Psend_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 93, __builtin_return_address(0));
+        gompi_insight_start(t, 93, profiling ? gompi_insight_call_site(93, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)buf);
         gompi_insight_word(t, (uint64_t)(int64_t)partitions);
         gompi_insight_word(t, (uint64_t)(int64_t)count);
@@ -3019,7 +4050,7 @@ int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 93);
     }
-    int rc = GOMPI_NEXT(93, MPI_Psend_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    int rc = GOMPI_NEXT(93, profiling, MPI_Psend_init_c)(buf, partitions, count, datatype, dest, tag, comm, info, request);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 93, began);
     if (gompi_insight_records(t)) {
@@ -3029,4 +4060,16 @@ int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datat
     }
     gompi_insight_end(t);
     return rc;
+}
+
+int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Psend_init_c_body(false, buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return MPI_Psend_init_c_body(true, buf, partitions, count, datatype, dest, tag, comm, info, request);
 }

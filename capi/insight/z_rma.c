@@ -5,14 +5,15 @@
 
 #include "insight/count.h"
 
-int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+GOMPI_INSIGHT_BODY MPI_Accumulate_body(bool profiling, const void *origin_addr, int origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(426, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 426)))
+        return GOMPI_NEXT(426, profiling, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 426, __builtin_return_address(0));
+        gompi_insight_start(t, 426, profiling ? gompi_insight_call_site(426, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -29,7 +30,7 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 426);
     }
-    int rc = GOMPI_NEXT(426, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    int rc = GOMPI_NEXT(426, profiling, MPI_Accumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 426, bytes);
@@ -47,14 +48,27 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
     return rc;
 }
 
-int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Accumulate_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Accumulate_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Accumulate_c_body(bool profiling, const void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(427, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 427)))
+        return GOMPI_NEXT(427, profiling, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 427, __builtin_return_address(0));
+        gompi_insight_start(t, 427, profiling ? gompi_insight_call_site(427, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -71,7 +85,7 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 427);
     }
-    int rc = GOMPI_NEXT(427, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    int rc = GOMPI_NEXT(427, profiling, MPI_Accumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 427, bytes);
@@ -89,14 +103,26 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
     return rc;
 }
 
-int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
-    int target_rank, MPI_Aint target_disp, MPI_Win win)
+int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Accumulate_c_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Accumulate_c_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Compare_and_swap_body(bool profiling, const void *origin_addr, const void *compare_addr,
+    void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(428, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 428)))
+        return GOMPI_NEXT(428, profiling, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 428, __builtin_return_address(0));
+        gompi_insight_start(t, 428, profiling ? gompi_insight_call_site(428, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uintptr_t)compare_addr);
@@ -111,7 +137,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 428);
     }
-    int rc = GOMPI_NEXT(428, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+    int rc = GOMPI_NEXT(428, profiling, MPI_Compare_and_swap)(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, 1, datatype);
         gompi_insight_bytes(t, 428, bytes);
@@ -129,14 +155,26 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     return rc;
 }
 
-int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+    return MPI_Compare_and_swap_body(false, origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+}
+
+int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+    return MPI_Compare_and_swap_body(true, origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Fetch_and_op_body(bool profiling, const void *origin_addr, void *result_addr,
+    MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(429, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 429)))
+        return GOMPI_NEXT(429, profiling, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 429, __builtin_return_address(0));
+        gompi_insight_start(t, 429, profiling ? gompi_insight_call_site(429, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uintptr_t)result_addr);
@@ -151,7 +189,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 429);
     }
-    int rc = GOMPI_NEXT(429, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    int rc = GOMPI_NEXT(429, profiling, MPI_Fetch_and_op)(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, 1, datatype);
         gompi_insight_bytes(t, 429, bytes);
@@ -169,14 +207,26 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     return rc;
 }
 
-int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-    int target_count, MPI_Datatype target_datatype, MPI_Win win)
+int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    return MPI_Fetch_and_op_body(false, origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+
+int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    return MPI_Fetch_and_op_body(true, origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_body(bool profiling, void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(430, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 430)))
+        return GOMPI_NEXT(430, profiling, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 430, __builtin_return_address(0));
+        gompi_insight_start(t, 430, profiling ? gompi_insight_call_site(430, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -191,7 +241,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 430);
     }
-    int rc = GOMPI_NEXT(430, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    int rc = GOMPI_NEXT(430, profiling, MPI_Get)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 430, bytes);
@@ -209,14 +259,27 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     return rc;
 }
 
-int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+    int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Get_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+    int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Get_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_c_body(bool profiling, void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+    MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(431, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 431)))
+        return GOMPI_NEXT(431, profiling, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 431, __builtin_return_address(0));
+        gompi_insight_start(t, 431, profiling ? gompi_insight_call_site(431, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -231,7 +294,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 431);
     }
-    int rc = GOMPI_NEXT(431, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    int rc = GOMPI_NEXT(431, profiling, MPI_Get_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 431, bytes);
@@ -249,15 +312,27 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
     return rc;
 }
 
-int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
-    int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
-    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Get_c_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Get_c_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_accumulate_body(bool profiling, const void *origin_addr, int origin_count,
+    MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(432, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 432)))
+        return GOMPI_NEXT(432, profiling, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 432, __builtin_return_address(0));
+        gompi_insight_start(t, 432, profiling ? gompi_insight_call_site(432, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -277,7 +352,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 432);
     }
-    int rc = GOMPI_NEXT(432, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    int rc = GOMPI_NEXT(432, profiling, MPI_Get_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 432, bytes);
@@ -295,15 +370,30 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
     return rc;
 }
 
-int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+    int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Get_accumulate_body(false, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+    int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Get_accumulate_body(true, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Get_accumulate_c_body(bool profiling, const void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(433, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 433)))
+        return GOMPI_NEXT(433, profiling, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 433, __builtin_return_address(0));
+        gompi_insight_start(t, 433, profiling ? gompi_insight_call_site(433, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -323,7 +413,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 433);
     }
-    int rc = GOMPI_NEXT(433, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+    int rc = GOMPI_NEXT(433, profiling, MPI_Get_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 433, bytes);
@@ -341,14 +431,29 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
     return rc;
 }
 
-int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Get_accumulate_c_body(false, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return MPI_Get_accumulate_c_body(true, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Put_body(bool profiling, const void *origin_addr, int origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(434, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 434)))
+        return GOMPI_NEXT(434, profiling, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 434, __builtin_return_address(0));
+        gompi_insight_start(t, 434, profiling ? gompi_insight_call_site(434, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -364,7 +469,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 434);
     }
-    int rc = GOMPI_NEXT(434, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    int rc = GOMPI_NEXT(434, profiling, MPI_Put)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 434, bytes);
@@ -382,14 +487,27 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     return rc;
 }
 
-int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Put_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Put_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Put_c_body(bool profiling, const void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+    MPI_Datatype target_datatype, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(435, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 435)))
+        return GOMPI_NEXT(435, profiling, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 435, __builtin_return_address(0));
+        gompi_insight_start(t, 435, profiling ? gompi_insight_call_site(435, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -405,7 +523,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 435);
     }
-    int rc = GOMPI_NEXT(435, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+    int rc = GOMPI_NEXT(435, profiling, MPI_Put_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 435, bytes);
@@ -423,15 +541,27 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
     return rc;
 }
 
-int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-    MPI_Request *request)
+int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Put_c_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return MPI_Put_c_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Raccumulate_body(bool profiling, const void *origin_addr, int origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(436, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 436)))
+        return GOMPI_NEXT(436, profiling, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 436, __builtin_return_address(0));
+        gompi_insight_start(t, 436, profiling ? gompi_insight_call_site(436, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -448,7 +578,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 436);
     }
-    int rc = GOMPI_NEXT(436, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    int rc = GOMPI_NEXT(436, profiling, MPI_Raccumulate)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 436, bytes);
@@ -467,15 +597,29 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     return rc;
 }
 
-int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
     MPI_Request *request)
 {
+    return MPI_Raccumulate_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+    MPI_Request *request)
+{
+    return MPI_Raccumulate_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Raccumulate_c_body(bool profiling, const void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(437, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 437)))
+        return GOMPI_NEXT(437, profiling, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 437, __builtin_return_address(0));
+        gompi_insight_start(t, 437, profiling ? gompi_insight_call_site(437, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -492,7 +636,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 437);
     }
-    int rc = GOMPI_NEXT(437, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    int rc = GOMPI_NEXT(437, profiling, MPI_Raccumulate_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 437, bytes);
@@ -511,14 +655,29 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     return rc;
 }
 
-int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-    int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+    MPI_Request *request)
+{
+    return MPI_Raccumulate_c_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+    MPI_Request *request)
+{
+    return MPI_Raccumulate_c_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rget_body(bool profiling, void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(438, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 438)))
+        return GOMPI_NEXT(438, profiling, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 438, __builtin_return_address(0));
+        gompi_insight_start(t, 438, profiling ? gompi_insight_call_site(438, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -533,7 +692,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 438);
     }
-    int rc = GOMPI_NEXT(438, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    int rc = GOMPI_NEXT(438, profiling, MPI_Rget)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 438, bytes);
@@ -552,14 +711,27 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     return rc;
 }
 
-int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+    int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rget_c_body(bool profiling, void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+    MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(439, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 439)))
+        return GOMPI_NEXT(439, profiling, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 439, __builtin_return_address(0));
+        gompi_insight_start(t, 439, profiling ? gompi_insight_call_site(439, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -574,7 +746,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 439);
     }
-    int rc = GOMPI_NEXT(439, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    int rc = GOMPI_NEXT(439, profiling, MPI_Rget_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 439, bytes);
@@ -593,15 +765,28 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     return rc;
 }
 
-int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
-    int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
-    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_c_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_c_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rget_accumulate_body(bool profiling, const void *origin_addr, int origin_count,
+    MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+    MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(440, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 440)))
+        return GOMPI_NEXT(440, profiling, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 440, __builtin_return_address(0));
+        gompi_insight_start(t, 440, profiling ? gompi_insight_call_site(440, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -621,7 +806,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 440);
     }
-    int rc = GOMPI_NEXT(440, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    int rc = GOMPI_NEXT(440, profiling, MPI_Rget_accumulate)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 440, bytes);
@@ -640,15 +825,30 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     return rc;
 }
 
-int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+    int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_accumulate_body(false, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+    int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_accumulate_body(true, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rget_accumulate_c_body(bool profiling, const void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(441, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 441)))
+        return GOMPI_NEXT(441, profiling, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 441, __builtin_return_address(0));
+        gompi_insight_start(t, 441, profiling ? gompi_insight_call_site(441, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -668,7 +868,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 441);
     }
-    int rc = GOMPI_NEXT(441, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+    int rc = GOMPI_NEXT(441, profiling, MPI_Rget_accumulate_c)(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 441, bytes);
@@ -687,14 +887,29 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     return rc;
 }
 
-int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_accumulate_c_body(false, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rget_accumulate_c_body(true, origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rput_body(bool profiling, const void *origin_addr, int origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+    MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(442, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 442)))
+        return GOMPI_NEXT(442, profiling, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 442, __builtin_return_address(0));
+        gompi_insight_start(t, 442, profiling ? gompi_insight_call_site(442, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -710,7 +925,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 442);
     }
-    int rc = GOMPI_NEXT(442, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    int rc = GOMPI_NEXT(442, profiling, MPI_Rput)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 442, bytes);
@@ -729,14 +944,27 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     return rc;
 }
 
-int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rput_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rput_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Rput_c_body(bool profiling, const void *origin_addr, MPI_Count origin_count,
+    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+    MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(443, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 443)))
+        return GOMPI_NEXT(443, profiling, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 443, __builtin_return_address(0));
+        gompi_insight_start(t, 443, profiling ? gompi_insight_call_site(443, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)origin_addr);
         gompi_insight_word(t, (uint64_t)(int64_t)origin_count);
@@ -752,7 +980,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 443);
     }
-    int rc = GOMPI_NEXT(443, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+    int rc = GOMPI_NEXT(443, profiling, MPI_Rput_c)(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         int64_t bytes = gompi_insight_size(t, target_count, target_datatype);
         gompi_insight_bytes(t, 443, bytes);
@@ -771,13 +999,26 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     return rc;
 }
 
-int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rput_c_body(false, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return MPI_Rput_c_body(true, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_allocate_body(bool profiling, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+    void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(444, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 444)))
+        return GOMPI_NEXT(444, profiling, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 444, __builtin_return_address(0));
+        gompi_insight_start(t, 444, profiling ? gompi_insight_call_site(444, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
@@ -791,7 +1032,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         began = gompi_insight_count(t, 444);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(444, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
+    int rc = GOMPI_NEXT(444, profiling, MPI_Win_allocate)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_made(*win, comm);
     }
@@ -809,13 +1050,24 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
     return rc;
 }
 
-int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    return MPI_Win_allocate_body(false, size, disp_unit, info, comm, baseptr, win);
+}
+
+int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    return MPI_Win_allocate_body(true, size, disp_unit, info, comm, baseptr, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_allocate_c_body(bool profiling, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+    MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(445, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 445)))
+        return GOMPI_NEXT(445, profiling, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 445, __builtin_return_address(0));
+        gompi_insight_start(t, 445, profiling ? gompi_insight_call_site(445, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
@@ -829,7 +1081,7 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
         began = gompi_insight_count(t, 445);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(445, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
+    int rc = GOMPI_NEXT(445, profiling, MPI_Win_allocate_c)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_made(*win, comm);
     }
@@ -847,13 +1099,24 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
     return rc;
 }
 
-int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    return MPI_Win_allocate_c_body(false, size, disp_unit, info, comm, baseptr, win);
+}
+
+int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    return MPI_Win_allocate_c_body(true, size, disp_unit, info, comm, baseptr, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_allocate_shared_body(bool profiling, MPI_Aint size, int disp_unit, MPI_Info info,
+    MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(446, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 446)))
+        return GOMPI_NEXT(446, profiling, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 446, __builtin_return_address(0));
+        gompi_insight_start(t, 446, profiling ? gompi_insight_call_site(446, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
@@ -867,7 +1130,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         began = gompi_insight_count(t, 446);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(446, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
+    int rc = GOMPI_NEXT(446, profiling, MPI_Win_allocate_shared)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_made(*win, comm);
     }
@@ -885,14 +1148,24 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     return rc;
 }
 
-int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-    MPI_Win *win)
+int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    return MPI_Win_allocate_shared_body(false, size, disp_unit, info, comm, baseptr, win);
+}
+
+int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    return MPI_Win_allocate_shared_body(true, size, disp_unit, info, comm, baseptr, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_allocate_shared_c_body(bool profiling, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+    MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(447, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 447)))
+        return GOMPI_NEXT(447, profiling, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 447, __builtin_return_address(0));
+        gompi_insight_start(t, 447, profiling ? gompi_insight_call_site(447, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uint64_t)(int64_t)size);
         gompi_insight_word(t, (uint64_t)(int64_t)disp_unit);
@@ -906,7 +1179,7 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
         began = gompi_insight_count(t, 447);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(447, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
+    int rc = GOMPI_NEXT(447, profiling, MPI_Win_allocate_shared_c)(size, disp_unit, info, comm, baseptr, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_made(*win, comm);
     }
@@ -924,13 +1197,25 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     return rc;
 }
 
-int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+    MPI_Win *win)
+{
+    return MPI_Win_allocate_shared_c_body(false, size, disp_unit, info, comm, baseptr, win);
+}
+
+int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+    MPI_Win *win)
+{
+    return MPI_Win_allocate_shared_c_body(true, size, disp_unit, info, comm, baseptr, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_attach_body(bool profiling, MPI_Win win, void *base, MPI_Aint size)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(448, MPI_Win_attach)(win, base, size);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 448)))
+        return GOMPI_NEXT(448, profiling, MPI_Win_attach)(win, base, size);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 448, __builtin_return_address(0));
+        gompi_insight_start(t, 448, profiling ? gompi_insight_call_site(448, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)base);
@@ -940,7 +1225,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 448);
     }
-    int rc = GOMPI_NEXT(448, MPI_Win_attach)(win, base, size);
+    int rc = GOMPI_NEXT(448, profiling, MPI_Win_attach)(win, base, size);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 448, began);
     if (gompi_insight_records(t)) {
@@ -953,13 +1238,23 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     return rc;
 }
 
-int MPI_Win_complete(MPI_Win win)
+int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    return MPI_Win_attach_body(false, win, base, size);
+}
+
+int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    return MPI_Win_attach_body(true, win, base, size);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_complete_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(449, MPI_Win_complete)(win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 449)))
+        return GOMPI_NEXT(449, profiling, MPI_Win_complete)(win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 449, __builtin_return_address(0));
+        gompi_insight_start(t, 449, profiling ? gompi_insight_call_site(449, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -970,7 +1265,7 @@ int MPI_Win_complete(MPI_Win win)
         began = gompi_insight_count(t, 449);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(449, MPI_Win_complete)(win);
+    int rc = GOMPI_NEXT(449, profiling, MPI_Win_complete)(win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
@@ -987,13 +1282,24 @@ int MPI_Win_complete(MPI_Win win)
     return rc;
 }
 
-int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+int MPI_Win_complete(MPI_Win win)
+{
+    return MPI_Win_complete_body(false, win);
+}
+
+int PMPI_Win_complete(MPI_Win win)
+{
+    return MPI_Win_complete_body(true, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_create_body(bool profiling, void *base, MPI_Aint size, int disp_unit, MPI_Info info,
+    MPI_Comm comm, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(450, MPI_Win_create)(base, size, disp_unit, info, comm, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 450)))
+        return GOMPI_NEXT(450, profiling, MPI_Win_create)(base, size, disp_unit, info, comm, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 450, __builtin_return_address(0));
+        gompi_insight_start(t, 450, profiling ? gompi_insight_call_site(450, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)base);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
@@ -1008,7 +1314,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         began = gompi_insight_count(t, 450);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(450, MPI_Win_create)(base, size, disp_unit, info, comm, win);
+    int rc = GOMPI_NEXT(450, profiling, MPI_Win_create)(base, size, disp_unit, info, comm, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_made(*win, comm);
     }
@@ -1025,13 +1331,24 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     return rc;
 }
 
-int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create_body(false, base, size, disp_unit, info, comm, win);
+}
+
+int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create_body(true, base, size, disp_unit, info, comm, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_create_c_body(bool profiling, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+    MPI_Comm comm, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(451, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 451)))
+        return GOMPI_NEXT(451, profiling, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 451, __builtin_return_address(0));
+        gompi_insight_start(t, 451, profiling ? gompi_insight_call_site(451, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)base);
         gompi_insight_word(t, (uint64_t)(int64_t)size);
@@ -1046,7 +1363,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
         began = gompi_insight_count(t, 451);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(451, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
+    int rc = GOMPI_NEXT(451, profiling, MPI_Win_create_c)(base, size, disp_unit, info, comm, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_made(*win, comm);
     }
@@ -1063,13 +1380,23 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
     return rc;
 }
 
-int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create_c_body(false, base, size, disp_unit, info, comm, win);
+}
+
+int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create_c_body(true, base, size, disp_unit, info, comm, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_create_dynamic_body(bool profiling, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(452, MPI_Win_create_dynamic)(info, comm, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 452)))
+        return GOMPI_NEXT(452, profiling, MPI_Win_create_dynamic)(info, comm, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 452, __builtin_return_address(0));
+        gompi_insight_start(t, 452, profiling ? gompi_insight_call_site(452, t->back) : t->back);
         t->on = (uintptr_t)comm;
         gompi_insight_word(t, (uintptr_t)info);
         gompi_insight_word(t, (uintptr_t)comm);
@@ -1081,7 +1408,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         began = gompi_insight_count(t, 452);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(452, MPI_Win_create_dynamic)(info, comm, win);
+    int rc = GOMPI_NEXT(452, profiling, MPI_Win_create_dynamic)(info, comm, win);
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         gompi_insight_window_made(*win, comm);
     }
@@ -1098,13 +1425,23 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     return rc;
 }
 
-int MPI_Win_detach(MPI_Win win, const void *base)
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create_dynamic_body(false, info, comm, win);
+}
+
+int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create_dynamic_body(true, info, comm, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_detach_body(bool profiling, MPI_Win win, const void *base)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(453, MPI_Win_detach)(win, base);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 453)))
+        return GOMPI_NEXT(453, profiling, MPI_Win_detach)(win, base);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 453, __builtin_return_address(0));
+        gompi_insight_start(t, 453, profiling ? gompi_insight_call_site(453, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)base);
@@ -1113,7 +1450,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 453);
     }
-    int rc = GOMPI_NEXT(453, MPI_Win_detach)(win, base);
+    int rc = GOMPI_NEXT(453, profiling, MPI_Win_detach)(win, base);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 453, began);
     if (gompi_insight_records(t)) {
@@ -1126,13 +1463,23 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     return rc;
 }
 
-int MPI_Win_fence(int assert, MPI_Win win)
+int MPI_Win_detach(MPI_Win win, const void *base)
+{
+    return MPI_Win_detach_body(false, win, base);
+}
+
+int PMPI_Win_detach(MPI_Win win, const void *base)
+{
+    return MPI_Win_detach_body(true, win, base);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_fence_body(bool profiling, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(454, MPI_Win_fence)(assert, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 454)))
+        return GOMPI_NEXT(454, profiling, MPI_Win_fence)(assert, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 454, __builtin_return_address(0));
+        gompi_insight_start(t, 454, profiling ? gompi_insight_call_site(454, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
@@ -1144,7 +1491,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
         began = gompi_insight_count(t, 454);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(454, MPI_Win_fence)(assert, win);
+    int rc = GOMPI_NEXT(454, profiling, MPI_Win_fence)(assert, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 6, 0);
@@ -1161,13 +1508,23 @@ int MPI_Win_fence(int assert, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_flush(int rank, MPI_Win win)
+int MPI_Win_fence(int assert, MPI_Win win)
+{
+    return MPI_Win_fence_body(false, assert, win);
+}
+
+int PMPI_Win_fence(int assert, MPI_Win win)
+{
+    return MPI_Win_fence_body(true, assert, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_flush_body(bool profiling, int rank, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(455, MPI_Win_flush)(rank, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 455)))
+        return GOMPI_NEXT(455, profiling, MPI_Win_flush)(rank, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 455, __builtin_return_address(0));
+        gompi_insight_start(t, 455, profiling ? gompi_insight_call_site(455, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uintptr_t)win);
@@ -1179,7 +1536,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
         began = gompi_insight_count(t, 455);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(455, MPI_Win_flush)(rank, win);
+    int rc = GOMPI_NEXT(455, profiling, MPI_Win_flush)(rank, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
@@ -1196,13 +1553,23 @@ int MPI_Win_flush(int rank, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_flush_all(MPI_Win win)
+int MPI_Win_flush(int rank, MPI_Win win)
+{
+    return MPI_Win_flush_body(false, rank, win);
+}
+
+int PMPI_Win_flush(int rank, MPI_Win win)
+{
+    return MPI_Win_flush_body(true, rank, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_flush_all_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(456, MPI_Win_flush_all)(win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 456)))
+        return GOMPI_NEXT(456, profiling, MPI_Win_flush_all)(win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 456, __builtin_return_address(0));
+        gompi_insight_start(t, 456, profiling ? gompi_insight_call_site(456, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1213,7 +1580,7 @@ int MPI_Win_flush_all(MPI_Win win)
         began = gompi_insight_count(t, 456);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(456, MPI_Win_flush_all)(win);
+    int rc = GOMPI_NEXT(456, profiling, MPI_Win_flush_all)(win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
@@ -1230,13 +1597,23 @@ int MPI_Win_flush_all(MPI_Win win)
     return rc;
 }
 
-int MPI_Win_flush_local(int rank, MPI_Win win)
+int MPI_Win_flush_all(MPI_Win win)
+{
+    return MPI_Win_flush_all_body(false, win);
+}
+
+int PMPI_Win_flush_all(MPI_Win win)
+{
+    return MPI_Win_flush_all_body(true, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_flush_local_body(bool profiling, int rank, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(457, MPI_Win_flush_local)(rank, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 457)))
+        return GOMPI_NEXT(457, profiling, MPI_Win_flush_local)(rank, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 457, __builtin_return_address(0));
+        gompi_insight_start(t, 457, profiling ? gompi_insight_call_site(457, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uintptr_t)win);
@@ -1248,7 +1625,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
         began = gompi_insight_count(t, 457);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(457, MPI_Win_flush_local)(rank, win);
+    int rc = GOMPI_NEXT(457, profiling, MPI_Win_flush_local)(rank, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
@@ -1265,13 +1642,23 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_flush_local_all(MPI_Win win)
+int MPI_Win_flush_local(int rank, MPI_Win win)
+{
+    return MPI_Win_flush_local_body(false, rank, win);
+}
+
+int PMPI_Win_flush_local(int rank, MPI_Win win)
+{
+    return MPI_Win_flush_local_body(true, rank, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_flush_local_all_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(458, MPI_Win_flush_local_all)(win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 458)))
+        return GOMPI_NEXT(458, profiling, MPI_Win_flush_local_all)(win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 458, __builtin_return_address(0));
+        gompi_insight_start(t, 458, profiling ? gompi_insight_call_site(458, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1282,7 +1669,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
         began = gompi_insight_count(t, 458);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(458, MPI_Win_flush_local_all)(win);
+    int rc = GOMPI_NEXT(458, profiling, MPI_Win_flush_local_all)(win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 9, 0);
@@ -1299,13 +1686,23 @@ int MPI_Win_flush_local_all(MPI_Win win)
     return rc;
 }
 
-int MPI_Win_free(MPI_Win *win)
+int MPI_Win_flush_local_all(MPI_Win win)
+{
+    return MPI_Win_flush_local_all_body(false, win);
+}
+
+int PMPI_Win_flush_local_all(MPI_Win win)
+{
+    return MPI_Win_flush_local_all_body(true, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_free_body(bool profiling, MPI_Win *win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(459, MPI_Win_free)(win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 459)))
+        return GOMPI_NEXT(459, profiling, MPI_Win_free)(win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 459, __builtin_return_address(0));
+        gompi_insight_start(t, 459, profiling ? gompi_insight_call_site(459, t->back) : t->back);
         gompi_insight_list(t, win, 1, sizeof *win);
         gompi_insight_entered(t);
     }
@@ -1317,7 +1714,7 @@ int MPI_Win_free(MPI_Win *win)
         began = gompi_insight_count(t, 459);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(459, MPI_Win_free)(win);
+    int rc = GOMPI_NEXT(459, profiling, MPI_Win_free)(win);
     if (gompi_insight_counts(t) && (began != 0 || tick != gompi_insight_tick()))
         gompi_insight_waited(t, 459, began, tick, NULL);
     if (gompi_insight_records(t)) {
@@ -1329,13 +1726,23 @@ int MPI_Win_free(MPI_Win *win)
     return rc;
 }
 
-int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+int MPI_Win_free(MPI_Win *win)
+{
+    return MPI_Win_free_body(false, win);
+}
+
+int PMPI_Win_free(MPI_Win *win)
+{
+    return MPI_Win_free_body(true, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_get_group_body(bool profiling, MPI_Win win, MPI_Group *group)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(460, MPI_Win_get_group)(win, group);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 460)))
+        return GOMPI_NEXT(460, profiling, MPI_Win_get_group)(win, group);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 460, __builtin_return_address(0));
+        gompi_insight_start(t, 460, profiling ? gompi_insight_call_site(460, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
@@ -1343,7 +1750,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 460);
     }
-    int rc = GOMPI_NEXT(460, MPI_Win_get_group)(win, group);
+    int rc = GOMPI_NEXT(460, profiling, MPI_Win_get_group)(win, group);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 460, began);
     if (gompi_insight_records(t)) {
@@ -1357,13 +1764,23 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
     return rc;
 }
 
-int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
+int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    return MPI_Win_get_group_body(false, win, group);
+}
+
+int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    return MPI_Win_get_group_body(true, win, group);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_get_info_body(bool profiling, MPI_Win win, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(461, MPI_Win_get_info)(win, info_used);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 461)))
+        return GOMPI_NEXT(461, profiling, MPI_Win_get_info)(win, info_used);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 461, __builtin_return_address(0));
+        gompi_insight_start(t, 461, profiling ? gompi_insight_call_site(461, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
@@ -1371,7 +1788,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 461);
     }
-    int rc = GOMPI_NEXT(461, MPI_Win_get_info)(win, info_used);
+    int rc = GOMPI_NEXT(461, profiling, MPI_Win_get_info)(win, info_used);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 461, began);
     if (gompi_insight_records(t)) {
@@ -1385,13 +1802,23 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     return rc;
 }
 
-int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
+{
+    return MPI_Win_get_info_body(false, win, info_used);
+}
+
+int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
+{
+    return MPI_Win_get_info_body(true, win, info_used);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_lock_body(bool profiling, int lock_type, int rank, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(462, MPI_Win_lock)(lock_type, rank, assert, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 462)))
+        return GOMPI_NEXT(462, profiling, MPI_Win_lock)(lock_type, rank, assert, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 462, __builtin_return_address(0));
+        gompi_insight_start(t, 462, profiling ? gompi_insight_call_site(462, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)lock_type);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
@@ -1405,7 +1832,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         began = gompi_insight_count(t, 462);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(462, MPI_Win_lock)(lock_type, rank, assert, win);
+    int rc = GOMPI_NEXT(462, profiling, MPI_Win_lock)(lock_type, rank, assert, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 7, 0);
@@ -1422,13 +1849,23 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_lock_all(int assert, MPI_Win win)
+int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    return MPI_Win_lock_body(false, lock_type, rank, assert, win);
+}
+
+int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    return MPI_Win_lock_body(true, lock_type, rank, assert, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_lock_all_body(bool profiling, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(463, MPI_Win_lock_all)(assert, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 463)))
+        return GOMPI_NEXT(463, profiling, MPI_Win_lock_all)(assert, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 463, __builtin_return_address(0));
+        gompi_insight_start(t, 463, profiling ? gompi_insight_call_site(463, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
         gompi_insight_word(t, (uintptr_t)win);
@@ -1440,7 +1877,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
         began = gompi_insight_count(t, 463);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(463, MPI_Win_lock_all)(assert, win);
+    int rc = GOMPI_NEXT(463, profiling, MPI_Win_lock_all)(assert, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 7, 0);
@@ -1457,13 +1894,23 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+int MPI_Win_lock_all(int assert, MPI_Win win)
+{
+    return MPI_Win_lock_all_body(false, assert, win);
+}
+
+int PMPI_Win_lock_all(int assert, MPI_Win win)
+{
+    return MPI_Win_lock_all_body(true, assert, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_post_body(bool profiling, MPI_Group group, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(464, MPI_Win_post)(group, assert, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 464)))
+        return GOMPI_NEXT(464, profiling, MPI_Win_post)(group, assert, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 464, __builtin_return_address(0));
+        gompi_insight_start(t, 464, profiling ? gompi_insight_call_site(464, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
@@ -1477,7 +1924,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         began = gompi_insight_count(t, 464);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(464, MPI_Win_post)(group, assert, win);
+    int rc = GOMPI_NEXT(464, profiling, MPI_Win_post)(group, assert, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
@@ -1494,13 +1941,23 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+    return MPI_Win_post_body(false, group, assert, win);
+}
+
+int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+    return MPI_Win_post_body(true, group, assert, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_set_info_body(bool profiling, MPI_Win win, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(465, MPI_Win_set_info)(win, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 465)))
+        return GOMPI_NEXT(465, profiling, MPI_Win_set_info)(win, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 465, __builtin_return_address(0));
+        gompi_insight_start(t, 465, profiling ? gompi_insight_call_site(465, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uintptr_t)info);
@@ -1509,7 +1966,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 465);
     }
-    int rc = GOMPI_NEXT(465, MPI_Win_set_info)(win, info);
+    int rc = GOMPI_NEXT(465, profiling, MPI_Win_set_info)(win, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 465, began);
     if (gompi_insight_records(t)) {
@@ -1522,13 +1979,24 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     return rc;
 }
 
-int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    return MPI_Win_set_info_body(false, win, info);
+}
+
+int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    return MPI_Win_set_info_body(true, win, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_shared_query_body(bool profiling, MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
+    void *baseptr)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(466, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 466)))
+        return GOMPI_NEXT(466, profiling, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 466, __builtin_return_address(0));
+        gompi_insight_start(t, 466, profiling ? gompi_insight_call_site(466, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
@@ -1537,7 +2005,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 466);
     }
-    int rc = GOMPI_NEXT(466, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
+    int rc = GOMPI_NEXT(466, profiling, MPI_Win_shared_query)(win, rank, size, disp_unit, baseptr);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 466, began);
     if (gompi_insight_records(t)) {
@@ -1553,13 +2021,24 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
     return rc;
 }
 
-int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    return MPI_Win_shared_query_body(false, win, rank, size, disp_unit, baseptr);
+}
+
+int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    return MPI_Win_shared_query_body(true, win, rank, size, disp_unit, baseptr);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_shared_query_c_body(bool profiling, MPI_Win win, int rank, MPI_Aint *size,
+    MPI_Aint *disp_unit, void *baseptr)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(467, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 467)))
+        return GOMPI_NEXT(467, profiling, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 467, __builtin_return_address(0));
+        gompi_insight_start(t, 467, profiling ? gompi_insight_call_site(467, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
@@ -1568,7 +2047,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 467);
     }
-    int rc = GOMPI_NEXT(467, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
+    int rc = GOMPI_NEXT(467, profiling, MPI_Win_shared_query_c)(win, rank, size, disp_unit, baseptr);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 467, began);
     if (gompi_insight_records(t)) {
@@ -1584,13 +2063,23 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     return rc;
 }
 
-int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+{
+    return MPI_Win_shared_query_c_body(false, win, rank, size, disp_unit, baseptr);
+}
+
+int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+{
+    return MPI_Win_shared_query_c_body(true, win, rank, size, disp_unit, baseptr);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_start_body(bool profiling, MPI_Group group, int assert, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(468, MPI_Win_start)(group, assert, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 468)))
+        return GOMPI_NEXT(468, profiling, MPI_Win_start)(group, assert, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 468, __builtin_return_address(0));
+        gompi_insight_start(t, 468, profiling ? gompi_insight_call_site(468, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)group);
         gompi_insight_word(t, (uint64_t)(int64_t)assert);
@@ -1604,7 +2093,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
         began = gompi_insight_count(t, 468);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(468, MPI_Win_start)(group, assert, win);
+    int rc = GOMPI_NEXT(468, profiling, MPI_Win_start)(group, assert, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
@@ -1621,13 +2110,23 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_sync(MPI_Win win)
+int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+    return MPI_Win_start_body(false, group, assert, win);
+}
+
+int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+    return MPI_Win_start_body(true, group, assert, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_sync_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(469, MPI_Win_sync)(win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 469)))
+        return GOMPI_NEXT(469, profiling, MPI_Win_sync)(win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 469, __builtin_return_address(0));
+        gompi_insight_start(t, 469, profiling ? gompi_insight_call_site(469, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
@@ -1635,7 +2134,7 @@ int MPI_Win_sync(MPI_Win win)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 469);
     }
-    int rc = GOMPI_NEXT(469, MPI_Win_sync)(win);
+    int rc = GOMPI_NEXT(469, profiling, MPI_Win_sync)(win);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 469, began);
     if (gompi_insight_records(t)) {
@@ -1648,13 +2147,23 @@ int MPI_Win_sync(MPI_Win win)
     return rc;
 }
 
-int MPI_Win_test(MPI_Win win, int *flag)
+int MPI_Win_sync(MPI_Win win)
+{
+    return MPI_Win_sync_body(false, win);
+}
+
+int PMPI_Win_sync(MPI_Win win)
+{
+    return MPI_Win_sync_body(true, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_test_body(bool profiling, MPI_Win win, int *flag)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(470, MPI_Win_test)(win, flag);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 470)))
+        return GOMPI_NEXT(470, profiling, MPI_Win_test)(win, flag);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 470, __builtin_return_address(0));
+        gompi_insight_start(t, 470, profiling ? gompi_insight_call_site(470, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
     }
@@ -1662,7 +2171,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 470);
     }
-    int rc = GOMPI_NEXT(470, MPI_Win_test)(win, flag);
+    int rc = GOMPI_NEXT(470, profiling, MPI_Win_test)(win, flag);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 470, began);
     if (gompi_insight_records(t) && gompi_insight_found(t, rc, flag)) {
@@ -1676,13 +2185,23 @@ int MPI_Win_test(MPI_Win win, int *flag)
     return rc;
 }
 
-int MPI_Win_unlock(int rank, MPI_Win win)
+int MPI_Win_test(MPI_Win win, int *flag)
+{
+    return MPI_Win_test_body(false, win, flag);
+}
+
+int PMPI_Win_test(MPI_Win win, int *flag)
+{
+    return MPI_Win_test_body(true, win, flag);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_unlock_body(bool profiling, int rank, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(471, MPI_Win_unlock)(rank, win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 471)))
+        return GOMPI_NEXT(471, profiling, MPI_Win_unlock)(rank, win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 471, __builtin_return_address(0));
+        gompi_insight_start(t, 471, profiling ? gompi_insight_call_site(471, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uint64_t)(int64_t)rank);
         gompi_insight_word(t, (uintptr_t)win);
@@ -1694,7 +2213,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
         began = gompi_insight_count(t, 471);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(471, MPI_Win_unlock)(rank, win);
+    int rc = GOMPI_NEXT(471, profiling, MPI_Win_unlock)(rank, win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 8, 0);
@@ -1711,13 +2230,23 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     return rc;
 }
 
-int MPI_Win_unlock_all(MPI_Win win)
+int MPI_Win_unlock(int rank, MPI_Win win)
+{
+    return MPI_Win_unlock_body(false, rank, win);
+}
+
+int PMPI_Win_unlock(int rank, MPI_Win win)
+{
+    return MPI_Win_unlock_body(true, rank, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_unlock_all_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(472, MPI_Win_unlock_all)(win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 472)))
+        return GOMPI_NEXT(472, profiling, MPI_Win_unlock_all)(win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 472, __builtin_return_address(0));
+        gompi_insight_start(t, 472, profiling ? gompi_insight_call_site(472, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1728,7 +2257,7 @@ int MPI_Win_unlock_all(MPI_Win win)
         began = gompi_insight_count(t, 472);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(472, MPI_Win_unlock_all)(win);
+    int rc = GOMPI_NEXT(472, profiling, MPI_Win_unlock_all)(win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 8, 0);
@@ -1745,13 +2274,23 @@ int MPI_Win_unlock_all(MPI_Win win)
     return rc;
 }
 
-int MPI_Win_wait(MPI_Win win)
+int MPI_Win_unlock_all(MPI_Win win)
+{
+    return MPI_Win_unlock_all_body(false, win);
+}
+
+int PMPI_Win_unlock_all(MPI_Win win)
+{
+    return MPI_Win_unlock_all_body(true, win);
+}
+
+GOMPI_INSIGHT_BODY MPI_Win_wait_body(bool profiling, MPI_Win win)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(473, MPI_Win_wait)(win);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 473)))
+        return GOMPI_NEXT(473, profiling, MPI_Win_wait)(win);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 473, __builtin_return_address(0));
+        gompi_insight_start(t, 473, profiling ? gompi_insight_call_site(473, t->back) : t->back);
         t->on = (uintptr_t)win;
         gompi_insight_word(t, (uintptr_t)win);
         gompi_insight_entered(t);
@@ -1762,7 +2301,7 @@ int MPI_Win_wait(MPI_Win win)
         began = gompi_insight_count(t, 473);
         tick = gompi_insight_tick();
     }
-    int rc = GOMPI_NEXT(473, MPI_Win_wait)(win);
+    int rc = GOMPI_NEXT(473, profiling, MPI_Win_wait)(win);
     struct gompi_insight_use *use = NULL;
     if (gompi_insight_counts(t) && rc == MPI_SUCCESS) {
         use = gompi_insight_use(t, win, 10, 0);
@@ -1777,4 +2316,14 @@ int MPI_Win_wait(MPI_Win win)
     }
     gompi_insight_end(t);
     return rc;
+}
+
+int MPI_Win_wait(MPI_Win win)
+{
+    return MPI_Win_wait_body(false, win);
+}
+
+int PMPI_Win_wait(MPI_Win win)
+{
+    return MPI_Win_wait_body(true, win);
 }

@@ -5,20 +5,20 @@
 
 #include "insight/count.h"
 
-int MPI_Pcontrol(const int level, ...)
+GOMPI_INSIGHT_BODY MPI_Pcontrol_body(bool profiling, const int level)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(568, MPI_Pcontrol)(level);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 568)))
+        return GOMPI_NEXT(568, profiling, MPI_Pcontrol)(level);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 568, __builtin_return_address(0));
+        gompi_insight_start(t, 568, profiling ? gompi_insight_call_site(568, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)level);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 568);
     }
-    int rc = GOMPI_NEXT(568, MPI_Pcontrol)(level);
+    int rc = GOMPI_NEXT(568, profiling, MPI_Pcontrol)(level);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 568, began);
     if (gompi_insight_records(t)) {
@@ -29,19 +29,29 @@ int MPI_Pcontrol(const int level, ...)
     return rc;
 }
 
-int MPI_T_category_changed(int *update_number)
+int MPI_Pcontrol(const int level, ...)
+{
+    return MPI_Pcontrol_body(false, level);
+}
+
+int PMPI_Pcontrol(const int level, ...)
+{
+    return MPI_Pcontrol_body(true, level);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_changed_body(bool profiling, int *update_number)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(569, MPI_T_category_changed)(update_number);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 569)))
+        return GOMPI_NEXT(569, profiling, MPI_T_category_changed)(update_number);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 569, __builtin_return_address(0));
+        gompi_insight_start(t, 569, profiling ? gompi_insight_call_site(569, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 569);
     }
-    int rc = GOMPI_NEXT(569, MPI_T_category_changed)(update_number);
+    int rc = GOMPI_NEXT(569, profiling, MPI_T_category_changed)(update_number);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 569, began);
     if (gompi_insight_records(t)) {
@@ -53,13 +63,23 @@ int MPI_T_category_changed(int *update_number)
     return rc;
 }
 
-int MPI_T_category_get_categories(int cat_index, int len, int indices[])
+int MPI_T_category_changed(int *update_number)
+{
+    return MPI_T_category_changed_body(false, update_number);
+}
+
+int PMPI_T_category_changed(int *update_number)
+{
+    return MPI_T_category_changed_body(true, update_number);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_categories_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(570, MPI_T_category_get_categories)(cat_index, len, indices);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 570)))
+        return GOMPI_NEXT(570, profiling, MPI_T_category_get_categories)(cat_index, len, indices);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 570, __builtin_return_address(0));
+        gompi_insight_start(t, 570, profiling ? gompi_insight_call_site(570, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
@@ -67,7 +87,7 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 570);
     }
-    int rc = GOMPI_NEXT(570, MPI_T_category_get_categories)(cat_index, len, indices);
+    int rc = GOMPI_NEXT(570, profiling, MPI_T_category_get_categories)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 570, began);
     if (gompi_insight_records(t)) {
@@ -79,13 +99,23 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[])
     return rc;
 }
 
-int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
+int MPI_T_category_get_categories(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_categories_body(false, cat_index, len, indices);
+}
+
+int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_categories_body(true, cat_index, len, indices);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_cvars_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(571, MPI_T_category_get_cvars)(cat_index, len, indices);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 571)))
+        return GOMPI_NEXT(571, profiling, MPI_T_category_get_cvars)(cat_index, len, indices);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 571, __builtin_return_address(0));
+        gompi_insight_start(t, 571, profiling ? gompi_insight_call_site(571, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
@@ -93,7 +123,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 571);
     }
-    int rc = GOMPI_NEXT(571, MPI_T_category_get_cvars)(cat_index, len, indices);
+    int rc = GOMPI_NEXT(571, profiling, MPI_T_category_get_cvars)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 571, began);
     if (gompi_insight_records(t)) {
@@ -105,13 +135,23 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
     return rc;
 }
 
-int MPI_T_category_get_events(int cat_index, int len, int indices[])
+int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_cvars_body(false, cat_index, len, indices);
+}
+
+int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_cvars_body(true, cat_index, len, indices);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_events_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(572, MPI_T_category_get_events)(cat_index, len, indices);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 572)))
+        return GOMPI_NEXT(572, profiling, MPI_T_category_get_events)(cat_index, len, indices);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 572, __builtin_return_address(0));
+        gompi_insight_start(t, 572, profiling ? gompi_insight_call_site(572, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
@@ -119,7 +159,7 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 572);
     }
-    int rc = GOMPI_NEXT(572, MPI_T_category_get_events)(cat_index, len, indices);
+    int rc = GOMPI_NEXT(572, profiling, MPI_T_category_get_events)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 572, began);
     if (gompi_insight_records(t)) {
@@ -131,20 +171,30 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[])
     return rc;
 }
 
-int MPI_T_category_get_index(const char *name, int *cat_index)
+int MPI_T_category_get_events(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_events_body(false, cat_index, len, indices);
+}
+
+int PMPI_T_category_get_events(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_events_body(true, cat_index, len, indices);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_index_body(bool profiling, const char *name, int *cat_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(573, MPI_T_category_get_index)(name, cat_index);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 573)))
+        return GOMPI_NEXT(573, profiling, MPI_T_category_get_index)(name, cat_index);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 573, __builtin_return_address(0));
+        gompi_insight_start(t, 573, profiling ? gompi_insight_call_site(573, t->back) : t->back);
         gompi_insight_text(t, name);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 573);
     }
-    int rc = GOMPI_NEXT(573, MPI_T_category_get_index)(name, cat_index);
+    int rc = GOMPI_NEXT(573, profiling, MPI_T_category_get_index)(name, cat_index);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 573, began);
     if (gompi_insight_records(t)) {
@@ -156,14 +206,24 @@ int MPI_T_category_get_index(const char *name, int *cat_index)
     return rc;
 }
 
-int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars,
-    int *num_pvars, int *num_categories)
+int MPI_T_category_get_index(const char *name, int *cat_index)
+{
+    return MPI_T_category_get_index_body(false, name, cat_index);
+}
+
+int PMPI_T_category_get_index(const char *name, int *cat_index)
+{
+    return MPI_T_category_get_index_body(true, name, cat_index);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_info_body(bool profiling, int cat_index, char *name, int *name_len, char *desc,
+    int *desc_len, int *num_cvars, int *num_pvars, int *num_categories)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(574, MPI_T_category_get_info)(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 574)))
+        return GOMPI_NEXT(574, profiling, MPI_T_category_get_info)(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 574, __builtin_return_address(0));
+        gompi_insight_start(t, 574, profiling ? gompi_insight_call_site(574, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -174,7 +234,7 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 574);
     }
-    int rc = GOMPI_NEXT(574, MPI_T_category_get_info)(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
+    int rc = GOMPI_NEXT(574, profiling, MPI_T_category_get_info)(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 574, began);
     if (gompi_insight_records(t)) {
@@ -190,19 +250,31 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     return rc;
 }
 
-int MPI_T_category_get_num(int *num_cat)
+int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars,
+    int *num_pvars, int *num_categories)
+{
+    return MPI_T_category_get_info_body(false, cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
+}
+
+int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars,
+    int *num_pvars, int *num_categories)
+{
+    return MPI_T_category_get_info_body(true, cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_num_body(bool profiling, int *num_cat)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(575, MPI_T_category_get_num)(num_cat);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 575)))
+        return GOMPI_NEXT(575, profiling, MPI_T_category_get_num)(num_cat);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 575, __builtin_return_address(0));
+        gompi_insight_start(t, 575, profiling ? gompi_insight_call_site(575, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 575);
     }
-    int rc = GOMPI_NEXT(575, MPI_T_category_get_num)(num_cat);
+    int rc = GOMPI_NEXT(575, profiling, MPI_T_category_get_num)(num_cat);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 575, began);
     if (gompi_insight_records(t)) {
@@ -214,20 +286,30 @@ int MPI_T_category_get_num(int *num_cat)
     return rc;
 }
 
-int MPI_T_category_get_num_events(int cat_index, int *num_events)
+int MPI_T_category_get_num(int *num_cat)
+{
+    return MPI_T_category_get_num_body(false, num_cat);
+}
+
+int PMPI_T_category_get_num(int *num_cat)
+{
+    return MPI_T_category_get_num_body(true, num_cat);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_num_events_body(bool profiling, int cat_index, int *num_events)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(576, MPI_T_category_get_num_events)(cat_index, num_events);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 576)))
+        return GOMPI_NEXT(576, profiling, MPI_T_category_get_num_events)(cat_index, num_events);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 576, __builtin_return_address(0));
+        gompi_insight_start(t, 576, profiling ? gompi_insight_call_site(576, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 576);
     }
-    int rc = GOMPI_NEXT(576, MPI_T_category_get_num_events)(cat_index, num_events);
+    int rc = GOMPI_NEXT(576, profiling, MPI_T_category_get_num_events)(cat_index, num_events);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 576, began);
     if (gompi_insight_records(t)) {
@@ -239,13 +321,23 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events)
     return rc;
 }
 
-int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
+int MPI_T_category_get_num_events(int cat_index, int *num_events)
+{
+    return MPI_T_category_get_num_events_body(false, cat_index, num_events);
+}
+
+int PMPI_T_category_get_num_events(int cat_index, int *num_events)
+{
+    return MPI_T_category_get_num_events_body(true, cat_index, num_events);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_category_get_pvars_body(bool profiling, int cat_index, int len, int indices[])
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(577, MPI_T_category_get_pvars)(cat_index, len, indices);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 577)))
+        return GOMPI_NEXT(577, profiling, MPI_T_category_get_pvars)(cat_index, len, indices);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 577, __builtin_return_address(0));
+        gompi_insight_start(t, 577, profiling ? gompi_insight_call_site(577, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cat_index);
         gompi_insight_word(t, (uint64_t)(int64_t)len);
     }
@@ -253,7 +345,7 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 577);
     }
-    int rc = GOMPI_NEXT(577, MPI_T_category_get_pvars)(cat_index, len, indices);
+    int rc = GOMPI_NEXT(577, profiling, MPI_T_category_get_pvars)(cat_index, len, indices);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 577, began);
     if (gompi_insight_records(t)) {
@@ -265,20 +357,30 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
     return rc;
 }
 
-int MPI_T_cvar_get_index(const char *name, int *cvar_index)
+int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_pvars_body(false, cat_index, len, indices);
+}
+
+int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
+{
+    return MPI_T_category_get_pvars_body(true, cat_index, len, indices);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_cvar_get_index_body(bool profiling, const char *name, int *cvar_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(578, MPI_T_cvar_get_index)(name, cvar_index);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 578)))
+        return GOMPI_NEXT(578, profiling, MPI_T_cvar_get_index)(name, cvar_index);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 578, __builtin_return_address(0));
+        gompi_insight_start(t, 578, profiling ? gompi_insight_call_site(578, t->back) : t->back);
         gompi_insight_text(t, name);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 578);
     }
-    int rc = GOMPI_NEXT(578, MPI_T_cvar_get_index)(name, cvar_index);
+    int rc = GOMPI_NEXT(578, profiling, MPI_T_cvar_get_index)(name, cvar_index);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 578, began);
     if (gompi_insight_records(t)) {
@@ -290,14 +392,24 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
     return rc;
 }
 
-int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
-    MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
+int MPI_T_cvar_get_index(const char *name, int *cvar_index)
+{
+    return MPI_T_cvar_get_index_body(false, name, cvar_index);
+}
+
+int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
+{
+    return MPI_T_cvar_get_index_body(true, name, cvar_index);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_cvar_get_info_body(bool profiling, int cvar_index, char *name, int *name_len, int *verbosity,
+    MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(579, MPI_T_cvar_get_info)(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 579)))
+        return GOMPI_NEXT(579, profiling, MPI_T_cvar_get_info)(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 579, __builtin_return_address(0));
+        gompi_insight_start(t, 579, profiling ? gompi_insight_call_site(579, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cvar_index);
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -308,7 +420,7 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 579);
     }
-    int rc = GOMPI_NEXT(579, MPI_T_cvar_get_info)(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
+    int rc = GOMPI_NEXT(579, profiling, MPI_T_cvar_get_info)(cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 579, began);
     if (gompi_insight_records(t)) {
@@ -326,19 +438,31 @@ int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosit
     return rc;
 }
 
-int MPI_T_cvar_get_num(int *num_cvar)
+int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
+    MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
+{
+    return MPI_T_cvar_get_info_body(false, cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
+}
+
+int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
+    MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
+{
+    return MPI_T_cvar_get_info_body(true, cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_cvar_get_num_body(bool profiling, int *num_cvar)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(580, MPI_T_cvar_get_num)(num_cvar);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 580)))
+        return GOMPI_NEXT(580, profiling, MPI_T_cvar_get_num)(num_cvar);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 580, __builtin_return_address(0));
+        gompi_insight_start(t, 580, profiling ? gompi_insight_call_site(580, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 580);
     }
-    int rc = GOMPI_NEXT(580, MPI_T_cvar_get_num)(num_cvar);
+    int rc = GOMPI_NEXT(580, profiling, MPI_T_cvar_get_num)(num_cvar);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 580, began);
     if (gompi_insight_records(t)) {
@@ -350,13 +474,24 @@ int MPI_T_cvar_get_num(int *num_cvar)
     return rc;
 }
 
-int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
+int MPI_T_cvar_get_num(int *num_cvar)
+{
+    return MPI_T_cvar_get_num_body(false, num_cvar);
+}
+
+int PMPI_T_cvar_get_num(int *num_cvar)
+{
+    return MPI_T_cvar_get_num_body(true, num_cvar);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_cvar_handle_alloc_body(bool profiling, int cvar_index, void *obj_handle,
+    MPI_T_cvar_handle *handle, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(581, MPI_T_cvar_handle_alloc)(cvar_index, obj_handle, handle, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 581)))
+        return GOMPI_NEXT(581, profiling, MPI_T_cvar_handle_alloc)(cvar_index, obj_handle, handle, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 581, __builtin_return_address(0));
+        gompi_insight_start(t, 581, profiling ? gompi_insight_call_site(581, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)cvar_index);
         gompi_insight_word(t, (uintptr_t)obj_handle);
     }
@@ -364,7 +499,7 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 581);
     }
-    int rc = GOMPI_NEXT(581, MPI_T_cvar_handle_alloc)(cvar_index, obj_handle, handle, count);
+    int rc = GOMPI_NEXT(581, profiling, MPI_T_cvar_handle_alloc)(cvar_index, obj_handle, handle, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 581, began);
     if (gompi_insight_records(t)) {
@@ -377,20 +512,30 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
     return rc;
 }
 
-int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
+int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
+{
+    return MPI_T_cvar_handle_alloc_body(false, cvar_index, obj_handle, handle, count);
+}
+
+int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
+{
+    return MPI_T_cvar_handle_alloc_body(true, cvar_index, obj_handle, handle, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_cvar_handle_free_body(bool profiling, MPI_T_cvar_handle *handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(582, MPI_T_cvar_handle_free)(handle);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 582)))
+        return GOMPI_NEXT(582, profiling, MPI_T_cvar_handle_free)(handle);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 582, __builtin_return_address(0));
+        gompi_insight_start(t, 582, profiling ? gompi_insight_call_site(582, t->back) : t->back);
         gompi_insight_list(t, handle, 1, sizeof *handle);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 582);
     }
-    int rc = GOMPI_NEXT(582, MPI_T_cvar_handle_free)(handle);
+    int rc = GOMPI_NEXT(582, profiling, MPI_T_cvar_handle_free)(handle);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 582, began);
     if (gompi_insight_records(t)) {
@@ -402,13 +547,23 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     return rc;
 }
 
-int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
+int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
+{
+    return MPI_T_cvar_handle_free_body(false, handle);
+}
+
+int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
+{
+    return MPI_T_cvar_handle_free_body(true, handle);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_cvar_read_body(bool profiling, MPI_T_cvar_handle handle, void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(583, MPI_T_cvar_read)(handle, buf);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 583)))
+        return GOMPI_NEXT(583, profiling, MPI_T_cvar_read)(handle, buf);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 583, __builtin_return_address(0));
+        gompi_insight_start(t, 583, profiling ? gompi_insight_call_site(583, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
     }
@@ -416,7 +571,7 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 583);
     }
-    int rc = GOMPI_NEXT(583, MPI_T_cvar_read)(handle, buf);
+    int rc = GOMPI_NEXT(583, profiling, MPI_T_cvar_read)(handle, buf);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 583, began);
     if (gompi_insight_records(t)) {
@@ -427,13 +582,23 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     return rc;
 }
 
-int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
+int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
+{
+    return MPI_T_cvar_read_body(false, handle, buf);
+}
+
+int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
+{
+    return MPI_T_cvar_read_body(true, handle, buf);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_cvar_write_body(bool profiling, MPI_T_cvar_handle handle, const void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(584, MPI_T_cvar_write)(handle, buf);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 584)))
+        return GOMPI_NEXT(584, profiling, MPI_T_cvar_write)(handle, buf);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 584, __builtin_return_address(0));
+        gompi_insight_start(t, 584, profiling ? gompi_insight_call_site(584, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
     }
@@ -441,7 +606,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 584);
     }
-    int rc = GOMPI_NEXT(584, MPI_T_cvar_write)(handle, buf);
+    int rc = GOMPI_NEXT(584, profiling, MPI_T_cvar_write)(handle, buf);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 584, began);
     if (gompi_insight_records(t)) {
@@ -452,13 +617,23 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     return rc;
 }
 
-int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
+int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
+{
+    return MPI_T_cvar_write_body(false, handle, buf);
+}
+
+int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
+{
+    return MPI_T_cvar_write_body(true, handle, buf);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_enum_get_info_body(bool profiling, MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(585, MPI_T_enum_get_info)(enumtype, num, name, name_len);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 585)))
+        return GOMPI_NEXT(585, profiling, MPI_T_enum_get_info)(enumtype, num, name, name_len);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 585, __builtin_return_address(0));
+        gompi_insight_start(t, 585, profiling ? gompi_insight_call_site(585, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)enumtype);
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -467,7 +642,7 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 585);
     }
-    int rc = GOMPI_NEXT(585, MPI_T_enum_get_info)(enumtype, num, name, name_len);
+    int rc = GOMPI_NEXT(585, profiling, MPI_T_enum_get_info)(enumtype, num, name, name_len);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 585, began);
     if (gompi_insight_records(t)) {
@@ -480,13 +655,24 @@ int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len
     return rc;
 }
 
-int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
+int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
+{
+    return MPI_T_enum_get_info_body(false, enumtype, num, name, name_len);
+}
+
+int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
+{
+    return MPI_T_enum_get_info_body(true, enumtype, num, name, name_len);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_enum_get_item_body(bool profiling, MPI_T_enum enumtype, int indx, int *value, char *name,
+    int *name_len)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(586, MPI_T_enum_get_item)(enumtype, indx, value, name, name_len);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 586)))
+        return GOMPI_NEXT(586, profiling, MPI_T_enum_get_item)(enumtype, indx, value, name, name_len);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 586, __builtin_return_address(0));
+        gompi_insight_start(t, 586, profiling ? gompi_insight_call_site(586, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)enumtype);
         gompi_insight_word(t, (uint64_t)(int64_t)indx);
         gompi_insight_word(t, (uintptr_t)name);
@@ -496,7 +682,7 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 586);
     }
-    int rc = GOMPI_NEXT(586, MPI_T_enum_get_item)(enumtype, indx, value, name, name_len);
+    int rc = GOMPI_NEXT(586, profiling, MPI_T_enum_get_item)(enumtype, indx, value, name, name_len);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 586, began);
     if (gompi_insight_records(t)) {
@@ -509,14 +695,24 @@ int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, i
     return rc;
 }
 
-int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-    MPI_Info *info_used)
+int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
+{
+    return MPI_T_enum_get_item_body(false, enumtype, indx, value, name, name_len);
+}
+
+int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
+{
+    return MPI_T_enum_get_item_body(true, enumtype, indx, value, name, name_len);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_callback_get_info_body(bool profiling, MPI_T_event_registration event_registration,
+    MPI_T_cb_safety cb_safety, MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(587, MPI_T_event_callback_get_info)(event_registration, cb_safety, info_used);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 587)))
+        return GOMPI_NEXT(587, profiling, MPI_T_event_callback_get_info)(event_registration, cb_safety, info_used);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 587, __builtin_return_address(0));
+        gompi_insight_start(t, 587, profiling ? gompi_insight_call_site(587, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_registration);
         gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
     }
@@ -524,7 +720,7 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 587);
     }
-    int rc = GOMPI_NEXT(587, MPI_T_event_callback_get_info)(event_registration, cb_safety, info_used);
+    int rc = GOMPI_NEXT(587, profiling, MPI_T_event_callback_get_info)(event_registration, cb_safety, info_used);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 587, began);
     if (gompi_insight_records(t)) {
@@ -536,14 +732,26 @@ int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, M
     return rc;
 }
 
-int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-    MPI_Info info)
+int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info *info_used)
+{
+    return MPI_T_event_callback_get_info_body(false, event_registration, cb_safety, info_used);
+}
+
+int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info *info_used)
+{
+    return MPI_T_event_callback_get_info_body(true, event_registration, cb_safety, info_used);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_callback_set_info_body(bool profiling, MPI_T_event_registration event_registration,
+    MPI_T_cb_safety cb_safety, MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(588, MPI_T_event_callback_set_info)(event_registration, cb_safety, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 588)))
+        return GOMPI_NEXT(588, profiling, MPI_T_event_callback_set_info)(event_registration, cb_safety, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 588, __builtin_return_address(0));
+        gompi_insight_start(t, 588, profiling ? gompi_insight_call_site(588, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_registration);
         gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
         gompi_insight_word(t, (uintptr_t)info);
@@ -552,7 +760,7 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 588);
     }
-    int rc = GOMPI_NEXT(588, MPI_T_event_callback_set_info)(event_registration, cb_safety, info);
+    int rc = GOMPI_NEXT(588, profiling, MPI_T_event_callback_set_info)(event_registration, cb_safety, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 588, began);
     if (gompi_insight_records(t)) {
@@ -563,13 +771,25 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
     return rc;
 }
 
-int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
+int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info info)
+{
+    return MPI_T_event_callback_set_info_body(false, event_registration, cb_safety, info);
+}
+
+int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info info)
+{
+    return MPI_T_event_callback_set_info_body(true, event_registration, cb_safety, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_copy_body(bool profiling, MPI_T_event_instance event_instance, void *buffer)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(589, MPI_T_event_copy)(event_instance, buffer);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 589)))
+        return GOMPI_NEXT(589, profiling, MPI_T_event_copy)(event_instance, buffer);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 589, __builtin_return_address(0));
+        gompi_insight_start(t, 589, profiling ? gompi_insight_call_site(589, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_instance);
         gompi_insight_word(t, (uintptr_t)buffer);
     }
@@ -577,7 +797,7 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 589);
     }
-    int rc = GOMPI_NEXT(589, MPI_T_event_copy)(event_instance, buffer);
+    int rc = GOMPI_NEXT(589, profiling, MPI_T_event_copy)(event_instance, buffer);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 589, began);
     if (gompi_insight_records(t)) {
@@ -588,20 +808,30 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
     return rc;
 }
 
-int MPI_T_event_get_index(const char *name, int *event_index)
+int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
+{
+    return MPI_T_event_copy_body(false, event_instance, buffer);
+}
+
+int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
+{
+    return MPI_T_event_copy_body(true, event_instance, buffer);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_get_index_body(bool profiling, const char *name, int *event_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(590, MPI_T_event_get_index)(name, event_index);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 590)))
+        return GOMPI_NEXT(590, profiling, MPI_T_event_get_index)(name, event_index);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 590, __builtin_return_address(0));
+        gompi_insight_start(t, 590, profiling ? gompi_insight_call_site(590, t->back) : t->back);
         gompi_insight_text(t, name);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 590);
     }
-    int rc = GOMPI_NEXT(590, MPI_T_event_get_index)(name, event_index);
+    int rc = GOMPI_NEXT(590, profiling, MPI_T_event_get_index)(name, event_index);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 590, began);
     if (gompi_insight_records(t)) {
@@ -613,15 +843,25 @@ int MPI_T_event_get_index(const char *name, int *event_index)
     return rc;
 }
 
-int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
-    MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype,
-    MPI_Info *info, char *desc, int *desc_len, int *bind)
+int MPI_T_event_get_index(const char *name, int *event_index)
+{
+    return MPI_T_event_get_index_body(false, name, event_index);
+}
+
+int PMPI_T_event_get_index(const char *name, int *event_index)
+{
+    return MPI_T_event_get_index_body(true, name, event_index);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_get_info_body(bool profiling, int event_index, char *name, int *name_len,
+    int *verbosity, MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements,
+    MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(591, MPI_T_event_get_info)(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 591)))
+        return GOMPI_NEXT(591, profiling, MPI_T_event_get_info)(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 591, __builtin_return_address(0));
+        gompi_insight_start(t, 591, profiling ? gompi_insight_call_site(591, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)event_index);
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -635,7 +875,7 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 591);
     }
-    int rc = GOMPI_NEXT(591, MPI_T_event_get_info)(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
+    int rc = GOMPI_NEXT(591, profiling, MPI_T_event_get_info)(event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 591, began);
     if (gompi_insight_records(t)) {
@@ -653,19 +893,33 @@ int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbos
     return rc;
 }
 
-int MPI_T_event_get_num(int *num_events)
+int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
+    MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype,
+    MPI_Info *info, char *desc, int *desc_len, int *bind)
+{
+    return MPI_T_event_get_info_body(false, event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
+}
+
+int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
+    MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype,
+    MPI_Info *info, char *desc, int *desc_len, int *bind)
+{
+    return MPI_T_event_get_info_body(true, event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_get_num_body(bool profiling, int *num_events)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(592, MPI_T_event_get_num)(num_events);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 592)))
+        return GOMPI_NEXT(592, profiling, MPI_T_event_get_num)(num_events);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 592, __builtin_return_address(0));
+        gompi_insight_start(t, 592, profiling ? gompi_insight_call_site(592, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 592);
     }
-    int rc = GOMPI_NEXT(592, MPI_T_event_get_num)(num_events);
+    int rc = GOMPI_NEXT(592, profiling, MPI_T_event_get_num)(num_events);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 592, began);
     if (gompi_insight_records(t)) {
@@ -677,20 +931,30 @@ int MPI_T_event_get_num(int *num_events)
     return rc;
 }
 
-int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
+int MPI_T_event_get_num(int *num_events)
+{
+    return MPI_T_event_get_num_body(false, num_events);
+}
+
+int PMPI_T_event_get_num(int *num_events)
+{
+    return MPI_T_event_get_num_body(true, num_events);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_get_source_body(bool profiling, MPI_T_event_instance event_instance, int *source_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(593, MPI_T_event_get_source)(event_instance, source_index);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 593)))
+        return GOMPI_NEXT(593, profiling, MPI_T_event_get_source)(event_instance, source_index);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 593, __builtin_return_address(0));
+        gompi_insight_start(t, 593, profiling ? gompi_insight_call_site(593, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_instance);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 593);
     }
-    int rc = GOMPI_NEXT(593, MPI_T_event_get_source)(event_instance, source_index);
+    int rc = GOMPI_NEXT(593, profiling, MPI_T_event_get_source)(event_instance, source_index);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 593, began);
     if (gompi_insight_records(t)) {
@@ -702,20 +966,31 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
     return rc;
 }
 
-int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
+int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
+{
+    return MPI_T_event_get_source_body(false, event_instance, source_index);
+}
+
+int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
+{
+    return MPI_T_event_get_source_body(true, event_instance, source_index);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_get_timestamp_body(bool profiling, MPI_T_event_instance event_instance,
+    MPI_Count *event_timestamp)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(594, MPI_T_event_get_timestamp)(event_instance, event_timestamp);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 594)))
+        return GOMPI_NEXT(594, profiling, MPI_T_event_get_timestamp)(event_instance, event_timestamp);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 594, __builtin_return_address(0));
+        gompi_insight_start(t, 594, profiling ? gompi_insight_call_site(594, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_instance);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 594);
     }
-    int rc = GOMPI_NEXT(594, MPI_T_event_get_timestamp)(event_instance, event_timestamp);
+    int rc = GOMPI_NEXT(594, profiling, MPI_T_event_get_timestamp)(event_instance, event_timestamp);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 594, began);
     if (gompi_insight_records(t)) {
@@ -727,14 +1002,24 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
     return rc;
 }
 
-int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
+int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
+{
+    return MPI_T_event_get_timestamp_body(false, event_instance, event_timestamp);
+}
+
+int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
+{
+    return MPI_T_event_get_timestamp_body(true, event_instance, event_timestamp);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_handle_alloc_body(bool profiling, int event_index, void *obj_handle, MPI_Info info,
     MPI_T_event_registration *event_registration)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(595, MPI_T_event_handle_alloc)(event_index, obj_handle, info, event_registration);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 595)))
+        return GOMPI_NEXT(595, profiling, MPI_T_event_handle_alloc)(event_index, obj_handle, info, event_registration);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 595, __builtin_return_address(0));
+        gompi_insight_start(t, 595, profiling ? gompi_insight_call_site(595, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)event_index);
         gompi_insight_word(t, (uintptr_t)obj_handle);
         gompi_insight_word(t, (uintptr_t)info);
@@ -743,7 +1028,7 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 595);
     }
-    int rc = GOMPI_NEXT(595, MPI_T_event_handle_alloc)(event_index, obj_handle, info, event_registration);
+    int rc = GOMPI_NEXT(595, profiling, MPI_T_event_handle_alloc)(event_index, obj_handle, info, event_registration);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 595, began);
     if (gompi_insight_records(t)) {
@@ -755,14 +1040,26 @@ int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     return rc;
 }
 
-int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
-    MPI_T_event_free_cb_function free_cb_function)
+int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
+    MPI_T_event_registration *event_registration)
+{
+    return MPI_T_event_handle_alloc_body(false, event_index, obj_handle, info, event_registration);
+}
+
+int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
+    MPI_T_event_registration *event_registration)
+{
+    return MPI_T_event_handle_alloc_body(true, event_index, obj_handle, info, event_registration);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_handle_free_body(bool profiling, MPI_T_event_registration event_registration,
+    void *user_data, MPI_T_event_free_cb_function free_cb_function)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(596, MPI_T_event_handle_free)(event_registration, user_data, free_cb_function);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 596)))
+        return GOMPI_NEXT(596, profiling, MPI_T_event_handle_free)(event_registration, user_data, free_cb_function);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 596, __builtin_return_address(0));
+        gompi_insight_start(t, 596, profiling ? gompi_insight_call_site(596, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_registration);
         gompi_insight_word(t, (uintptr_t)user_data);
         gompi_insight_word(t, (uintptr_t)free_cb_function);
@@ -771,7 +1068,7 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 596);
     }
-    int rc = GOMPI_NEXT(596, MPI_T_event_handle_free)(event_registration, user_data, free_cb_function);
+    int rc = GOMPI_NEXT(596, profiling, MPI_T_event_handle_free)(event_registration, user_data, free_cb_function);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 596, began);
     if (gompi_insight_records(t)) {
@@ -782,20 +1079,33 @@ int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *u
     return rc;
 }
 
-int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
+int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
+    MPI_T_event_free_cb_function free_cb_function)
+{
+    return MPI_T_event_handle_free_body(false, event_registration, user_data, free_cb_function);
+}
+
+int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
+    MPI_T_event_free_cb_function free_cb_function)
+{
+    return MPI_T_event_handle_free_body(true, event_registration, user_data, free_cb_function);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_handle_get_info_body(bool profiling, MPI_T_event_registration event_registration,
+    MPI_Info *info_used)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(597, MPI_T_event_handle_get_info)(event_registration, info_used);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 597)))
+        return GOMPI_NEXT(597, profiling, MPI_T_event_handle_get_info)(event_registration, info_used);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 597, __builtin_return_address(0));
+        gompi_insight_start(t, 597, profiling ? gompi_insight_call_site(597, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_registration);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 597);
     }
-    int rc = GOMPI_NEXT(597, MPI_T_event_handle_get_info)(event_registration, info_used);
+    int rc = GOMPI_NEXT(597, profiling, MPI_T_event_handle_get_info)(event_registration, info_used);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 597, began);
     if (gompi_insight_records(t)) {
@@ -807,13 +1117,24 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
     return rc;
 }
 
-int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
+int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
+{
+    return MPI_T_event_handle_get_info_body(false, event_registration, info_used);
+}
+
+int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
+{
+    return MPI_T_event_handle_get_info_body(true, event_registration, info_used);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_handle_set_info_body(bool profiling, MPI_T_event_registration event_registration,
+    MPI_Info info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(598, MPI_T_event_handle_set_info)(event_registration, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 598)))
+        return GOMPI_NEXT(598, profiling, MPI_T_event_handle_set_info)(event_registration, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 598, __builtin_return_address(0));
+        gompi_insight_start(t, 598, profiling ? gompi_insight_call_site(598, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_registration);
         gompi_insight_word(t, (uintptr_t)info);
     }
@@ -821,7 +1142,7 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 598);
     }
-    int rc = GOMPI_NEXT(598, MPI_T_event_handle_set_info)(event_registration, info);
+    int rc = GOMPI_NEXT(598, profiling, MPI_T_event_handle_set_info)(event_registration, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 598, began);
     if (gompi_insight_records(t)) {
@@ -832,13 +1153,24 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
     return rc;
 }
 
-int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
+int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
+{
+    return MPI_T_event_handle_set_info_body(false, event_registration, info);
+}
+
+int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
+{
+    return MPI_T_event_handle_set_info_body(true, event_registration, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_read_body(bool profiling, MPI_T_event_instance event_instance, int element_index,
+    void *buffer)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(599, MPI_T_event_read)(event_instance, element_index, buffer);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 599)))
+        return GOMPI_NEXT(599, profiling, MPI_T_event_read)(event_instance, element_index, buffer);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 599, __builtin_return_address(0));
+        gompi_insight_start(t, 599, profiling ? gompi_insight_call_site(599, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_instance);
         gompi_insight_word(t, (uint64_t)(int64_t)element_index);
         gompi_insight_word(t, (uintptr_t)buffer);
@@ -847,9 +1179,48 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 599);
     }
-    int rc = GOMPI_NEXT(599, MPI_T_event_read)(event_instance, element_index, buffer);
+    int rc = GOMPI_NEXT(599, profiling, MPI_T_event_read)(event_instance, element_index, buffer);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 599, began);
+    if (gompi_insight_records(t)) {
+        gompi_insight_returned(t, rc);
+        gompi_insight_write(t);
+    }
+    gompi_insight_end(t);
+    return rc;
+}
+
+int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
+{
+    return MPI_T_event_read_body(false, event_instance, element_index, buffer);
+}
+
+int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
+{
+    return MPI_T_event_read_body(true, event_instance, element_index, buffer);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_register_callback_body(bool profiling, MPI_T_event_registration event_registration,
+    MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
+{
+    struct gompi_insight_thread *t = gompi_insight_begin();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 600)))
+        return GOMPI_NEXT(600, profiling, MPI_T_event_register_callback)(event_registration, cb_safety, info, user_data, event_cb_function);
+    if (gompi_insight_records(t)) {
+        gompi_insight_start(t, 600, profiling ? gompi_insight_call_site(600, t->back) : t->back);
+        gompi_insight_word(t, (uintptr_t)event_registration);
+        gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
+        gompi_insight_word(t, (uintptr_t)info);
+        gompi_insight_word(t, (uintptr_t)user_data);
+        gompi_insight_word(t, (uintptr_t)event_cb_function);
+    }
+    uint64_t began = 0;
+    if (gompi_insight_counts(t)) {
+        began = gompi_insight_count(t, 600);
+    }
+    int rc = GOMPI_NEXT(600, profiling, MPI_T_event_register_callback)(event_registration, cb_safety, info, user_data, event_cb_function);
+    if (__builtin_expect(began != 0, 0))
+        gompi_insight_measured(t, 600, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -861,24 +1232,33 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
 int MPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
     MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
 {
+    return MPI_T_event_register_callback_body(false, event_registration, cb_safety, info, user_data, event_cb_function);
+}
+
+int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
+{
+    return MPI_T_event_register_callback_body(true, event_registration, cb_safety, info, user_data, event_cb_function);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_event_set_dropped_handler_body(bool profiling, MPI_T_event_registration event_registration,
+    MPI_T_event_dropped_cb_function dropped_cb_function)
+{
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(600, MPI_T_event_register_callback)(event_registration, cb_safety, info, user_data, event_cb_function);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 601)))
+        return GOMPI_NEXT(601, profiling, MPI_T_event_set_dropped_handler)(event_registration, dropped_cb_function);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 600, __builtin_return_address(0));
+        gompi_insight_start(t, 601, profiling ? gompi_insight_call_site(601, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uint64_t)(int64_t)cb_safety);
-        gompi_insight_word(t, (uintptr_t)info);
-        gompi_insight_word(t, (uintptr_t)user_data);
-        gompi_insight_word(t, (uintptr_t)event_cb_function);
+        gompi_insight_word(t, (uintptr_t)dropped_cb_function);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 600);
+        began = gompi_insight_count(t, 601);
     }
-    int rc = GOMPI_NEXT(600, MPI_T_event_register_callback)(event_registration, cb_safety, info, user_data, event_cb_function);
+    int rc = GOMPI_NEXT(601, profiling, MPI_T_event_set_dropped_handler)(event_registration, dropped_cb_function);
     if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 600, began);
+        gompi_insight_measured(t, 601, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_write(t);
@@ -890,42 +1270,28 @@ int MPI_T_event_register_callback(MPI_T_event_registration event_registration, M
 int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
     MPI_T_event_dropped_cb_function dropped_cb_function)
 {
-    struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(601, MPI_T_event_set_dropped_handler)(event_registration, dropped_cb_function);
-    if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 601, __builtin_return_address(0));
-        gompi_insight_word(t, (uintptr_t)event_registration);
-        gompi_insight_word(t, (uintptr_t)dropped_cb_function);
-    }
-    uint64_t began = 0;
-    if (gompi_insight_counts(t)) {
-        began = gompi_insight_count(t, 601);
-    }
-    int rc = GOMPI_NEXT(601, MPI_T_event_set_dropped_handler)(event_registration, dropped_cb_function);
-    if (__builtin_expect(began != 0, 0))
-        gompi_insight_measured(t, 601, began);
-    if (gompi_insight_records(t)) {
-        gompi_insight_returned(t, rc);
-        gompi_insight_write(t);
-    }
-    gompi_insight_end(t);
-    return rc;
+    return MPI_T_event_set_dropped_handler_body(false, event_registration, dropped_cb_function);
 }
 
-int MPI_T_finalize(void)
+int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
+    MPI_T_event_dropped_cb_function dropped_cb_function)
+{
+    return MPI_T_event_set_dropped_handler_body(true, event_registration, dropped_cb_function);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_finalize_body(bool profiling)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(602, MPI_T_finalize)();
+    if (t == NULL || (profiling && gompi_insight_serves(t, 602)))
+        return GOMPI_NEXT(602, profiling, MPI_T_finalize)();
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 602, __builtin_return_address(0));
+        gompi_insight_start(t, 602, profiling ? gompi_insight_call_site(602, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 602);
     }
-    int rc = GOMPI_NEXT(602, MPI_T_finalize)();
+    int rc = GOMPI_NEXT(602, profiling, MPI_T_finalize)();
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 602, began);
     if (gompi_insight_records(t)) {
@@ -936,20 +1302,30 @@ int MPI_T_finalize(void)
     return rc;
 }
 
-int MPI_T_init_thread(int required, int *provided)
+int MPI_T_finalize(void)
+{
+    return MPI_T_finalize_body(false);
+}
+
+int PMPI_T_finalize(void)
+{
+    return MPI_T_finalize_body(true);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_init_thread_body(bool profiling, int required, int *provided)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(603, MPI_T_init_thread)(required, provided);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 603)))
+        return GOMPI_NEXT(603, profiling, MPI_T_init_thread)(required, provided);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 603, __builtin_return_address(0));
+        gompi_insight_start(t, 603, profiling ? gompi_insight_call_site(603, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)required);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 603);
     }
-    int rc = GOMPI_NEXT(603, MPI_T_init_thread)(required, provided);
+    int rc = GOMPI_NEXT(603, profiling, MPI_T_init_thread)(required, provided);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 603, began);
     if (gompi_insight_records(t)) {
@@ -961,13 +1337,23 @@ int MPI_T_init_thread(int required, int *provided)
     return rc;
 }
 
-int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
+int MPI_T_init_thread(int required, int *provided)
+{
+    return MPI_T_init_thread_body(false, required, provided);
+}
+
+int PMPI_T_init_thread(int required, int *provided)
+{
+    return MPI_T_init_thread_body(true, required, provided);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_get_index_body(bool profiling, const char *name, int var_class, int *pvar_index)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(604, MPI_T_pvar_get_index)(name, var_class, pvar_index);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 604)))
+        return GOMPI_NEXT(604, profiling, MPI_T_pvar_get_index)(name, var_class, pvar_index);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 604, __builtin_return_address(0));
+        gompi_insight_start(t, 604, profiling ? gompi_insight_call_site(604, t->back) : t->back);
         gompi_insight_text(t, name);
         gompi_insight_word(t, (uint64_t)(int64_t)var_class);
     }
@@ -975,7 +1361,7 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 604);
     }
-    int rc = GOMPI_NEXT(604, MPI_T_pvar_get_index)(name, var_class, pvar_index);
+    int rc = GOMPI_NEXT(604, profiling, MPI_T_pvar_get_index)(name, var_class, pvar_index);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 604, began);
     if (gompi_insight_records(t)) {
@@ -987,15 +1373,25 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     return rc;
 }
 
-int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
-    MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly,
+int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
+{
+    return MPI_T_pvar_get_index_body(false, name, var_class, pvar_index);
+}
+
+int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
+{
+    return MPI_T_pvar_get_index_body(true, name, var_class, pvar_index);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_get_info_body(bool profiling, int pvar_index, char *name, int *name_len, int *verbosity,
+    int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly,
     int *continuous, int *atomic)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(605, MPI_T_pvar_get_info)(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 605)))
+        return GOMPI_NEXT(605, profiling, MPI_T_pvar_get_info)(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 605, __builtin_return_address(0));
+        gompi_insight_start(t, 605, profiling ? gompi_insight_call_site(605, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)pvar_index);
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -1006,7 +1402,7 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 605);
     }
-    int rc = GOMPI_NEXT(605, MPI_T_pvar_get_info)(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
+    int rc = GOMPI_NEXT(605, profiling, MPI_T_pvar_get_info)(pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 605, began);
     if (gompi_insight_records(t)) {
@@ -1027,19 +1423,33 @@ int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosit
     return rc;
 }
 
-int MPI_T_pvar_get_num(int *num_pvar)
+int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
+    MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly,
+    int *continuous, int *atomic)
+{
+    return MPI_T_pvar_get_info_body(false, pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
+}
+
+int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
+    MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly,
+    int *continuous, int *atomic)
+{
+    return MPI_T_pvar_get_info_body(true, pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_get_num_body(bool profiling, int *num_pvar)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(606, MPI_T_pvar_get_num)(num_pvar);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 606)))
+        return GOMPI_NEXT(606, profiling, MPI_T_pvar_get_num)(num_pvar);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 606, __builtin_return_address(0));
+        gompi_insight_start(t, 606, profiling ? gompi_insight_call_site(606, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 606);
     }
-    int rc = GOMPI_NEXT(606, MPI_T_pvar_get_num)(num_pvar);
+    int rc = GOMPI_NEXT(606, profiling, MPI_T_pvar_get_num)(num_pvar);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 606, began);
     if (gompi_insight_records(t)) {
@@ -1051,14 +1461,24 @@ int MPI_T_pvar_get_num(int *num_pvar)
     return rc;
 }
 
-int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle,
-    int *count)
+int MPI_T_pvar_get_num(int *num_pvar)
+{
+    return MPI_T_pvar_get_num_body(false, num_pvar);
+}
+
+int PMPI_T_pvar_get_num(int *num_pvar)
+{
+    return MPI_T_pvar_get_num_body(true, num_pvar);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_handle_alloc_body(bool profiling, MPI_T_pvar_session session, int pvar_index,
+    void *obj_handle, MPI_T_pvar_handle *handle, int *count)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(607, MPI_T_pvar_handle_alloc)(session, pvar_index, obj_handle, handle, count);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 607)))
+        return GOMPI_NEXT(607, profiling, MPI_T_pvar_handle_alloc)(session, pvar_index, obj_handle, handle, count);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 607, __builtin_return_address(0));
+        gompi_insight_start(t, 607, profiling ? gompi_insight_call_site(607, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uint64_t)(int64_t)pvar_index);
         gompi_insight_word(t, (uintptr_t)obj_handle);
@@ -1067,7 +1487,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 607);
     }
-    int rc = GOMPI_NEXT(607, MPI_T_pvar_handle_alloc)(session, pvar_index, obj_handle, handle, count);
+    int rc = GOMPI_NEXT(607, profiling, MPI_T_pvar_handle_alloc)(session, pvar_index, obj_handle, handle, count);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 607, began);
     if (gompi_insight_records(t)) {
@@ -1080,13 +1500,25 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     return rc;
 }
 
-int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
+int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle,
+    int *count)
+{
+    return MPI_T_pvar_handle_alloc_body(false, session, pvar_index, obj_handle, handle, count);
+}
+
+int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle,
+    int *count)
+{
+    return MPI_T_pvar_handle_alloc_body(true, session, pvar_index, obj_handle, handle, count);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_handle_free_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(608, MPI_T_pvar_handle_free)(session, handle);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 608)))
+        return GOMPI_NEXT(608, profiling, MPI_T_pvar_handle_free)(session, handle);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 608, __builtin_return_address(0));
+        gompi_insight_start(t, 608, profiling ? gompi_insight_call_site(608, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_list(t, handle, 1, sizeof *handle);
     }
@@ -1094,7 +1526,7 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 608);
     }
-    int rc = GOMPI_NEXT(608, MPI_T_pvar_handle_free)(session, handle);
+    int rc = GOMPI_NEXT(608, profiling, MPI_T_pvar_handle_free)(session, handle);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 608, began);
     if (gompi_insight_records(t)) {
@@ -1106,13 +1538,24 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
     return rc;
 }
 
-int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
+{
+    return MPI_T_pvar_handle_free_body(false, session, handle);
+}
+
+int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
+{
+    return MPI_T_pvar_handle_free_body(true, session, handle);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_read_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+    void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(609, MPI_T_pvar_read)(session, handle, buf);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 609)))
+        return GOMPI_NEXT(609, profiling, MPI_T_pvar_read)(session, handle, buf);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 609, __builtin_return_address(0));
+        gompi_insight_start(t, 609, profiling ? gompi_insight_call_site(609, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1121,7 +1564,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 609);
     }
-    int rc = GOMPI_NEXT(609, MPI_T_pvar_read)(session, handle, buf);
+    int rc = GOMPI_NEXT(609, profiling, MPI_T_pvar_read)(session, handle, buf);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 609, began);
     if (gompi_insight_records(t)) {
@@ -1132,13 +1575,24 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     return rc;
 }
 
-int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+{
+    return MPI_T_pvar_read_body(false, session, handle, buf);
+}
+
+int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+{
+    return MPI_T_pvar_read_body(true, session, handle, buf);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_readreset_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+    void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(610, MPI_T_pvar_readreset)(session, handle, buf);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 610)))
+        return GOMPI_NEXT(610, profiling, MPI_T_pvar_readreset)(session, handle, buf);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 610, __builtin_return_address(0));
+        gompi_insight_start(t, 610, profiling ? gompi_insight_call_site(610, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1147,7 +1601,7 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 610);
     }
-    int rc = GOMPI_NEXT(610, MPI_T_pvar_readreset)(session, handle, buf);
+    int rc = GOMPI_NEXT(610, profiling, MPI_T_pvar_readreset)(session, handle, buf);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 610, began);
     if (gompi_insight_records(t)) {
@@ -1158,13 +1612,23 @@ int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, v
     return rc;
 }
 
-int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+{
+    return MPI_T_pvar_readreset_body(false, session, handle, buf);
+}
+
+int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+{
+    return MPI_T_pvar_readreset_body(true, session, handle, buf);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_reset_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(611, MPI_T_pvar_reset)(session, handle);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 611)))
+        return GOMPI_NEXT(611, profiling, MPI_T_pvar_reset)(session, handle);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 611, __builtin_return_address(0));
+        gompi_insight_start(t, 611, profiling ? gompi_insight_call_site(611, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
     }
@@ -1172,7 +1636,7 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 611);
     }
-    int rc = GOMPI_NEXT(611, MPI_T_pvar_reset)(session, handle);
+    int rc = GOMPI_NEXT(611, profiling, MPI_T_pvar_reset)(session, handle);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 611, began);
     if (gompi_insight_records(t)) {
@@ -1183,19 +1647,29 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     return rc;
 }
 
-int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
+int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_pvar_reset_body(false, session, handle);
+}
+
+int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_pvar_reset_body(true, session, handle);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_session_create_body(bool profiling, MPI_T_pvar_session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(612, MPI_T_pvar_session_create)(session);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 612)))
+        return GOMPI_NEXT(612, profiling, MPI_T_pvar_session_create)(session);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 612, __builtin_return_address(0));
+        gompi_insight_start(t, 612, profiling ? gompi_insight_call_site(612, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 612);
     }
-    int rc = GOMPI_NEXT(612, MPI_T_pvar_session_create)(session);
+    int rc = GOMPI_NEXT(612, profiling, MPI_T_pvar_session_create)(session);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 612, began);
     if (gompi_insight_records(t)) {
@@ -1207,20 +1681,30 @@ int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
     return rc;
 }
 
-int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
+int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
+{
+    return MPI_T_pvar_session_create_body(false, session);
+}
+
+int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
+{
+    return MPI_T_pvar_session_create_body(true, session);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_session_free_body(bool profiling, MPI_T_pvar_session *session)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(613, MPI_T_pvar_session_free)(session);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 613)))
+        return GOMPI_NEXT(613, profiling, MPI_T_pvar_session_free)(session);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 613, __builtin_return_address(0));
+        gompi_insight_start(t, 613, profiling ? gompi_insight_call_site(613, t->back) : t->back);
         gompi_insight_list(t, session, 1, sizeof *session);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 613);
     }
-    int rc = GOMPI_NEXT(613, MPI_T_pvar_session_free)(session);
+    int rc = GOMPI_NEXT(613, profiling, MPI_T_pvar_session_free)(session);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 613, began);
     if (gompi_insight_records(t)) {
@@ -1232,13 +1716,23 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
     return rc;
 }
 
-int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
+{
+    return MPI_T_pvar_session_free_body(false, session);
+}
+
+int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
+{
+    return MPI_T_pvar_session_free_body(true, session);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_start_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(614, MPI_T_pvar_start)(session, handle);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 614)))
+        return GOMPI_NEXT(614, profiling, MPI_T_pvar_start)(session, handle);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 614, __builtin_return_address(0));
+        gompi_insight_start(t, 614, profiling ? gompi_insight_call_site(614, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
     }
@@ -1246,7 +1740,7 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 614);
     }
-    int rc = GOMPI_NEXT(614, MPI_T_pvar_start)(session, handle);
+    int rc = GOMPI_NEXT(614, profiling, MPI_T_pvar_start)(session, handle);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 614, began);
     if (gompi_insight_records(t)) {
@@ -1257,13 +1751,23 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     return rc;
 }
 
-int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_pvar_start_body(false, session, handle);
+}
+
+int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_pvar_start_body(true, session, handle);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_stop_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(615, MPI_T_pvar_stop)(session, handle);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 615)))
+        return GOMPI_NEXT(615, profiling, MPI_T_pvar_stop)(session, handle);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 615, __builtin_return_address(0));
+        gompi_insight_start(t, 615, profiling ? gompi_insight_call_site(615, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
     }
@@ -1271,7 +1775,7 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 615);
     }
-    int rc = GOMPI_NEXT(615, MPI_T_pvar_stop)(session, handle);
+    int rc = GOMPI_NEXT(615, profiling, MPI_T_pvar_stop)(session, handle);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 615, began);
     if (gompi_insight_records(t)) {
@@ -1282,13 +1786,24 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     return rc;
 }
 
-int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
+int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_pvar_stop_body(false, session, handle);
+}
+
+int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_pvar_stop_body(true, session, handle);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_pvar_write_body(bool profiling, MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+    const void *buf)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(616, MPI_T_pvar_write)(session, handle, buf);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 616)))
+        return GOMPI_NEXT(616, profiling, MPI_T_pvar_write)(session, handle, buf);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 616, __builtin_return_address(0));
+        gompi_insight_start(t, 616, profiling ? gompi_insight_call_site(616, t->back) : t->back);
         gompi_insight_word(t, (uintptr_t)session);
         gompi_insight_word(t, (uintptr_t)handle);
         gompi_insight_word(t, (uintptr_t)buf);
@@ -1297,7 +1812,7 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 616);
     }
-    int rc = GOMPI_NEXT(616, MPI_T_pvar_write)(session, handle, buf);
+    int rc = GOMPI_NEXT(616, profiling, MPI_T_pvar_write)(session, handle, buf);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 616, began);
     if (gompi_insight_records(t)) {
@@ -1308,14 +1823,24 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
     return rc;
 }
 
-int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len,
-    MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
+int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
+{
+    return MPI_T_pvar_write_body(false, session, handle, buf);
+}
+
+int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
+{
+    return MPI_T_pvar_write_body(true, session, handle, buf);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_source_get_info_body(bool profiling, int source_index, char *name, int *name_len, char *desc,
+    int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(617, MPI_T_source_get_info)(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 617)))
+        return GOMPI_NEXT(617, profiling, MPI_T_source_get_info)(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 617, __builtin_return_address(0));
+        gompi_insight_start(t, 617, profiling ? gompi_insight_call_site(617, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)source_index);
         gompi_insight_word(t, (uintptr_t)name);
         gompi_insight_list(t, name_len, 1, sizeof *name_len);
@@ -1326,7 +1851,7 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 617);
     }
-    int rc = GOMPI_NEXT(617, MPI_T_source_get_info)(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
+    int rc = GOMPI_NEXT(617, profiling, MPI_T_source_get_info)(source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 617, began);
     if (gompi_insight_records(t)) {
@@ -1343,19 +1868,31 @@ int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *des
     return rc;
 }
 
-int MPI_T_source_get_num(int *num_sources)
+int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len,
+    MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
+{
+    return MPI_T_source_get_info_body(false, source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
+}
+
+int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len,
+    MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
+{
+    return MPI_T_source_get_info_body(true, source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_source_get_num_body(bool profiling, int *num_sources)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(618, MPI_T_source_get_num)(num_sources);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 618)))
+        return GOMPI_NEXT(618, profiling, MPI_T_source_get_num)(num_sources);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 618, __builtin_return_address(0));
+        gompi_insight_start(t, 618, profiling ? gompi_insight_call_site(618, t->back) : t->back);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 618);
     }
-    int rc = GOMPI_NEXT(618, MPI_T_source_get_num)(num_sources);
+    int rc = GOMPI_NEXT(618, profiling, MPI_T_source_get_num)(num_sources);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 618, began);
     if (gompi_insight_records(t)) {
@@ -1367,20 +1904,30 @@ int MPI_T_source_get_num(int *num_sources)
     return rc;
 }
 
-int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
+int MPI_T_source_get_num(int *num_sources)
+{
+    return MPI_T_source_get_num_body(false, num_sources);
+}
+
+int PMPI_T_source_get_num(int *num_sources)
+{
+    return MPI_T_source_get_num_body(true, num_sources);
+}
+
+GOMPI_INSIGHT_BODY MPI_T_source_get_timestamp_body(bool profiling, int source_index, MPI_Count *timestamp)
 {
     struct gompi_insight_thread *t = gompi_insight_begin();
-    if (t == NULL)
-        return GOMPI_NEXT(619, MPI_T_source_get_timestamp)(source_index, timestamp);
+    if (t == NULL || (profiling && gompi_insight_serves(t, 619)))
+        return GOMPI_NEXT(619, profiling, MPI_T_source_get_timestamp)(source_index, timestamp);
     if (gompi_insight_records(t)) {
-        gompi_insight_start(t, 619, __builtin_return_address(0));
+        gompi_insight_start(t, 619, profiling ? gompi_insight_call_site(619, t->back) : t->back);
         gompi_insight_word(t, (uint64_t)(int64_t)source_index);
     }
     uint64_t began = 0;
     if (gompi_insight_counts(t)) {
         began = gompi_insight_count(t, 619);
     }
-    int rc = GOMPI_NEXT(619, MPI_T_source_get_timestamp)(source_index, timestamp);
+    int rc = GOMPI_NEXT(619, profiling, MPI_T_source_get_timestamp)(source_index, timestamp);
     if (__builtin_expect(began != 0, 0))
         gompi_insight_measured(t, 619, began);
     if (gompi_insight_records(t)) {
@@ -1390,4 +1937,14 @@ int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
     }
     gompi_insight_end(t);
     return rc;
+}
+
+int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
+{
+    return MPI_T_source_get_timestamp_body(false, source_index, timestamp);
+}
+
+int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
+{
+    return MPI_T_source_get_timestamp_body(true, source_index, timestamp);
 }

@@ -10,8 +10,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// insightFiles are the wrappers of libgompirma-insight.so: of every function of the ABI, which each record its
-// arguments as insight.Plan says.
+// insightFiles are the wrappers of libgompirma-insight.so: of every function of the ABI by both of its names, MPI_X and
+// PMPI_X, which each record its arguments as insight.Plan says.
 func insightFiles() []file {
 	files := []file{{"capi/insight/z_layout.h", insightLayout()}, {"capi/insight/z_names.c", insightNames()}}
 	for _, e := range entryFiles {
@@ -58,16 +58,45 @@ func insightNames() []byte {
 	return b.Bytes()
 }
 
+// writeWrapper writes the two wrappers of a function. Both have one body, which the compiler puts into each: so the
+// return address and the frame in it are those of the wrapper. A function that leaves no record has a wrapper for MPI_X
+// only.
 func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
-	call := fmt.Sprintf("GOMPI_NEXT(%d, %s)(%s)", number, f.Name, strings.Join(arguments(f, false), ", "))
-	fmt.Fprintf(b, "\n%s\n{\n", prototype(f, ""))
-	defer b.WriteString("}\n")
+	list := strings.Join(arguments(f, false), ", ")
 	if insight.Quiet(f) {
-		fmt.Fprintf(b, "    return %s;\n", call)
+		fmt.Fprintf(b, "\n%s\n{\n    return GOMPI_NEXT(%d, false, %s)(%s);\n}\n", prototype(f, ""), number,
+			f.Name, list)
 		return
 	}
+	call := fmt.Sprintf("GOMPI_NEXT(%d, profiling, %s)(%s)", number, f.Name, list)
+	fmt.Fprintf(b, "\n%s\n{\n", bodyPrototype(f))
+	writeBody(b, number, f, call)
+	b.WriteString("}\n")
+	for _, profiling := range []bool{false, true} {
+		prefix := ""
+		if profiling {
+			prefix = "P"
+		}
+		all := strings.TrimSuffix(fmt.Sprintf("%v, %s", profiling, list), ", ")
+		fmt.Fprintf(b, "\n%s\n{\n    return %s_body(%s);\n}\n", prototype(f, prefix), f.Name, all)
+	}
+}
+
+// bodyPrototype returns that of the function that both wrappers of f call: with an argument more, whether the
+// application has called PMPI_X.
+func bodyPrototype(f *abi.Function) string {
+	list := []string{"bool profiling"}
+	for _, p := range f.CParams() {
+		if p.C != "..." {
+			list = append(list, declaration(p))
+		}
+	}
+	return wrap("GOMPI_INSIGHT_BODY "+f.Name+"_body(", list, ")")
+}
+
+func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	fmt.Fprintf(b, "    struct gompi_insight_thread *t = gompi_insight_begin();\n"+
-		"    if (t == NULL)\n        return %s;\n", call)
+		"    if (t == NULL || (profiling && gompi_insight_serves(t, %d)))\n        return %s;\n", number, call)
 	plan := insight.Plan(f)
 	for _, i := range plan {
 		if i.Form == insight.Members && i.After {
@@ -77,7 +106,8 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 		}
 	}
 	fmt.Fprintf(b, "    if (gompi_insight_records(t)) {\n"+
-		"        gompi_insight_start(t, %d, __builtin_return_address(0));\n", number)
+		"        gompi_insight_start(t, %d, profiling ? gompi_insight_call_site(%[1]d, t->back) : t->back);\n",
+		number)
 	if on := insight.Raises(f); on != nil {
 		fmt.Fprintf(b, "        t->on = (uintptr_t)%s;\n", on.CName)
 	}

@@ -13,7 +13,7 @@ import (
 const folder = "../../c/check"
 
 var (
-	call   = regexp.MustCompile(`(?i)\bMPI_\w+\(`)
+	call   = regexp.MustCompile(`(?i)\bP?MPI_\w+\(`)
 	access = regexp.MustCompile(`=|\+\+|\bprintf\(|\bmem(set|cpy)\(|\bprint \*,`)
 	who    = regexp.MustCompile(`if \(rank [=<]=? \d\)`) // which rank it is says nothing of an access
 	frees  = regexp.MustCompile(`\b(free|munmap|MPI_Free_mem)\(|\bdelete\b|MPI_Win_detach\(`)

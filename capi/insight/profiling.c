@@ -1,0 +1,73 @@
+// Calls of PMPI_X: which of them are the application's, and from where it makes them.
+//
+// In a program with a profiling library there are two cases. If that library stands behind this one, in the order of the
+// loader, its PMPI_X is called within the wrapper of MPI_X, which has recorded the call. If the program itself defines
+// MPI_X, no wrapper of MPI_X is called, and that of PMPI_X records the call.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "insight/record.h"
+
+// Returns true if an address is in the Fortran function pmpi_x of a function MPI_X, which calls PMPI_X for the
+// application. All other calls of PMPI_ functions in the bindings convert something.
+static bool in_pmpi_function(uintptr_t address, int function) {
+	char name[128];
+	Dl_info info;
+	size_t n = snprintf(name, sizeof name, "P%s", gompi_insight_names[function]);
+	if (n > 2 && strcmp(name + n - 2, "_c") == 0)
+		n -= 2;
+	return dladdr((void *)address, &info) && info.dli_sname && strncasecmp(info.dli_sname, name, n) == 0 &&
+	       strchr("_", info.dli_sname[n]) != NULL;
+}
+
+bool gompi_insight_serves(struct gompi_insight_thread *t, int function) {
+	uintptr_t back = (uintptr_t)t->back;
+	if (!gompi_insight_in_bindings(t, back) || in_pmpi_function(back, function))
+		return false;
+	gompi_insight_end(t);
+	return true;
+}
+
+// The function of each name MPI_X that programs call, unless it is the wrapper here.
+static struct outer {
+	gompi_a64 low; // 0: not known yet, 1: there is none
+	uint64_t size;
+} outers[GOMPI_INSIGHT_FUNCTIONS];
+
+static void find_outer(struct outer *o, const char *name) {
+	void *first = dlsym(RTLD_DEFAULT, name);
+	Dl_info own, info;
+	const ElfW(Sym) *symbol = NULL;
+	if (first != NULL && dladdr(&outers, &own) && dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
+	    symbol != NULL && info.dli_fbase != own.dli_fbase) {
+		o->size = symbol->st_size;
+		gompi_store_release(&o->low, (uintptr_t)first); // pairs with the acquire below
+	} else {
+		gompi_store_release(&o->low, 1);
+	}
+}
+
+void *gompi_insight_call_site(int function, void *back) {
+	enum { DEPTH = 16 };
+	struct outer *o = &outers[function];
+	uint64_t low = gompi_load_acquire(&o->low); // pairs with the release above
+	if (low == 0) {
+		find_outer(o, gompi_insight_names[function]);
+		low = gompi_load(&o->low);
+	}
+	if (low == 1)
+		return back;
+	void *frames[DEPTH];
+	int n = backtrace(frames, DEPTH), i = 0;
+	while (i < n && (uintptr_t)frames[i] - low >= o->size)
+		i++;
+	for (i++; i < n; i++) // the bindings may have called MPI_X for a Fortran program
+		if (!gompi_insight_in_bindings(&gompi_insight_self, (uintptr_t)frames[i]))
+			return frames[i];
+	return back;
+}
