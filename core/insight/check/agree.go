@@ -3,22 +3,26 @@ package check
 import (
 	"fmt"
 	"slices"
+
+	"gompirma/core/datatype"
 )
 
 // share is what a member of a collective has given, as far as others have to give the same.
 type share struct {
 	site   *site
 	base   string
+	how    manner
 	root   int64
 	rooted bool
 	op     uint64
 	data   contents
-	given  bool // data is what all members give
+	given  bool     // data is what all members give
+	counts []uint64 // that all members give
 }
 
 // shareOf returns what a call gives.
-func (k *rank) shareOf(e *event, m *comm, base string) share {
-	s := share{site: k.site(e), base: base}
+func (k *rank) shareOf(e *event, m *comm, base string, how manner) share {
+	s := share{site: k.site(e), base: base, how: how}
 	word := func(name string) uint64 { return e.In(name).Uint() }
 	if flow := collectives[base]; flow == fromRoot || flow == toRoot {
 		s.rooted, s.root = true, e.In("root").Int()
@@ -32,6 +36,9 @@ func (k *rank) shareOf(e *event, m *comm, base string) share {
 	case "Reduce_scatter_block":
 		s.op = word("op")
 		s.data, s.given = k.contents(int64(word("recvcount")), word("datatype")), true
+	case "Reduce_scatter":
+		s.op, s.counts = word("op"), slices.Clone(e.In("recvcounts").Words)
+		s.data, s.given = k.contents(sum(s.counts), word("datatype")), !e.Truncated
 	case "Gather", "Allgather", "Alltoall", "Scatter":
 		root := s.rooted && m.world(k, int(s.root)) == k.number
 		if base == "Gather" && root || base == "Scatter" && !root || inPlace(word("sendbuf")) {
@@ -53,19 +60,147 @@ func (c *Checker) agrees(m *comm, a, b share) {
 	switch {
 	case a.base != b.base:
 		tell("collective", "name", "all members of a communicator call the same collectives in the same order")
+	case a.how != b.how:
+		tell("collective", "name", "blocking, nonblocking and persistent collectives do not match each other")
 	case len(m.remote) > 0:
 	case a.rooted && a.root != b.root:
 		tell("collective", "root", fmt.Sprintf("one has root %d, the other %d", a.root, b.root))
 	case a.op != b.op && a.op < firstMade && b.op < firstMade:
 		tell("collective", "op", fmt.Sprintf("one has %s, the other %s", opName(a.op), opName(b.op)))
-	case a.given && b.given && a.data.known && b.data.known && a.data.bytes != b.data.bytes:
+	case a.given && b.given && a.data.bytes != b.data.bytes && a.data.sized && b.data.sized:
 		tell("collective", "length", fmt.Sprintf("one gives %d bytes, the other %d", a.data.bytes,
 			b.data.bytes))
+	case !slices.Equal(a.counts, b.counts):
+		tell("collective", "length", fmt.Sprintf("one has the counts %d, the other %d", a.counts, b.counts))
 	case a.given && b.given:
 		if how := a.data.differs(b.data, false); how != "" {
 			tell("signature", "", how)
 		}
 	}
+}
+
+func sum(counts []uint64) (n int64) {
+	for _, c := range counts {
+		n += int64(c)
+	}
+	return n
+}
+
+// list is what a member of a collective sends to each other one, or receives from each.
+type list struct {
+	counts []uint64         // by member; one: of each
+	types  []*datatype.Type // by member; one: of each
+	member int              // the only one, -1: all
+}
+
+// lists is what a member sends and receives in a collective with a count or a datatype for each member.
+type lists struct {
+	site        *site
+	sends, gets list
+}
+
+// to returns the count and the datatype for a member; nil: there are none, or nothing is known of them.
+func (l *list) to(member int) (count int64, t *datatype.Type) {
+	of := func(n int) int { return min(member, n-1) }
+	if l.member >= 0 && member != l.member || len(l.counts) == 0 || len(l.types) == 0 ||
+		len(l.counts) > 1 && member >= len(l.counts) || len(l.types) > 1 && member >= len(l.types) {
+		return 0, nil
+	}
+	return int64(l.counts[of(len(l.counts))]), l.types[of(len(l.types))]
+}
+
+// listsOf returns what a call sends and receives, if its collective has a count or a datatype for each member.
+func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
+	l.site = k.site(e)
+	side := func(s string, member int) list {
+		some := list{member: member, counts: e.In(s + "count").Words}
+		if len(some.counts) == 0 {
+			some.counts = slices.Clone(e.In(s + "counts").Words)
+		}
+		if types := e.In(s + "types"); len(types.Words) > 0 {
+			for _, h := range types.Words {
+				some.types = append(some.types, k.typeOf(h))
+			}
+		} else if v := e.In(s + "type"); len(v.Words) > 0 {
+			some.types = []*datatype.Type{k.typeOf(v.Uint())}
+		}
+		return some
+	}
+	const all = -1
+	me, root := slices.Index(m.members, k.number), int(e.In("root").Int())
+	sends, gets := inPlace(e.In("sendbuf").Uint()), inPlace(e.In("recvbuf").Uint())
+	switch base {
+	case "Gatherv":
+		if !sends {
+			l.sends = side("send", root)
+		}
+		if me == root {
+			l.gets = side("recv", all)
+		}
+	case "Scatterv":
+		if !gets {
+			l.gets = side("recv", root)
+		}
+		if me == root {
+			l.sends = side("send", all)
+		}
+	case "Allgatherv":
+		l.gets = side("recv", all)
+		if l.sends = side("send", all); sends {
+			n, t := l.gets.to(me)
+			l.sends = list{counts: []uint64{uint64(n)}, types: []*datatype.Type{t}, member: all}
+		}
+	case "Alltoallv", "Alltoallw":
+		l.gets = side("recv", all)
+		if l.sends = side("send", all); sends {
+			l.sends = l.gets
+		}
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// listsAgree compares what a member sends and receives with what those receive and send who have come before.
+func (c *Checker) listsAgree(k *rank, e *event, meet *meeting, base string) {
+	m := meet.comm
+	if len(m.remote) > 0 || base != meet.share.base {
+		return
+	}
+	mine, is := k.listsOf(e, m, base)
+	if !is {
+		return
+	}
+	if meet.lists == nil {
+		meet.lists = map[int]lists{}
+	}
+	me := slices.Index(m.members, k.number)
+	meet.lists[me] = mine
+	for other, theirs := range meet.lists {
+		c.passes(m, &mine, &theirs, me, other)
+		if other != me {
+			c.passes(m, &theirs, &mine, other, me)
+		}
+	}
+}
+
+// passes compares what a member of a collective sends to another one with what that receives.
+func (c *Checker) passes(m *comm, a, b *lists, from, to int) {
+	n, t := a.sends.to(to)
+	expected, u := b.gets.to(from)
+	if t == nil || u == nil || t == u && n == expected {
+		return
+	}
+	f := &Finding{Kind: "signature", Target: -1, Object: m.name}
+	sent, taken := contentsOf(n, t), contentsOf(expected, u)
+	if sent.bytes != taken.bytes && sent.sized && taken.sized {
+		f.Kind, f.Name = "collective", "length"
+		f.Advice = fmt.Sprintf("rank %d of them sends %d bytes to rank %d, which receives %d", from, sent.bytes,
+			to, taken.bytes)
+	} else if f.Advice = sent.differs(taken, false); f.Advice == "" {
+		return
+	}
+	c.tell(f, spot{a.site, "sends"}, spot{b.site, "receives"})
 }
 
 // hintFails tells of a hint that is not true; w: the window that it is of, nil: it is a communicator's.

@@ -24,21 +24,22 @@ import (
 
 // Checker is what is known of a job.
 type Checker struct {
-	ranks    []*rank
-	comms    map[commKey]*comm
-	place    func(rank int, address uint64) insight.Place
-	findings []*Finding
-	known    map[findingKey]*Finding
-	places   map[insight.Place]int // that findings are about, numbered from 1
-	windows  int
-	calls    int // and other records since the last look for what can be forgotten
-	news     []*Finding
-	follow   func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
-	answers  bool        // it is asked which calls were the later ones of conflicts (Answers)
-	broken   bool        // records were lost: nothing is known any longer of what several ranks do together
-	event    event       // the record that is looked at
-	operates call        // of an operation on a window, of which nothing is kept when it has returned
-	strands  int         // how many have numbers
+	ranks         []*rank
+	comms         map[commKey]*comm
+	place         func(rank int, address uint64) insight.Place
+	findings      []*Finding
+	known         map[findingKey]*Finding
+	places        map[insight.Place]int // that findings are about, numbered from 1
+	windows       int
+	communicators int // how many have been made
+	calls         int // and other records since the last look for what can be forgotten
+	news          []*Finding
+	follow        func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
+	answers       bool        // it is asked which calls were the later ones of conflicts (Answers)
+	broken        bool        // records were lost: nothing is known any longer of what several ranks do together
+	event         event       // the record that is looked at
+	operates      call        // of an operation on a window, of which nothing is kept when it has returned
+	strands       int         // how many have numbers
 }
 
 // rank is what is known of one.
@@ -49,7 +50,7 @@ type rank struct {
 	space    *space
 	comms    map[uint64]*comm
 	idups    []idup
-	made     map[string]int // communicators, by who is in them
+	made     map[string]int // communicators, by commKey.what
 	types    map[uint64]*datatype.Type
 	wins     map[uint64]*window
 	requests map[uint64][]*request // several where a handle stands for more than one
@@ -111,9 +112,9 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 	for i := range everybody {
 		everybody[i] = i
 	}
-	world := &comm{name: "MPI_COMM_WORLD", members: everybody, counts: map[int]int{}}
+	world := &comm{name: "MPI_COMM_WORLD", members: everybody}
 	for i := range ranks {
-		self := &comm{name: "MPI_COMM_SELF", members: []int{i}, counts: map[int]int{}}
+		self := &comm{name: "MPI_COMM_SELF", members: []int{i}}
 		first := &strand{number: i}
 		c.ranks = append(c.ranks, &rank{number: i, clock: make(vector, ranks), space: newSpace(),
 			threads: threads{first: first, running: first},
@@ -289,9 +290,11 @@ func (c *Checker) returned(k *rank, e *event) {
 	if !fine && c.follow == nil {
 		c.failed(k, e)
 	}
-	taken := (e.name == "MPI_Wait" || e.name == "MPI_Test") && e.Out("request").Uint() == abi.MPI_REQUEST_NULL
-	if fine || taken || e.Result == abi.MPI_ERR_IN_STATUS {
+	some := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome" // which say what they have completed
+	if fine || some && e.Result == abi.MPI_ERR_IN_STATUS {
 		c.complete(k, e)
+	} else {
+		c.completeFailed(k, e)
 	}
 	if !fine {
 		return

@@ -18,24 +18,41 @@ type comm struct {
 	members  []int  // ranks in MPI_COMM_WORLD
 	remote   []int  // of an intercommunicator's other group
 	hints    map[string]string
-	counts   map[int]int
-	meetings []*meeting // those that not all members have left; the first is number first
+	sequence                       // its collectives
+	sends    map[int][]*send       // by receiver, those that have no receive
+	receives map[int][]*receive    // by receiver, those that have no message
+	channels map[channelKey]*queue // of partitioned messages
+}
+
+// sequence is what all members of a communicator call together, in the same order at each: its collectives, or the
+// rounds of a persistent collective.
+type sequence struct {
+	counts   map[int]int // by rank, its calls
+	meetings []*meeting  // those that not all members have left; the first is number first
 	first    int
-	sends    map[int][]*send    // by receiver, those that have no receive
-	receives map[int][]*receive // by receiver, those that have no message
 }
 
-// commKey names a communicator to all its members: who is in it, and the how manieth of these it is.
-type commKey struct {
-	members string
-	number  int
-}
-
-// makeComm notes a communicator that a rank has got.
-func (c *Checker) makeComm(k *rank, h uint64, members, remote []int) {
-	if m := c.countComm(k, members, remote); m != nil {
-		k.comms[h] = m
+// next returns the meeting that a rank's next call belongs to; nil: it has failed for another member.
+func (q *sequence) next(rank int, m *comm) *meeting {
+	if q.counts == nil {
+		q.counts = map[int]int{}
 	}
+	number := q.counts[rank]
+	q.counts[rank]++
+	for number >= q.first+len(q.meetings) {
+		q.meetings = append(q.meetings, &meeting{comm: m, of: q, entered: map[int]vector{}, root: -1})
+	}
+	if number < q.first {
+		return nil
+	}
+	return q.meetings[number-q.first]
+}
+
+// commKey names a communicator to all its members, where no collective of a known communicator makes it: the call, its
+// tag, the members, and how many such communicators the rank has made before.
+type commKey struct {
+	what   string
+	number int
 }
 
 // idup is a communicator that a rank has begun to make, and not used yet. MPI may tell its handle when the call
@@ -61,9 +78,10 @@ func (k *rank) comm(h uint64) *comm {
 	return d.comm
 }
 
-// countComm returns the communicator that a rank makes next with these members, the same for all of them. Nil: there
-// are none.
-func (c *Checker) countComm(k *rank, members, remote []int) *comm {
+// newComm returns the communicator with these members that a call makes, the same for all of them. They are known by
+// the collective that makes it, so it does not matter in which order a rank makes communicators of different parents.
+// Returns nil if there are no members.
+func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	if len(members) == 0 {
 		return nil
 	}
@@ -72,15 +90,30 @@ func (c *Checker) countComm(k *rank, members, remote []int) *comm {
 		a, b := fmt.Sprint(members), fmt.Sprint(remote)
 		key = min(a, b) + "/" + max(a, b)
 	}
-	number := k.made[key]
-	k.made[key]++
-	known := c.comms[commKey{key, number}]
-	if known == nil {
-		known = &comm{name: fmt.Sprintf("communicator of ranks %s", strings.Trim(key, "[]")), members: members,
-			remote: remote, counts: map[int]int{}, number: len(c.comms) + 1}
-		c.comms[commKey{key, number}] = known
+	known := func() *comm {
+		c.communicators++
+		return &comm{name: fmt.Sprintf("communicator of ranks %s", strings.Trim(key, "[]")), members: members,
+			remote: remote, number: c.communicators}
 	}
-	return known
+	if meet := e.call.meeting; meet != nil {
+		if meet.makes == nil {
+			meet.makes = map[string]*comm{}
+		}
+		if meet.makes[key] == nil {
+			meet.makes[key] = known()
+		}
+		return meet.makes[key]
+	}
+	what := fmt.Sprint(e.name, e.In("tag").Int(), e.In("stringtag").Text(), key)
+	if c.broken { // collectives are not followed any longer
+		what = key
+	}
+	numbered := commKey{what, k.made[what]}
+	k.made[what]++
+	if c.comms[numbered] == nil {
+		c.comms[numbered] = known()
+	}
+	return c.comms[numbered]
 }
 
 // everybody are all processes that take part in its collectives.
@@ -122,6 +155,7 @@ const (
 // meeting is one collective call of all members.
 type meeting struct {
 	comm    *comm
+	of      *sequence
 	flow    flow
 	entered map[int]vector
 	exact   bool // flow is not more than what is
@@ -133,6 +167,9 @@ type meeting struct {
 	window  *window      // that it makes
 	parts   map[int]part // of that window, by rank, as far as the call says
 	share   share        // of the first member
+	lists   map[int]lists
+	makes   map[string]*comm // communicators that it makes, by their members
+	rounds  sequence         // of the persistent collective that it makes
 }
 
 // collectives are the functions that all members call, by their names without what makes them nonblocking or
@@ -153,18 +190,34 @@ var collectives = map[string]flow{
 	"Dist_graph_create_adjacent": fromAll, "Intercomm_merge": fromAll,
 }
 
-// collective returns the name of a collective without what says how it is called, and whether it begins one only.
-func collective(name string) (base string, starts, is bool) {
+// manner is how a collective is called.
+type manner uint8
+
+const (
+	blocking manner = iota
+	nonblocking
+	persisting // a request is made, of which each start is a round
+)
+
+// collective returns the name of a collective without what says how it is called, and that.
+func collective(name string) (base string, how manner, is bool) {
 	base = strings.TrimPrefix(name, "MPI_")
 	if _, is = collectives[base]; is {
-		return base, strings.HasPrefix(base, "Comm_idup"), true
+		if strings.HasPrefix(base, "Comm_idup") {
+			how = nonblocking
+		}
+		return base, how, true
+	}
+	if made, init := strings.CutSuffix(base, "_init"); init {
+		_, is = collectives[made]
+		return made, persisting, is
 	}
 	if strings.HasPrefix(base, "I") && len(base) > 1 {
 		base = strings.ToUpper(base[1:2]) + base[2:]
 		_, is = collectives[base]
-		return base, true, is
+		return base, nonblocking, is
 	}
-	return base, false, false
+	return base, blocking, false
 }
 
 // nothing reports whether a collective moves no data, so that nobody need wait for anybody.
@@ -181,7 +234,7 @@ func nothing(e *event) bool {
 
 // enterCollective notes that a rank takes part.
 func (c *Checker) enterCollective(k *rank, e *event) {
-	base, _, is := collective(e.name)
+	base, how, is := collective(e.name)
 	if !is {
 		return
 	}
@@ -189,26 +242,36 @@ func (c *Checker) enterCollective(k *rank, e *event) {
 	if w := k.wins[e.In("win").Uint()]; w != nil {
 		m = w.meets
 	} else {
-		m = k.comm(e.In("comm").Uint())
+		for _, name := range []string{"comm", "comm_old", "intercomm"} {
+			if m == nil {
+				m = k.comm(e.In(name).Uint())
+			}
+		}
 	}
 	if m == nil || c.broken {
 		return
 	}
-	c.enter(k, e, m, base)
+	meet := m.next(k.number, m)
+	if meet == nil {
+		return
+	}
+	if c.follow == nil {
+		mine := k.shareOf(e, m, base, how)
+		if len(meet.entered) == 0 {
+			meet.share = mine
+		} else {
+			c.agrees(m, meet.share, mine)
+		}
+		c.listsAgree(k, e, meet, base)
+	}
+	c.enter(k, e, meet, base, how)
 }
 
-func (c *Checker) enter(k *rank, e *event, m *comm, base string) {
-	number := m.counts[k.number]
-	m.counts[k.number]++
-	for number >= m.first+len(m.meetings) {
-		m.meetings = append(m.meetings, &meeting{comm: m, entered: map[int]vector{}, root: -1})
-	}
-	if number < m.first {
-		return // it has failed for somebody
-	}
-	meet := m.meetings[number-m.first]
+// enter notes that a rank takes part in a collective, or in a round of a persistent one.
+func (c *Checker) enter(k *rank, e *event, meet *meeting, base string, how manner) {
+	m := meet.comm
 	meet.flow = collectives[base]
-	if meet.flow != fromNobody && base != "Barrier" && nothing(e) {
+	if meet.flow != fromNobody && base != "Barrier" && nothing(e) || how == persisting {
 		meet.flow = fromNobody
 	}
 	if meet.flow == fromRoot || meet.flow == toRoot {
@@ -223,16 +286,6 @@ func (c *Checker) enter(k *rank, e *event, m *comm, base string) {
 	}
 	meet.exact = exactly(e, m, base)
 	meet.gives(k, e)
-	if c.follow != nil {
-		meet.entered[k.number] = nil
-		e.call.meeting = meet
-		return
-	}
-	if len(meet.entered) == 0 {
-		meet.share = k.shareOf(e, m, base)
-	} else {
-		c.agrees(m, meet.share, k.shareOf(e, m, base))
-	}
 	meet.entered[k.number] = k.clock.clone()
 	e.call.meeting = meet
 }
@@ -266,18 +319,18 @@ func (m *meeting) leave(k *rank) {
 		}
 	}
 	m.left++
-	all := m.comm
-	for len(all.meetings) > 0 && all.meetings[0].left >= len(all.everybody()) {
-		all.meetings = all.meetings[1:]
-		all.first++
+	for q := m.of; len(q.meetings) > 0 && q.meetings[0].left >= len(m.comm.everybody()); q.first++ {
+		q.meetings = q.meetings[1:]
 	}
 }
 
+func freesComm(name string) bool { return name == "MPI_Comm_free" || name == "MPI_Comm_disconnect" }
+
 // leaveCollective notes that a collective has returned, and what it has made.
 func (c *Checker) leaveCollective(k *rank, e *event) {
-	_, starts, is := collective(e.name)
+	_, how, is := collective(e.name)
 	if is && e.call.meeting != nil {
-		if starts {
+		if how == nonblocking {
 			c.begin(k, e, &request{meeting: e.call.meeting})
 		} else {
 			e.call.meeting.leave(k)
@@ -289,15 +342,17 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 			continue
 		}
 		if old := k.comm(e.In("comm").Uint()); strings.HasPrefix(e.name, "MPI_Comm_idup") && old != nil {
-			if m := c.countComm(k, old.members, old.remote); m != nil {
+			if m := c.newComm(k, e, old.members, old.remote); m != nil {
 				k.idups = append(k.idups, idup{m, v.Uint(), k.site(e)})
 				if strings.HasSuffix(e.name, "_with_info") {
 					m.hints = hintsOf(k, e)
 				}
 			}
 			continue
-		} else if v.Uint() != abi.MPI_COMM_NULL && e.name != "MPI_Comm_free" {
-			c.makeComm(k, v.Uint(), e.Members(false), e.Members(true))
+		} else if v.Uint() != abi.MPI_COMM_NULL && !freesComm(e.name) {
+			if m := c.newComm(k, e, e.Members(false), e.Members(true)); m != nil {
+				k.comms[v.Uint()] = m
+			}
 		}
 		if made := k.comms[v.Uint()]; made != nil && strings.HasSuffix(e.name, "dup_with_info") {
 			made.hints = hintsOf(k, e)
@@ -309,7 +364,10 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 	if m := k.comm(e.In("comm").Uint()); m != nil && e.name == "MPI_Comm_set_info" {
 		m.hints = hintsOf(k, e)
 	}
-	if e.name == "MPI_Comm_free" {
-		delete(k.comms, e.In("comm").Uint())
+	if h := e.In("comm").Uint(); freesComm(e.name) {
+		// Another thread may have got the handle for a new communicator before this call returned.
+		if meet := e.call.meeting; meet == nil || k.comms[h] == meet.comm {
+			delete(k.comms, h)
+		}
 	}
 }

@@ -181,6 +181,10 @@ func (c *Checker) enterMessages(k *rank, e *event) {
 		}
 		return
 	}
+	if strings.HasPrefix(e.name, "MPI_Pready") {
+		c.enterPartitions(k, e)
+		return
+	}
 	if m == nil {
 		return
 	}
@@ -209,8 +213,11 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 	case strings.HasPrefix(name, "I") && (sends(e.name) || receives(e.name)):
 		c.begin(k, e, &request{send: e.call.send, synchronous: name == "Issend", receive: e.call.receive})
 		return
-	case strings.HasSuffix(name, "_init") && !strings.HasPrefix(name, "P") && e.Out("request").Given():
+	case strings.HasSuffix(name, "_init") && e.Out("request").Given():
 		c.keep(k, e)
+		return
+	case name == "Parrived":
+		c.arrived(k, e)
 		return
 	case m == nil:
 		return

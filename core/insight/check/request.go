@@ -23,8 +23,10 @@ type request struct {
 
 // persistent is what a request does each time that it is started.
 type persistent struct {
-	event *event // of the call that made it
-	base  string // of a collective
+	event   *event   // of the call that made it
+	base    string   // of a collective
+	meeting *meeting // of the call that made a collective one: its rounds are matched by that, not by their starts
+	partitioned
 }
 
 // begin notes the request that a call has made.
@@ -46,11 +48,11 @@ func (c *Checker) begin(k *rank, e *event, r *request) {
 func (c *Checker) keep(k *rank, e *event) {
 	made := *e
 	made.Record = e.Clone()
-	p := &persistent{event: &made}
-	name := strings.TrimSuffix(e.name, "_init")
-	if base, _, is := collective(name); is {
+	p := &persistent{event: &made, meeting: e.call.meeting}
+	if base, _, is := collective(e.name); is {
 		p.base = base
 	}
+	c.opens(k, p, e)
 	k.requests[e.Out("request").Uint()] = []*request{{persistent: p, site: k.site(e)}}
 }
 
@@ -58,7 +60,8 @@ func (c *Checker) keep(k *rank, e *event) {
 func (c *Checker) start(k *rank, r *request, caller *event) {
 	e := *r.persistent.event
 	record := *e.Record
-	record.Caller, record.Thread, record.Start = caller.Caller, caller.Thread, caller.Start
+	record.Function, record.Caller = caller.Function, caller.Caller
+	record.Thread, record.Start = caller.Thread, caller.Start
 	e.Record = &record
 	e.call = newCall(k)
 	e.name = strings.TrimSuffix(e.name, "_init")
@@ -69,10 +72,14 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 	r.active = true
 	r.send, r.receive, r.meeting = nil, nil, nil
 	switch {
-	case r.persistent.base != "" && c.broken:
 	case r.persistent.base != "":
-		c.enter(k, &e, m, r.persistent.base)
-		r.meeting = e.call.meeting
+		if made := r.persistent.meeting; made != nil && !c.broken {
+			if r.meeting = made.rounds.next(k.number, m); r.meeting != nil {
+				c.enter(k, &e, r.meeting, r.persistent.base, nonblocking)
+			}
+		}
+	case r.persistent.channel != nil:
+		c.startPartitions(k, r, &e)
 	case sends(e.name):
 		r.send = c.message(k, &e, m, int(e.In("dest").Int()), int(e.In("tag").Int()))
 		r.synchronous = e.name == "MPI_Ssend"
@@ -113,6 +120,9 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	}
 	if r.meeting != nil {
 		r.meeting.leave(k)
+	}
+	if r.persistent != nil && r.persistent.channel != nil {
+		c.finishPartitions(k, r.persistent)
 	}
 	if r.operation != nil {
 		c.requestDone(k, r.operation)
@@ -163,15 +173,51 @@ func (c *Checker) finishAll(k *rank, e *event) {
 	}
 }
 
+// statusOf returns one of the statuses that a call has given; nil: it has not.
+func statusOf(v *insight.Value, i int) *insight.Status {
+	if v.Given() && i < v.Statuses() {
+		s := v.Status(i)
+		return &s
+	}
+	return nil
+}
+
+// completeFailed notes the requests that a call has completed although it returns an error, such as a receive of a
+// message that is too long. Such a request is MPI_REQUEST_NULL afterwards. A persistent one keeps its handle: MPI_Wait and
+// MPI_Test have completed it, MPI_Waitall has unless its status says that it is pending. Of the calls for any of several
+// it is not known.
+func (c *Checker) completeFailed(k *rank, e *event) {
+	h, after := e.In("array_of_requests").Words, e.Out("array_of_requests").Words
+	if len(h) == 0 {
+		h, after = e.In("request").Words, e.Out("request").Words
+	}
+	for i := range min(len(h), len(after)) {
+		all := k.requests[h[i]]
+		if len(all) == 0 || after[i] != abi.MPI_REQUEST_NULL && all[0].persistent == nil {
+			continue
+		}
+		over := after[i] == abi.MPI_REQUEST_NULL
+		var status *insight.Status
+		switch e.name {
+		case "MPI_Wait", "MPI_Test":
+			over = over || e.Result != abi.MPI_ERR_REQUEST
+		case "MPI_Waitall", "MPI_Testall":
+			if e.Result != abi.MPI_ERR_IN_STATUS {
+				break
+			}
+			if status = statusOf(e.Out("array_of_statuses"), i); status == nil ||
+				status.Error != abi.MPI_ERR_PENDING {
+				over = true
+			}
+		}
+		if over {
+			c.finish(k, e, h[i], status)
+		}
+	}
+}
+
 // complete looks which requests a call has completed.
 func (c *Checker) complete(k *rank, e *event) {
-	statusOf := func(v *insight.Value, i int) *insight.Status {
-		if v.Given() && i < v.Statuses() {
-			s := v.Status(i)
-			return &s
-		}
-		return nil
-	}
 	all := e.In("array_of_requests").Words
 	if e.Truncated && len(all) > 0 {
 		c.finishAll(k, e)

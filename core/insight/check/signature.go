@@ -11,20 +11,25 @@ import (
 type contents struct {
 	bytes int64
 	runs  []datatype.Run
-	known bool
+	known bool // what it consists of
+	sized bool // bytes is known
 }
 
 const mostRuns = 1024
 
 func (k *rank) contents(count int64, h uint64) (s contents) {
 	t := k.typeOf(h)
+	if len(k.clock) == 0 && t != nil && count >= 0 { // who follows only asks for no more
+		return contents{bytes: count * t.Size(), sized: true}
+	}
+	return contentsOf(count, t)
+}
+
+func contentsOf(count int64, t *datatype.Type) (s contents) {
 	if t == nil || count < 0 {
 		return s
 	}
-	s.bytes = count * t.Size()
-	if len(k.clock) == 0 { // who follows only asks for no more
-		return s
-	}
+	s.bytes, s.sized = count*t.Size(), true
 	if s.runs, s.known = t.Signature(count, mostRuns); !s.known {
 		s.runs = nil
 	}

@@ -91,8 +91,7 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 	if w == nil {
 		c.windows++
 		w = &window{number: c.windows, dynamic: e.name == "MPI_Win_create_dynamic",
-			meets: &comm{members: meet.comm.members, counts: map[int]int{}}, parts: make([]part,
-				len(meet.comm.members)),
+			meets: &comm{members: meet.comm.members}, parts: make([]part, len(meet.comm.members)),
 			open: map[int][]*operation{}, elsewhere: map[int][]*operation{},
 			locks: map[int]*lockState{}, posts: map[int][]*exposure{},
 			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{},

@@ -1,0 +1,202 @@
+package check
+
+import (
+	"strings"
+	"time"
+)
+
+// A partitioned message orders a receiver after what the sender has done before it marked the partitions ready that the
+// receiver has got: all of them when the receive is complete, some of them when MPI_Parrived tells of one.
+
+// channelKey says which requests of partitioned messages belong together: of these the first initialized at both sides,
+// the second, and so on (MPI-5.0 4.2.1).
+type channelKey struct{ from, to, tag int }
+
+// queue has the requests of one side that the other side has no counterpart for yet.
+type queue struct {
+	channels []*channel
+	sending  bool
+}
+
+// channel is a pair of partitioned requests.
+type channel struct {
+	from     int
+	sent     int64            // bytes of a partition at the sender
+	received int64            // and at the receiver
+	rounds   map[int]*readied // those that the receiver has not completed, from 1
+}
+
+// readied are the partitions of a round that the sender has marked ready.
+type readied struct {
+	clocks map[int]vector
+	at     time.Duration // of the last one
+}
+
+// partitioned is what a partitioned request is beside other persistent ones.
+type partitioned struct {
+	channel *channel
+	sending bool
+	round   int
+	uses    []*access // of its buffer, by partition, as far as that is followed
+}
+
+// mostPartitions is how many partitions of a request have accesses to the buffer of their own.
+const mostPartitions = 1 << 16
+
+// opens notes which pair of partitioned requests a new one is of.
+func (c *Checker) opens(k *rank, p *persistent, e *event) {
+	m := k.comm(e.In("comm").Uint())
+	if !strings.HasPrefix(e.name, "MPI_P") || m == nil || c.broken {
+		return
+	}
+	p.sending = e.name == "MPI_Psend_init"
+	key := channelKey{from: k.number, to: k.number, tag: int(e.In("tag").Int())}
+	if p.sending {
+		key.to = m.world(k, int(e.In("dest").Int()))
+	} else {
+		key.from = m.world(k, int(e.In("source").Int()))
+	}
+	if key.from < 0 || key.to < 0 {
+		return
+	}
+	if m.channels == nil {
+		m.channels = map[channelKey]*queue{}
+	}
+	q := m.channels[key]
+	if q == nil {
+		q = &queue{}
+		m.channels[key] = q
+	}
+	if len(q.channels) > 0 && q.sending != p.sending {
+		p.channel, q.channels = q.channels[0], q.channels[1:]
+	} else {
+		p.channel = &channel{from: key.from, rounds: map[int]*readied{}}
+		q.channels, q.sending = append(q.channels, p.channel), p.sending
+	}
+	if len(q.channels) == 0 {
+		delete(m.channels, key)
+	}
+	size := k.contents(e.In("count").Int(), e.In("datatype").Uint()).bytes
+	if p.sending {
+		p.channel.sent = size
+	} else {
+		p.channel.received = size
+	}
+}
+
+// startPartitions begins a round. The buffer of a receive is in use from then on.
+func (c *Checker) startPartitions(k *rank, r *request, e *event) {
+	p := r.persistent
+	p.round++
+	p.uses = make([]*access, min(e.In("partitions").Int(), mostPartitions))
+	for i := range p.uses {
+		if !p.sending {
+			c.usePartition(k, r, e, i)
+		}
+	}
+}
+
+// usePartition notes that a partition of the buffer is in use.
+func (c *Checker) usePartition(k *rank, r *request, e *event, partition int) {
+	p := r.persistent
+	t := k.typeOf(p.event.In("datatype").Uint())
+	if c.follow != nil || t == nil || partition < 0 || partition >= len(p.uses) || p.uses[partition] != nil {
+		return
+	}
+	count, what := p.event.In("count").Int(), writes
+	if p.sending {
+		what = reads
+	}
+	at := p.event.In("buf").Uint() + uint64(int64(partition)*count*t.Extent())
+	if a := k.buffer(k.site(e), what, at, uint64(count), p.event.In("datatype").Uint()); a != nil {
+		c.add(k.number, a, k.clock)
+		c.stores(k, a)
+		p.uses[partition] = a
+	}
+}
+
+// enterPartitions notes which partitions a call marks ready.
+func (c *Checker) enterPartitions(k *rank, e *event) {
+	r := k.partitions(e)
+	if r == nil || !r.persistent.sending {
+		return
+	}
+	first, last := int64(0), int64(-1)
+	var some []uint64
+	switch e.name {
+	case "MPI_Pready":
+		some = []uint64{e.In("partition").Uint()}
+	case "MPI_Pready_range":
+		first, last = e.In("partition_low").Int(), e.In("partition_high").Int()
+	case "MPI_Pready_list":
+		some = e.In("array_of_partitions").Words
+	}
+	p := r.persistent
+	last = min(last, p.event.In("partitions").Int()-1)
+	for i := max(first, 0); i <= last; i++ {
+		some = append(some, uint64(i))
+	}
+	round := p.channel.rounds[p.round]
+	if round == nil {
+		round = &readied{clocks: map[int]vector{}}
+		p.channel.rounds[p.round] = round
+	}
+	now := k.clock.clone()
+	for _, i := range some {
+		round.clocks[int(i)] = now
+		c.usePartition(k, r, e, int(i))
+	}
+	round.at = e.Start
+}
+
+// partitions returns the partitioned request that a call is about; nil: it is about none that is active.
+func (k *rank) partitions(e *event) *request {
+	if all := k.requests[e.In("request").Uint()]; len(all) > 0 && all[0].persistent != nil && all[0].active &&
+		all[0].persistent.channel != nil {
+		return all[0]
+	}
+	return nil
+}
+
+// arrived notes that a call has told of a partition that has arrived.
+func (c *Checker) arrived(k *rank, e *event) {
+	r := k.partitions(e)
+	if r == nil || r.persistent.sending || e.Out("flag").Int() == 0 {
+		return
+	}
+	p, i := r.persistent, e.In("partition").Int()
+	round := p.channel.rounds[p.round]
+	if i >= 0 && i < int64(len(p.uses)) && p.uses[i] != nil {
+		c.endAccess(p.uses[i], k.now())
+	}
+	if round == nil {
+		return
+	}
+	first, last := int64(0), int64(1<<31)
+	if of := p.channel; of.sent > 0 && of.received > 0 {
+		first, last = i*of.received/of.sent, ((i+1)*of.received-1)/of.sent
+	}
+	for n, v := range round.clocks {
+		if int64(n) >= first && int64(n) <= last {
+			k.clock.join(v)
+		}
+	}
+}
+
+// finishPartitions notes that a round is complete.
+func (c *Checker) finishPartitions(k *rank, p *persistent) {
+	for _, a := range p.uses {
+		if a != nil {
+			c.endAccess(a, k.now())
+		}
+	}
+	round := p.channel.rounds[p.round]
+	if p.sending || round == nil {
+		return
+	}
+	for _, v := range round.clocks {
+		k.clock.join(v)
+	}
+	k.current.await(p.channel.from, round.at)
+	delete(p.channel.rounds, p.round)
+}

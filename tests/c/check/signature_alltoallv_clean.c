@@ -1,0 +1,18 @@
+/* All ranks send and take ints (MPI-5.0 6.8).
+ *
+ * np: 3
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int rank;
+	int out[3] = {1, 2, 3}, in[3], counts[3] = {1, 1, 1}, displs[3] = {0, 1, 2};
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Alltoallv(out, counts, displs, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
+	MPI_Finalize();
+	return 0;
+}
