@@ -327,3 +327,23 @@ func BenchmarkRecord(b *testing.B) {
 		})
 	}
 }
+
+// Who writes as fast as another one reads does not keep that one: a read ends after as much as the ring has room for.
+func TestReadEnds(t *testing.T) {
+	m, err := Create(1, Records|Waits, MinRing)
+	require.NoError(t, err)
+	defer m.Close()
+	r := m.Rank(0)
+	record := make([]uint64, MaxRecord)
+	record[0] = MaxRecord << 32
+	require.NoError(t, r.Write(record, nil))
+	written := 1
+	n, err := r.Read(func([]uint64) {
+		if written < 100 {
+			written++
+			require.NoError(t, r.Write(record, nil))
+		}
+	})
+	require.NoError(t, err)
+	require.Equal(t, MinRing/8/MaxRecord, n)
+}

@@ -101,7 +101,7 @@ func (r *Rank) Threads() int { return int(atomic.LoadUint32(u32(r.part, PartThre
 // Others returns how many processes called MPI although another was the rank already. Nothing is known of them.
 func (r *Rank) Others() int { return int(atomic.LoadUint32(u32(r.part, PartOthers))) }
 
-// Dropped returns how many records were lost because the ring was full.
+// Dropped returns how many calls left no record because the ring was full.
 func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropped)) }
 
 // Broken reports whether some of these were of calls on which the meaning of others depends.
@@ -135,11 +135,16 @@ func (r *Rank) Objects() []Object {
 }
 
 // Read calls use with each complete record, as words that are valid until use returns, and makes room in the ring. It
-// returns how many there were. An error: what is there is no record, since the process has written to where it must
-// not; no more is read then.
+// returns how many there were; it reads no more than a ring full, so that other ranks are not kept waiting. An error:
+// what is there is no record, since the process has written to where it must not; no more is read then.
+//
+// Threads that wait for room are woken when half of the ring has been read, or all that was there: a thread that is
+// woken for each record would sleep again at once.
 func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
 	size := uint64(len(r.ring))
-	for ; r.err == nil; n++ {
+	began, woken := r.tail, r.tail
+	defer r.wake()
+	for ; r.err == nil && r.tail-began < size; n++ {
 		at := r.tail % size
 		head := atomic.LoadUint64(&r.ring[at]) // pairs with the release in capi/insight/record.c
 		if head == 0 {
@@ -156,13 +161,21 @@ func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
 		clear(r.ring[:length-first])
 		r.tail += length
 		atomic.StoreUint64(u64(r.part, PartTail), r.tail)
-		if atomic.LoadUint32(u32(r.part, PartFull)) != 0 && atomic.SwapUint32(u32(r.part, PartFull), 0) != 0 {
-			atomic.AddUint32(u32(r.part, PartRoom), 1)
-			futexWakeAll(u32(r.part, PartRoom))
+		if r.tail-woken >= size/2 {
+			r.wake()
+			woken = r.tail
 		}
 		use(r.buf)
 	}
 	return n, r.err
+}
+
+// wake wakes the threads that wait for room in the ring.
+func (r *Rank) wake() {
+	if atomic.LoadUint32(u32(r.part, PartFull)) != 0 && atomic.SwapUint32(u32(r.part, PartFull), 0) != 0 {
+		atomic.AddUint32(u32(r.part, PartRoom), 1)
+		futexWakeAll(u32(r.part, PartRoom))
+	}
 }
 
 // monotonic returns CLOCK_MONOTONIC.
@@ -223,7 +236,8 @@ func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64)
 	for {
 		select {
 		case <-stop:
-			drain()
+			for drain() > 0 {
+			}
 			return failed
 		default:
 		}
