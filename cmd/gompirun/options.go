@@ -61,6 +61,7 @@ For the job, before the first program:
   --check=error           the same, and the later call of the two raises MPI_ERR_RMA_CONFLICT; calls wait until it is known
   --trace FILE            write every call of every rank to FILE as a timeline with arrows, for Perfetto, chrome://tracing
                           and gompirun report; see docs/INSIGHT.md
+  --trace=drop            with --trace=FILE: calls for which gompirun is too slow are left out of the file and counted; else ranks wait
   --records FILE          write every call of every rank to FILE, a line each, with its arguments; see docs/INSIGHT.md
   --preflight             instead of a program: which of the hosts can connect to which, by which of their addresses, how fast, and what
                           is wrong where they cannot; then the exit status is 1
@@ -216,10 +217,7 @@ var table = []option{
 		p.opts.listeners = append(p.opts.listeners, &recordWriter{path: v})
 		return nil
 	}},
-	{names: []string{"trace"}, value: "file", job: true, set: func(p *parser, v string) error {
-		p.opts.listeners = append(p.opts.listeners, &traceListener{path: v})
-		return nil
-	}},
+	{names: []string{"trace"}, value: "file", job: true, set: (*parser).setTrace},
 	{names: []string{"q", "quiet"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.quiet = true; return nil }},
 	{names: []string{"V", "version"}, job: true, set: func(*parser, string) error { return errVersion }},
@@ -341,6 +339,11 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 			args = rest[end+1:]
 		}
 	}
+	for _, l := range p.opts.listeners {
+		if t, is := l.(*traceListener); is && t.path == "" {
+			return nil, errors.New("--trace=drop needs --trace=FILE, too: the file of the trace")
+		}
+	}
 	if len(p.opts.parts) > 1 && !numbered {
 		return nil, errors.New("-n is needed for each of several programs")
 	}
@@ -396,7 +399,10 @@ func (p *parser) options(args []string) (rest []string, err error) {
 			if len(args) == 0 {
 				return nil, fmt.Errorf("%s needs a %s", arg, o.value)
 			}
-			value, args = args[0], args[1:]
+			if value, args = args[0], args[1:]; o.value == "file" && len(value) > 1 && value[0] == '-' {
+				return nil, fmt.Errorf("%s needs the name of a file, and %s is an option (a file of that name is ./%[2]s)",
+					arg, value)
+			}
 		}
 		if name, _, assigned := strings.Cut(value, "="); o.second != "" && !assigned {
 			if len(args) == 0 {
@@ -436,6 +442,29 @@ func (p *parser) setNumber(value string) error {
 		return fmt.Errorf("-n %s: from 1 to %d processes are possible", value, shm.MaxProcesses)
 	}
 	p.part.n, p.given = n, true
+	return nil
+}
+
+// setTrace takes what --trace is given, which may stand twice: once for the file, once for the word drop.
+func (p *parser) setTrace(value string) error {
+	var l *traceListener
+	for _, other := range p.opts.listeners {
+		if t, is := other.(*traceListener); is {
+			l = t
+		}
+	}
+	if l == nil {
+		l = &traceListener{}
+		p.opts.listeners = append(p.opts.listeners, l)
+	}
+	switch {
+	case value == "drop":
+		l.drops = true
+	case l.path != "" && l.path != value:
+		return fmt.Errorf("--trace=%s: the trace is already written to %s", value, l.path)
+	default:
+		l.path = value
+	}
 	return nil
 }
 

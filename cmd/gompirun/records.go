@@ -113,7 +113,7 @@ func (w *recordWriter) end() error {
 	memory := w.job.observation.memory
 	for i := range memory.Ranks() {
 		if n := memory.Rank(i).Dropped(); n > 0 {
-			fmt.Fprintf(w.to, "%d lost %d records\n", i, n)
+			fmt.Fprintf(w.to, "%d lost %d calls\n", i, n)
 		}
 	}
 	err := w.to.Flush()

@@ -19,6 +19,7 @@ import (
 // traceListener writes every call into a trace file while the job runs: --trace.
 type traceListener struct {
 	path    string
+	drops   bool // records for which there is no room are lost
 	job     *job
 	file    *os.File
 	to      *trace.Writer
@@ -45,8 +46,13 @@ type tracedWindow struct {
 	held []trace.Event
 }
 
-// mode asks for no waiting: what does not fit is lost, and counted, so that the times are the program's.
-func (l *traceListener) mode() insight.Mode { return insight.Records | insight.Entries }
+// mode has ranks wait while there is no room for a record, unless the user wants that to be lost instead.
+func (l *traceListener) mode() insight.Mode {
+	if l.drops {
+		return insight.Records | insight.Entries
+	}
+	return insight.Records | insight.Entries | insight.Waits
+}
 
 func (l *traceListener) begin(j *job) (err error) {
 	l.job = j
@@ -257,10 +263,13 @@ func (l *traceListener) end() error {
 		return fmt.Errorf("--trace %s: %w", l.path, plain(err))
 	}
 	if lost > 0 && !l.job.opts.quiet {
-		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls are missing, as there was no room for "+
-			"them in the rings of ranks %s: a larger %s (in bytes) keeps more\n", lost, ranges(losers),
-			envRing),
-			true)
+		why := "gompirun has not read for a long time"
+		if l.drops {
+			why = fmt.Sprintf("there was no room for them: without --trace=drop ranks wait, and a larger %s "+
+				"(in bytes) keeps more", envRing)
+		}
+		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, as %s\n", lost,
+			ranges(losers), why), true)
 	}
 	return nil
 }

@@ -43,9 +43,9 @@ const (
 	PartRealtime  = 40
 	PartHead      = 64  // where the next record begins, in words; on a line of its own
 	PartTail      = 128 // what has been read
-	PartDropped   = 192 // records that did not fit
+	PartDropped   = 192 // calls whose records did not fit
 	PartPolls     = 200 // tests that found nothing
-	PartBroken    = 208 // records that did not fit, without those that Alone finds
+	PartBroken    = 208 // records that did not fit, of entries as well, without those that Alone finds
 	PartAnswered  = 216 // how far in the ring gompirun has looked for conflicts, in words
 	PartConflicts = 224 // uint32: how many calls of the rank were the later ones of conflicts
 	PartAsking    = 228 // uint32: somebody waits for an answer

@@ -338,7 +338,43 @@ int main(void)
 	require.Equal(t, []int64{0, 0}, d.OtherData.Dropped)
 }
 
-// While nobody reads, operations are lost, which are counted and said, and nothing else is: the rank stops gompirun.
+// Where gompirun is slower than the ranks, these wait: nothing is missing of many times what a ring has room for.
+func TestTraceComplete(t *testing.T) {
+	const n = 30000
+	program := compile(t, fmt.Sprintf(`
+#include <mpi.h>
+int main(void)
+{
+	int *base, x = 1;
+	MPI_Win win;
+	MPI_Init(NULL, NULL);
+	MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	MPI_Win_lock_all(0, win);
+	for (int i = 0; i < %d; i++) {
+		MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+		MPI_Win_flush(0, win);
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}
+`, n))
+	d, said := trace(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "-n", "1", program)
+	require.Empty(t, said)
+	require.Equal(t, []int64{0}, d.OtherData.Dropped)
+	counts := map[string]int{}
+	for _, e := range d.TraceEvents {
+		if e.Ph == "X" {
+			counts[e.Name]++
+		}
+	}
+	require.Equal(t, n, counts["MPI_Put"])
+	require.Equal(t, n, counts["MPI_Win_flush"])
+}
+
+// With --trace=drop operations are lost while nobody reads, which are counted and said, and nothing else is: the rank
+// stops gompirun.
 func TestTraceDropped(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -362,14 +398,44 @@ int main(void)
 	return 0;
 }
 `)
-	d, said := trace(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "-n", "1", program)
+	d, said := trace(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "--trace=drop", "-n", "1", program)
 	puts := d.of(0, 0, "MPI_Put")
 	require.NotEmpty(t, puts)
 	require.Equal(t, []int64{int64(100000 - len(puts))}, d.OtherData.Dropped)
 	require.Positive(t, d.OtherData.Dropped[0])
-	require.Contains(t, said, fmt.Sprintf("gompirun: --trace: %d calls are missing", d.OtherData.Dropped[0]))
+	require.Contains(t, said, fmt.Sprintf("gompirun: --trace: %d calls of ranks 0 are missing", d.OtherData.Dropped[0]))
 	require.Len(t, d.of(0, 0, "MPI_Win_fence"), 2)
 	require.Equal(t, "sync MPI_Win_free win=w", d.of(0, 0, "MPI_Win_free")[0].text())
+}
+
+// A call with two records, of its entry and of its return, is one call that is missing.
+func TestTraceDroppedCalls(t *testing.T) {
+	program := compile(t, `
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+int main(void)
+{
+	int *base;
+	MPI_Win win;
+	MPI_Init(NULL, NULL);
+	kill(getppid(), SIGSTOP);
+	MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	MPI_Win_lock_all(0, win);
+	for (int i = 0; i < 100000; i++)
+		MPI_Win_flush(0, win);
+	MPI_Win_unlock_all(win);
+	kill(getppid(), SIGCONT);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}
+`)
+	d, _ := trace(t, []string{"GOMPIRMA_INSIGHT_RING=1"}, 0, "--trace=drop", "-n", "1", program)
+	flushes := d.of(0, 0, "MPI_Win_flush")
+	require.NotEmpty(t, flushes)
+	// MPI_Win_unlock_all may be missing, too.
+	require.InDelta(t, 100000-len(flushes), d.OtherData.Dropped[0], 1)
 }
 
 // With --check its findings stand in the file: those of an example, in which a fence is missing.
@@ -408,4 +474,11 @@ func TestTraceUnwritable(t *testing.T) {
 	status, _, said = gompirun(t, "--trace=", "-n", "1", "true")
 	require.Equal(t, 2, status)
 	require.Equal(t, "gompirun: --trace= needs a file\n", said)
+	status, _, said = gompirun(t, "--trace", "-n", "1", "true")
+	require.Equal(t, 2, status)
+	require.Equal(t, "gompirun: --trace needs the name of a file, and -n is an option (a file of that name is ./-n)\n",
+		said)
+	status, _, said = gompirun(t, "--trace=drop", "-n", "1", "true")
+	require.Equal(t, 2, status)
+	require.Equal(t, "gompirun: --trace=drop needs --trace=FILE, too: the file of the trace\n", said)
 }

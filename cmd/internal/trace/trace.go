@@ -117,7 +117,7 @@ type Job struct {
 	Nodes      []string   `json:"nodes"`   // names of hosts, by node
 	NodeOf     []int      `json:"node_of"` // by rank
 	Windows    []Window   `json:"windows"`
-	Dropped    []int64    `json:"dropped"`   // records that had no room, by rank
+	Dropped    []int64    `json:"dropped"`   // calls that had no room, by rank
 	Checked    bool       `json:"checked"`   // with --check
 	Conflicts  []Conflict `json:"conflicts"` // the worst first
 	ExitStatus int        `json:"exit_status"`
