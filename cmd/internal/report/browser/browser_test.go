@@ -264,7 +264,7 @@ func TestLarge(t *testing.T) {
 	t.Logf("%d events: a page of %d MB, drawn after %.0f ms", want.events, st.Size()>>20, ms)
 	b.numbers(want)
 	b.eval("scrollTo(0, 0)")
-	require.Contains(t, b.text("warnings"), "12 records of 1 rank had no room and are missing")
+	require.Contains(t, b.text("warnings"), "12 calls of 1 rank had no room and are missing")
 	require.Contains(t, b.text("arrows-note"), "they are drawn where there are at most 400")
 	whole := b.picture("large", false)
 	require.Greater(t, colours(t, whole, 0xd1, 0x24, 0x2f), 20_000)

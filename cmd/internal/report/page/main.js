@@ -15,7 +15,7 @@ function drawHead() {
 	const warnings = [];
 	if (facts.cut) warnings.push("The trace has no end: job and gompirun were killed. What came later is missing.");
 	if (facts.dropped) {
-		warnings.push(plural(facts.dropped, "record") + " of " + plural(facts.droppedBy, "rank") +
+		warnings.push(plural(facts.dropped, "call") + " of " + plural(facts.droppedBy, "rank") +
 			" had no room and are missing: sums are too small.");
 	}
 	if (facts.halves) warnings.push("Of " + plural(facts.halves, "arrow") +
