@@ -4,6 +4,7 @@ package main
 #include "base/call.h"
 #include "base/up.h"
 #include "coll/board.h"
+#include "coll/persistent.h"
 #include "coll/slots.h"
 #include "coll/hierarchy.h"
 */
@@ -49,14 +50,16 @@ var (
 )
 
 func init() {
-	comm.CollSize = func(n int) int64 { return int64(n) * (slotsBytes + boardBytes) }
+	comm.CollSize = func(n int) int64 { return int64(n)*(slotsBytes+boardBytes) + persistentBytes }
 	coll.OpenSlots = openSlots
 }
 
-// What a member has in the control block of its communicator: of all first the slots, then the board.
+// What a member has in the control block of its communicator: of all first the slots, then the board; and what all
+// share about the boards of persistent collectives.
 const (
-	slotsBytes = int64(unsafe.Sizeof(C.struct_gompi_slots_member{}))
-	boardBytes = int64(unsafe.Sizeof(C.struct_gompi_board_member{}))
+	slotsBytes      = int64(unsafe.Sizeof(C.struct_gompi_slots_member{}))
+	boardBytes      = int64(unsafe.Sizeof(C.struct_gompi_board_member{}))
+	persistentBytes = int64(unsafe.Sizeof(C.struct_gompi_persistent_table{}))
 )
 
 // slots is coll.Slots.
@@ -131,12 +134,13 @@ func openOnNode(h coll.SlotsHost) *slots {
 func (t *slots) Leave() bool { return t.board.held != 0 && bool(C.gompi_board_leave(t.board)) }
 
 // Used implements coll.Slots.
-func (t *slots) Used() bool { return t.c.seq != 0 || t.board.last != 0 }
+func (t *slots) Used() bool { return t.c.seq != 0 || t.board.last != 0 || t.board.initialized != 0 }
 
 // Clean implements coll.Slots.
 func (t *slots) Clean() {
 	C.gompi_slots_clean(t.c)
 	C.gompi_board_clean(t.board)
+	C.gompi_persistent_clean(t.board)
 }
 
 func (t *slots) Close() {
@@ -357,6 +361,35 @@ func gompi_more_slots(owner uintptr, bytes uint64) uintptr {
 		return 0
 	}
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+}
+
+// gompi_take_block is gompi_up.take_block; 0: there is no memory.
+//
+//export gompi_take_block
+func gompi_take_block(owner uintptr, bytes uint64) uint64 {
+	name, err := slotsOf(owner).comm.TakeBlock(int64(bytes))
+	if err != nil {
+		return 0
+	}
+	return name
+}
+
+// gompi_open_block is gompi_up.open_block.
+//
+//export gompi_open_block
+func gompi_open_block(owner uintptr, name, bytes uint64) uintptr {
+	b, err := slotsOf(owner).comm.OpenBlock(name, int64(bytes))
+	if err != nil {
+		return 0
+	}
+	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+}
+
+// gompi_give_block is gompi_up.give_block.
+//
+//export gompi_give_block
+func gompi_give_block(owner uintptr, name, bytes uint64) {
+	slotsOf(owner).comm.GiveBlock(name, int64(bytes))
 }
 
 // gompi_combine_in_go is gompi_up.combine.

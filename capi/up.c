@@ -101,6 +101,17 @@ static void board_left(uintptr_t owner) { gompi_let_comm_go(owner); }
 
 static void *more_slots(uintptr_t owner, uint64_t bytes) { return (void *)gompi_more_slots(owner, bytes); }
 
+static bool take_block(uintptr_t owner, uint64_t bytes, uint64_t *name) {
+	*name = gompi_take_block(owner, bytes);
+	return *name != 0;
+}
+
+static void *open_block(uintptr_t owner, uint64_t name, uint64_t bytes) {
+	return (void *)gompi_open_block(owner, name, bytes);
+}
+
+static void give_block(uintptr_t owner, uint64_t name, uint64_t bytes) { gompi_give_block(owner, name, bytes); }
+
 static int combine(uintptr_t reduction, const void *in, void *inout, uint64_t bytes) {
 	return gompi_combine_in_go(reduction, (uintptr_t)in, (uintptr_t)inout, bytes);
 }
@@ -139,6 +150,9 @@ static __attribute__((constructor)) void fill(void) {
 		.idup_over = idup_over,
 		.board_left = board_left,
 		.more_slots = more_slots,
+		.take_block = take_block,
+		.open_block = open_block,
+		.give_block = give_block,
 		.call_operation = gompi_op_call_user,
 		.combine = combine,
 		.reduce_local = reduce_local,

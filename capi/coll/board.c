@@ -27,6 +27,7 @@ struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t 
 		return NULL;
 	free(b->peers); // of the communicator that had the view before
 	free(b->cell);
+	free(b->opened);
 	b->peers = malloc((size_t)n * sizeof *b->peers);
 	b->cell = malloc((size_t)n * sizeof *b->cell);
 	if (b->peers == NULL || b->cell == NULL) {
@@ -40,6 +41,7 @@ struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t 
 	b->n = n, b->me = me;
 	b->last = b->settled = b->whole = 0;
 	b->object = 0, b->owner = owner;
+	b->initialized = 0, b->opened = NULL, b->parent = NULL;
 	gompi_store(&b->held, 0);
 	return b;
 }

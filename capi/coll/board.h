@@ -1,15 +1,15 @@
 // The board of a communicator: memory in which collectives that have been started (MPI-5.0 6.12, 6.13) meet, of members
 // that share memory. It is beside the slots, which blocking calls have (slots.h): one that was started may end after
-// calls that have been made later.
+// calls that have been made later. A persistent collective has a board of its own (persistent.h).
 //
-// Every collective has a number, which all members count alike, since all start the same ones in the same order, and a
-// head of each member. There the member says what it does, in the words of slots, and what it has for others: bytes in
-// the head itself, or in a body, or the address of its data, which others read with process_vm_readv(2). What does not
-// fit into a body, and cannot be read where it is, goes through the body in pieces. Data that fits into all bodies of a
-// member together lies there, since to read it elsewhere takes a system call. Heads and bodies are used in turn, and
-// filled again when all members are done with the collective that they were filled for; until then one that is started
-// later waits. One of two parts, one after the other, uses the same head and body for both: number n is written as 2n
-// and, when all have read that, as 2n + 1.
+// Every collective has a number, which all members count alike, and a head of each member: all start the nonblocking
+// collectives of a communicator in one order, and the rounds of a persistent one. There the member says what it does,
+// in the words of slots, and what it has for others: bytes in the head itself, or in a body, or the address of its
+// data, which others read with process_vm_readv(2). What does not fit into a body, and cannot be read where it is, goes
+// through the body in pieces. Data that fits into all bodies of a member together lies there, since to read it
+// elsewhere takes a system call. Heads and bodies are used in turn, and filled again when all members are done with the
+// collective that they were filled for; until then one that is started later waits. One of two parts, one after the
+// other, uses the same head and body for both: number n is written as 2n and, when all have read that, as 2n + 1.
 //
 // Whoever makes progress in a process advances its collectives: a thread of the application in a call, or the progress
 // thread, which others wake if there is much data or a wait lasts.
@@ -72,6 +72,15 @@ struct gompi_board {
 	uint64_t object;
 	uintptr_t owner; // what gompi_up.board_left is told
 	gompi_a32 held;  // requests; and BOARD_LEFT
+	// Of persistent collectives (persistent.h), at the communicator's board: how many were initialized, and the
+	// memory of their boards that is mapped here, by entry. NULL if there was none yet.
+	uint64_t initialized;
+	void **opened;
+	// At the board of a persistent collective: the communicator's board, the entry and the number. parent is NULL at
+	// the communicator's board.
+	struct gompi_board *parent;
+	int entry;
+	uint64_t number;
 };
 
 enum { BOARD_LEFT = 1 << 30 }; // the communicator has been freed: who gives the last request back says so

@@ -1,6 +1,7 @@
 // Collectives that have been started: their requests, and the calls that start them.
 #include "base/call.h"
 #include "coll/kept.h"
+#include "coll/persistent.h"
 #include "coll/started.h"
 #include "info/info.h"
 #include "message/call.h"
@@ -46,7 +47,15 @@ static void say_started(const struct gompi_request *r, struct gompi_verdict *v) 
 	v->class = r->result.class;
 }
 
-static void release_started(struct gompi_request *r) { gompi_board_let_go(started_of(r)->board); }
+// The board on which requests hold the communicator.
+static struct gompi_board *board_of_comm(struct gompi_board *b) { return b->parent != NULL ? b->parent : b; }
+
+static void release_started(struct gompi_request *r) {
+	struct gompi_board *b = started_of(r)->board, *comm = board_of_comm(b);
+	if (b != comm)
+		gompi_persistent_close(b);
+	gompi_board_let_go(comm);
+}
 
 static void drop_started(struct gompi_request *r) { gompi_started_drop(started_of(r)); }
 
@@ -63,7 +72,7 @@ bool gompi_started_issue(struct gompi_started *s, const struct gompi_collective 
 		gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind, (uintptr_t)s);
 	if (r == NULL)
 		return false;
-	gompi_board_hold(s->board);
+	gompi_board_hold(board_of_comm(s->board));
 	s->request = r;
 	r->comm = a->comm;
 	r->persistent = persistent;
@@ -114,30 +123,48 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 	return rc;
 }
 
-static int make_request(const struct gompi_collective *a, bool persistent, MPI_Info info, MPI_Request *request) {
-	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
-	if (c == NULL || request == NULL)
-		return to_go(a, false, persistent, info, request);
-	bool other = c->board == NULL || c->size > GOMPI_BOARD_MOST;
-	struct gompi_started *s = other ? NULL : gompi_started_make(c, a, &other);
-	if (other)
-		return by_plan(c, a, persistent, info, request);
-	if (s == NULL)
-		return to_go(a, true, persistent, info, request);
-	if (gompi_started_issue(s, a, persistent, request))
-		return MPI_SUCCESS;
-	gompi_started_drop(s);
+static int no_request(const struct gompi_collective *a) {
 	return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live", GOMPI_ON_COMM,
 			    a->comm);
 }
 
+static bool has_board(const struct gompi_comm *c) { return c->board != NULL && c->size <= GOMPI_BOARD_MOST; }
+
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request) {
-	return make_request(a, false, MPI_INFO_NULL, request);
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	if (c == NULL || request == NULL)
+		return to_go(a, false, false, MPI_INFO_NULL, request);
+	bool other = !has_board(c);
+	struct gompi_started *s = other ? NULL : gompi_started_make(c, a, &other);
+	if (other)
+		return by_plan(c, a, false, MPI_INFO_NULL, request);
+	if (s == NULL)
+		return to_go(a, true, false, MPI_INFO_NULL, request);
+	if (gompi_started_issue(s, a, false, request))
+		return MPI_SUCCESS;
+	gompi_started_drop(s);
+	return no_request(a);
 }
 
-// No info key means anything to collectives; Go raises the error where there is no such object.
+// No info key means anything to collectives; Go raises the error where there is no such object. A call that fails
+// counts: the other members may not find anything wrong with theirs.
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request) {
-	if (info != MPI_INFO_NULL && !gompi_info_is(info))
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	bool messages = c == NULL || !has_board(c);
+	uint64_t number = messages ? 0 : ++c->board->initialized;
+	if (c == NULL || request == NULL || (info != MPI_INFO_NULL && !gompi_info_is(info)))
+		return to_go(a, c != NULL, true, info, request);
+	struct gompi_started *s = messages ? NULL : gompi_started_make(c, a, &messages);
+	if (!messages && s == NULL)
 		return to_go(a, true, true, info, request);
-	return make_request(a, true, info, request);
+	struct gompi_board *b = messages ? NULL : gompi_persistent_open(c->board, number, &messages);
+	if (b != NULL) {
+		s->board = b;
+		if (gompi_started_issue(s, a, true, request))
+			return MPI_SUCCESS;
+		gompi_persistent_close(b);
+	}
+	if (s != NULL)
+		gompi_started_drop(s);
+	return messages ? by_plan(c, a, true, info, request) : no_request(a);
 }

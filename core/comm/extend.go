@@ -66,6 +66,25 @@ func (c *Comm) Shrink(b []byte) {
 	c.extents = slices.Delete(c.extents, i, i+1)
 }
 
+// TakeBlock returns the name of size bytes of zeroed memory that the members of this node can share. Only this member
+// knows of it: it tells the others, and one of them gives it back. MPI_ERR_NO_MEM.
+func (c *Comm) TakeBlock(size int64) (name uint64, err error) {
+	_, name, err = c.host.TakeBlock(size)
+	return name, err
+}
+
+// OpenBlock returns memory that a member has taken. MPI_ERR_NO_MEM.
+func (c *Comm) OpenBlock(name uint64, size int64) ([]byte, error) {
+	return c.host.OpenBlock(name, size)
+}
+
+// GiveBlock gives memory back that no member uses any longer.
+func (c *Comm) GiveBlock(name uint64, size int64) {
+	if _, err := c.host.OpenBlock(name, size); err == nil { // this member may not have used it
+		c.host.GiveBlock(name, size, size)
+	}
+}
+
 // leaveExtents leaves all that Extend gave.
 func (c *Comm) leaveExtents() {
 	for _, x := range c.extents {

@@ -1,0 +1,123 @@
+/* Proves: members find one board for each persistent collective (coll/persistent.h), whatever they close meanwhile and
+ * in which order, and however far one is ahead of another; a board belongs to one collective until all have closed it,
+ * and is clean for the next one; where there is no entry, or no memory, all members go by messages; the memory that was
+ * taken is given back. */
+#include "../unit.h"
+
+#include "coll/persistent.h"
+
+enum { MOST = 6, NUMBERS = 3000, LIVE = 90, BLOCKS = 400 };
+
+static int n, most_live;
+static struct gompi_board *parents[MOST];
+
+/* What every member got for each number: its memory, NULL for messages. */
+static void *got[MOST][NUMBERS + 1];
+
+static char *block[BLOCKS];
+static gompi_a32 taken, given, refused_every;
+
+static bool take(uintptr_t owner, uint64_t bytes, uint64_t *name) {
+	uint32_t i = gompi_add(&taken, 1), every = gompi_load(&refused_every);
+	(void)owner;
+	if (every > 0 && i % every == 0) {
+		gompi_add(&given, 1);
+		return false;
+	}
+	if (i >= BLOCKS)
+		abort();
+	block[i] = unit_memory(bytes);
+	*name = (uint64_t)i << 12 | 1;
+	return true;
+}
+
+static void *open_block(uintptr_t owner, uint64_t name, uint64_t bytes) {
+	(void)owner, (void)bytes;
+	return block[name >> 12];
+}
+
+static void give(uintptr_t owner, uint64_t name, uint64_t bytes) {
+	(void)owner, (void)name, (void)bytes;
+	gompi_add(&given, 1);
+}
+
+static unsigned draw(unsigned *state, unsigned below) {
+	*state = *state * 1664525 + 1013904223;
+	return (*state >> 8) % below;
+}
+
+/* What member i has written to a board is that of its collective, or not there yet. */
+static void look(const struct gompi_board *b) {
+	for (int i = 0; i < b->n; i++) {
+		uint64_t there = gompi_load_acquire(&b->member[i].head[0].number);
+		CHECK(there == 0 || there == b->number, "board of %d has what belongs to %d", (int)b->number,
+		      (int)there);
+	}
+}
+
+static void member(int me) {
+	struct gompi_board *live[LIVE];
+	unsigned own = 77U * (unsigned)me + 5;
+	int count = 0;
+	for (uint64_t number = 1; number <= NUMBERS; number++) {
+		bool messages;
+		struct gompi_board *b = gompi_persistent_open(parents[me], number, &messages);
+		CHECK(messages == (b == NULL), "number %d: a board and messages", (int)number);
+		got[me][number] = b != NULL ? (void *)b->member : NULL;
+		if (b != NULL) {
+			CHECK(gompi_load(&b->member[me].head[0].number) == 0, "the board of %d is not clean",
+			      (int)number);
+			gompi_store_release(&b->member[me].head[0].number, number);
+			look(b);
+			live[count++] = b;
+		}
+		while (count == most_live || (count > 0 && draw(&own, (unsigned)most_live) < (unsigned)count)) {
+			int k = (int)draw(&own, (unsigned)count);
+			look(live[k]);
+			gompi_persistent_close(live[k]);
+			live[k] = live[--count];
+		}
+		if (draw(&own, 16) == 0)
+			sched_yield();
+	}
+	while (count > 0)
+		gompi_persistent_close(live[--count]);
+}
+
+static void run(int members, int live, unsigned refused) {
+	int32_t peers[MOST] = {0};
+	n = members, most_live = live;
+	unit_node(1);
+	gompi_up.take_block = take, gompi_up.open_block = open_block, gompi_up.give_block = give;
+	gompi_store(&taken, 0), gompi_store(&given, 0), gompi_store(&refused_every, refused);
+	size_t bytes = (size_t)n * sizeof(struct gompi_board_member) + sizeof(struct gompi_persistent_table);
+	char *memory = unit_memory(bytes);
+	for (int i = 0; i < n; i++)
+		if ((parents[i] = gompi_board_open(memory, n, i, peers, 0)) == NULL)
+			abort();
+	unit_threads(n, member);
+	int boards = 0;
+	for (int k = 1; k <= NUMBERS; k++) {
+		boards += got[0][k] != NULL;
+		for (int i = 1; i < n; i++)
+			CHECK(got[i][k] == got[0][k], "number %d: member %d has another board than member 0", k, i);
+	}
+	CHECK(boards > NUMBERS / 100, "%d members had only %d boards", n, boards);
+	CHECK(live < GOMPI_PERSISTENT_MOST || n > 1 || boards < NUMBERS, "never too many");
+	gompi_persistent_clean(parents[0]);
+	CHECK(gompi_load(&taken) == gompi_load(&given), "%u blocks taken, %u given back", gompi_load(&taken),
+	      gompi_load(&given));
+	for (size_t i = 0; i < bytes; i++)
+		CHECK(memory[i] == 0, "byte %d of the communicator's memory is not zero", (int)i);
+	for (int i = 0; i < n; i++)
+		gompi_board_close(parents[i]);
+}
+
+int main(void) {
+	for (int members = 1; members <= MOST; members++) {
+		run(members, 3, 0);
+		run(members, LIVE, 0);
+	}
+	run(3, 20, 3);
+	return unit_end();
+}
