@@ -19,12 +19,8 @@ int gompi_win_fence(int assert, MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_fence");
 	int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
 	enum gompi_epoch_call call = assert &MPI_MODE_NOSUCCEED ? EPOCH_FENCE_END : EPOCH_FENCE;
-	if (assert & ~known) {
-		gompi_error(&v, MPI_ERR_ASSERT,
-			    "assertion %d has bits other than MPI_MODE_NOSTORE, NOPUT, NOPRECEDE and NOSUCCEED (%d)",
-			    assert, known);
+	if (gompi_check_assert(assert, known, "MPI_MODE_NOSTORE, NOPUT, NOPRECEDE and NOSUCCEED", &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_fence", &v);
-	}
 	if (gompi_epoch(w, call, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_fence", &v);
 	struct gompi_waiting what = {.call = "MPI_Win_fence", .peer = -1, .object = w->handle};

@@ -27,12 +27,9 @@ static int check_type(int type, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-// Returns true if assert is one that MPI_Win_lock and MPI_Win_lock_all take. 0 or the verdict's class.
+// Checks the assertion of MPI_Win_lock and MPI_Win_lock_all. Returns 0 or the verdict's class.
 static int check_assert(int assert, struct gompi_verdict *v) {
-	if (__builtin_expect(assert & ~MPI_MODE_NOCHECK, 0))
-		return gompi_error(v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
-				   assert, MPI_MODE_NOCHECK);
-	return MPI_SUCCESS;
+	return gompi_check_assert(assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK", v);
 }
 
 int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {

@@ -59,11 +59,7 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_post");
 	int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
-	int class = MPI_SUCCESS;
-	if (assert & ~known)
-		class = gompi_error(&v, MPI_ERR_ASSERT,
-				    "assertion %d has bits other than MPI_MODE_NOCHECK, NOSTORE and NOPUT (%d)", assert,
-				    known);
+	int class = gompi_check_assert(assert, known, "MPI_MODE_NOCHECK, NOSTORE and NOPUT", &v);
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch_check(w, EPOCH_POST, &v);
 	if (class == MPI_SUCCESS)
@@ -128,10 +124,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 	struct gompi_verdict v;
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_start");
-	int class = MPI_SUCCESS;
-	if (assert & ~MPI_MODE_NOCHECK)
-		class = gompi_error(&v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
-				    assert, MPI_MODE_NOCHECK);
+	int class = gompi_check_assert(assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK", &v);
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch_check(w, EPOCH_START, &v);
 	if (class == MPI_SUCCESS)

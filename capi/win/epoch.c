@@ -47,6 +47,14 @@ int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct go
 	return MPI_SUCCESS;
 }
 
+// Takes back one lock of MPI_PROC_NULL. Returns false if there is none.
+static bool unlock_null(struct gompi_win *w) {
+	uint32_t locks = gompi_load(&w->null_locks);
+	while (locks > 0 && !gompi_change(&w->null_locks, &locks, locks - 1))
+		;
+	return locks > 0;
+}
+
 int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	if (target == MPI_PROC_NULL && call != EPOCH_LOCK && call != EPOCH_UNLOCK)
@@ -58,11 +66,24 @@ int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target,
 	}
 	if (gompi_epoch_check(w, call, v) != MPI_SUCCESS)
 		return v->class;
-	return row->at_once && !gompi_epoch_move(w, call) ? refuse_epoch(w, v) : MPI_SUCCESS;
+	if (target == MPI_PROC_NULL && call == EPOCH_UNLOCK && !unlock_null(w))
+		return gompi_error(v, MPI_ERR_RMA_SYNC, "MPI_PROC_NULL is not locked by this process, other ranks are");
+	if (row->at_once && !gompi_epoch_move(w, call))
+		return refuse_epoch(w, v);
+	if (target == MPI_PROC_NULL && call == EPOCH_LOCK)
+		gompi_add(&w->null_locks, 1);
+	return MPI_SUCCESS;
 }
 
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
 	gompi_epoch_move(w, call == EPOCH_LOCK       ? EPOCH_UNLOCK
 			    : call == EPOCH_LOCK_ALL ? EPOCH_UNLOCK_ALL
 						     : EPOCH_COMPLETE);
+}
+
+int gompi_wrong_assert(int assert, int known, const char *names, struct gompi_verdict *v) {
+	// In Fortran both are integers.
+	const bool info = (uintptr_t)(unsigned)assert == (uintptr_t)MPI_INFO_NULL;
+	return gompi_error(v, MPI_ERR_ASSERT, "assertion %d has bits other than %s (%d)%s", assert, names, known,
+			   info ? ": it is MPI_INFO_NULL, where 0 may have been meant" : "");
 }

@@ -86,6 +86,15 @@ static inline __attribute__((always_inline)) int gompi_epoch(struct gompi_win *w
 // What call had to wait for is done, or has failed: its epoch changes now.
 static inline void gompi_epoch_over(struct gompi_win *w, enum gompi_epoch_call call) { gompi_epoch_move(w, call); }
 
+// Reports an assertion with bits that the call does not know; known are the others, called names. Returns the verdict's
+// class, MPI_ERR_ASSERT.
+__attribute__((cold)) int gompi_wrong_assert(int assert, int known, const char *names, struct gompi_verdict *v);
+
+// Checks an assertion. Returns 0 or the verdict's class.
+static inline int gompi_check_assert(int assert, int known, const char *names, struct gompi_verdict *v) {
+	return __builtin_expect(assert & ~known, 0) ? gompi_wrong_assert(assert, known, names, v) : MPI_SUCCESS;
+}
+
 // Takes back what a call that changes the epoch at once has changed, since it has failed.
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call);
 

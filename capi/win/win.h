@@ -160,6 +160,7 @@ struct gompi_win {
 			       // a time, 0: any number
 	bool lock_all_nocheck;
 	bool locks_in_order; // the job has a network, so that a lock may have to wait for another (gompi_lock_in_order)
+	gompi_a32 null_locks; // calls of MPI_Win_lock for MPI_PROC_NULL that have not been unlocked
 	// [n], of a dynamic window: the members' tables, mapped at the first use; else NULL
 	struct gompi_attached *_Atomic *attached;
 	uint64_t
