@@ -84,17 +84,10 @@ static void fail_round(struct gompi_request *r, const struct gompi_verdict *v) {
 	r->text = strdup(v->text);
 }
 
-// Ends a round whose last message is over; the lock is held. A request that has been freed goes.
+// Ends a round whose last message is over; the lock is held.
 static void end_partitioned(struct gompi_lane *l, struct gompi_request *r) {
-	if (!r->freed) {
-		l->completed = true;
-		gompi_store_release(&r->state, REQUEST_COMPLETE);
-		return;
-	}
-	struct partitioned *p = partitioned_of(r);
-	if (!p->sends && p->channel != 0)
-		gompi_forget_locked(l, p->channel);
-	gompi_request_give(r);
+	l->completed = true;
+	gompi_store_release(&r->state, REQUEST_COMPLETE);
 }
 
 static void part_is_over(struct gompi_lane *l, struct gompi_request *m) {
@@ -287,8 +280,11 @@ static void say_refused(const struct gompi_request *r, struct gompi_verdict *v) 
 			    p->refused == MPI_ERR_NO_MEM ? "no memory for partitions" : "the sender's word is damaged");
 }
 
-static const struct gompi_request_kind partitioned_kind = {
-	.start = start_partitioned, .release = release_partitioned, .drop = drop_partitioned, .why = say_refused};
+static const struct gompi_request_kind partitioned_kind = {.start = start_partitioned,
+							   .release = release_partitioned,
+							   .drop = drop_partitioned,
+							   .why = say_refused,
+							   .idle_to_free = true};
 
 // Checks the arguments of MPI_Psend_init or MPI_Precv_init and describes the request. 0, or the verdict's class.
 static int check_init(struct gompi_request *q, struct gompi_envelope *e, int parts, bool sends, MPI_Info info,

@@ -43,8 +43,9 @@ struct gompi_request_kind {
 	// Of a message that stands for a part of another request: it is complete. Under the lane's lock, unlike the
 	// others.
 	void (*over)(struct gompi_lane *l, struct gompi_request *r);
-	bool keeps;   // the handle of a request that is freed while it is active lives until it is complete
-	bool lets_go; // one that is freed while it is active goes at once: nothing else needs it after release
+	bool keeps;        // the handle of a request that is freed while it is active lives until it is complete
+	bool idle_to_free; // MPI_Request_free of an active one is MPI_ERR_REQUEST
+	bool lets_go;      // one that is freed while it is active goes at once: nothing else needs it after release
 };
 
 // Of a generalized request.

@@ -148,6 +148,12 @@ int gompi_request_free(MPI_Request *request) {
 		*request = MPI_REQUEST_NULL;
 		return MPI_SUCCESS;
 	}
+	if (r->kind != NULL && r->kind->idle_to_free && !gompi_is_idle(r)) {
+		struct gompi_verdict v;
+		gompi_error(&v, MPI_ERR_REQUEST,
+			    "the partitioned request is active: it must be completed before it is freed");
+		return gompi_request_raise(&v, call, r->comm);
+	}
 	struct gompi_lane *l = r->lane;
 	gompi_lane_take(l);
 	bool active = gompi_load(&r->state) == REQUEST_ACTIVE && (r->kind == NULL || !r->kind->lets_go);
