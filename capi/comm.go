@@ -62,7 +62,8 @@ func dropComm(c *comm.Comm) {
 	c.Free()
 }
 
-// newComm does what all calls do that make a communicator of one: f makes it. The hints are those of an info object.
+// newComm does what all calls do that make a communicator of one: f makes it. The hints are those of an info object. If
+// f fails, the handle is MPI_COMM_NULL: programs look at it after an error.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		if err := null(newcomm); err != nil {
@@ -79,6 +80,7 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 			n.Info, n.Errhandler = hints, inherited(c)
 		}
 		if err != nil {
+			*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 			return err
 		}
 		return storeComm(n, newcomm)
@@ -121,8 +123,6 @@ func dupComm(function string, h, info, newcomm uintptr) int32 {
 		}
 		if n.Attributes, err = copyCommAttributes(c); err != nil {
 			n.Free()
-			// the application's own function failed: programs look at the handle
-			*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 			return nil, err
 		}
 		return n, nil

@@ -13,12 +13,21 @@ import (
 // onTopology is onComm for calls that need a topology of type T.
 func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) error) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
-		t, ok := c.Topology.(*T)
-		if !ok {
-			return mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology of this kind")
+		t, err := needTopology[T](c)
+		if err != nil {
+			return err
 		}
 		return f(c, t)
 	})
+}
+
+// needTopology returns the topology of c, an error if it is not of type T.
+func needTopology[T any](c *comm.Comm) (*T, error) {
+	t, ok := c.Topology.(*T)
+	if !ok {
+		return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology of this kind")
+	}
+	return t, nil
 }
 
 // intsAt returns the n ints at an address. MPI_ERR_ARG: n is negative, or there is none there.
@@ -65,20 +74,16 @@ func gompi_cart_create(old uintptr, ndims int32, dims, periods uintptr, reorder 
 
 //export gompi_cart_sub
 func gompi_cart_sub(comm_, remain, newcomm uintptr) int32 {
-	return onTopology("MPI_Cart_sub", comm_, func(c *comm.Comm, t *comm.Cart) error {
+	return newComm("MPI_Cart_sub", comm_, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
+		t, err := needTopology[comm.Cart](c)
+		if err != nil {
+			return nil, err
+		}
 		keep, err := logicals("remain_dims", int32(len(t.Dims)), remain)
-		if err == nil {
-			err = null(newcomm)
-		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		n, err := c.CartSub(keep)
-		if err != nil {
-			return err
-		}
-		n.Errhandler = inherited(c)
-		return storeComm(n, newcomm)
+		return c.CartSub(keep)
 	})
 }
 
