@@ -14,6 +14,7 @@
 #include "base/call.h"
 #include "base/verdict.h"
 #include "error.h"
+#include "tool.h"
 #include "attribute/z_calls.h"
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
@@ -83,6 +84,19 @@ GOMPI_CALL int gompi_status_set_error(MPI_Status *status, int error);
 GOMPI_CALL int gompi_status_set_source(MPI_Status *status, int source);
 GOMPI_CALL int gompi_status_set_tag(MPI_Status *status, int tag);
 GOMPI_CALL int gompi_pcontrol(const int level, ...);
+GOMPI_CALL int gompi_t_category_changed(int *update_number);
+GOMPI_CALL int gompi_t_category_get_num(int *num_cat);
+GOMPI_CALL int gompi_t_cvar_get_num(int *num_cvar);
+GOMPI_CALL int gompi_t_event_get_num(int *num_events);
+GOMPI_CALL int gompi_t_finalize(void);
+GOMPI_CALL int gompi_t_init_thread(int required, int *provided);
+GOMPI_CALL int gompi_t_pvar_get_num(int *num_pvar);
+GOMPI_CALL int gompi_t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+GOMPI_CALL int gompi_t_pvar_session_create(MPI_T_pvar_session *session);
+GOMPI_CALL int gompi_t_pvar_session_free(MPI_T_pvar_session *session);
+GOMPI_CALL int gompi_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+GOMPI_CALL int gompi_t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+GOMPI_CALL int gompi_t_source_get_num(int *num_sources);
 GOMPI_CALL int gompi_abi_get_version(int *abi_major, int *abi_minor);
 GOMPI_CALL MPI_Comm gompi_comm_fromint(int comm);
 GOMPI_CALL int gompi_comm_toint(MPI_Comm comm);

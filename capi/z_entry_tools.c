@@ -7,38 +7,31 @@
 
 #include "z_entry.h"
 
-int PMPI_T_category_changed(int *update_number)
-{
-    (void)update_number;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_category_changed)
-
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_categories)
 
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_cvars)
 
 int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_events)
 
 int PMPI_T_category_get_index(const char *name, int *cat_index)
 {
     (void)name; (void)cat_index;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_category_get_index)
 
@@ -47,35 +40,28 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
 {
     (void)cat_index; (void)name; (void)name_len; (void)desc; (void)desc_len; (void)num_cvars; (void)num_pvars;
     (void)num_categories;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_info)
-
-int PMPI_T_category_get_num(int *num_cat)
-{
-    (void)num_cat;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_category_get_num)
 
 int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 {
     (void)cat_index; (void)num_events;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_num_events)
 
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
     (void)cat_index; (void)len; (void)indices;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_category_get_pvars)
 
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 {
     (void)name; (void)cvar_index;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_cvar_get_index)
 
@@ -84,56 +70,49 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
 {
     (void)cvar_index; (void)name; (void)name_len; (void)verbosity; (void)datatype; (void)enumtype; (void)desc;
     (void)desc_len; (void)bind; (void)scope;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_cvar_get_info)
-
-int PMPI_T_cvar_get_num(int *num_cvar)
-{
-    (void)num_cvar;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_cvar_get_num)
 
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
 {
     (void)cvar_index; (void)obj_handle; (void)handle; (void)count;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_cvar_handle_alloc)
 
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     (void)handle;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_cvar_handle_free)
 
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
     (void)handle; (void)buf;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_cvar_read)
 
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
     (void)handle; (void)buf;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_cvar_write)
 
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
     (void)enumtype; (void)num; (void)name; (void)name_len;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_enum_get_info)
 
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
 {
     (void)enumtype; (void)indx; (void)value; (void)name; (void)name_len;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_enum_get_item)
 
@@ -141,7 +120,7 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, 
     MPI_Info *info_used)
 {
     (void)event_registration; (void)cb_safety; (void)info_used;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_callback_get_info)
 
@@ -149,21 +128,21 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
     MPI_Info info)
 {
     (void)event_registration; (void)cb_safety; (void)info;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_callback_set_info)
 
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 {
     (void)event_instance; (void)buffer;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_copy)
 
 int PMPI_T_event_get_index(const char *name, int *event_index)
 {
     (void)name; (void)event_index;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_event_get_index)
 
@@ -174,28 +153,21 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
     (void)event_index; (void)name; (void)name_len; (void)verbosity; (void)array_of_datatypes;
     (void)array_of_displacements; (void)num_elements; (void)enumtype; (void)info; (void)desc; (void)desc_len;
     (void)bind;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_event_get_info)
-
-int PMPI_T_event_get_num(int *num_events)
-{
-    (void)num_events;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_event_get_num)
 
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
 {
     (void)event_instance; (void)source_index;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_get_source)
 
 int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
 {
     (void)event_instance; (void)event_timestamp;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_get_timestamp)
 
@@ -203,7 +175,7 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     MPI_T_event_registration *event_registration)
 {
     (void)event_index; (void)obj_handle; (void)info; (void)event_registration;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_event_handle_alloc)
 
@@ -211,28 +183,28 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
     MPI_T_event_free_cb_function free_cb_function)
 {
     (void)event_registration; (void)user_data; (void)free_cb_function;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_handle_free)
 
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
 {
     (void)event_registration; (void)info_used;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_handle_get_info)
 
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
 {
     (void)event_registration; (void)info;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_handle_set_info)
 
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
 {
     (void)event_instance; (void)element_index; (void)buffer;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_event_read)
 
@@ -240,7 +212,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, 
     MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
 {
     (void)event_registration; (void)cb_safety; (void)info; (void)user_data; (void)event_cb_function;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_register_callback)
 
@@ -248,27 +220,14 @@ int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration
     MPI_T_event_dropped_cb_function dropped_cb_function)
 {
     (void)event_registration; (void)dropped_cb_function;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_event_set_dropped_handler)
-
-int PMPI_T_finalize(void)
-{
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_finalize)
-
-int PMPI_T_init_thread(int required, int *provided)
-{
-    (void)required; (void)provided;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_init_thread)
 
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
     (void)name; (void)var_class; (void)pvar_index;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_NAME);
 }
 GOMPI_ALIAS(MPI_T_pvar_get_index)
 
@@ -278,85 +237,43 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
 {
     (void)pvar_index; (void)name; (void)name_len; (void)verbosity; (void)var_class; (void)datatype; (void)enumtype;
     (void)desc; (void)desc_len; (void)bind; (void)readonly; (void)continuous; (void)atomic;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_pvar_get_info)
-
-int PMPI_T_pvar_get_num(int *num_pvar)
-{
-    (void)num_pvar;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_pvar_get_num)
 
 int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle,
     int *count)
 {
     (void)session; (void)pvar_index; (void)obj_handle; (void)handle; (void)count;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_pvar_handle_alloc)
 
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     (void)session; (void)handle;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_handle_free)
 
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     (void)session; (void)handle; (void)buf;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_read)
 
 int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     (void)session; (void)handle; (void)buf;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_readreset)
-
-int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-    (void)session; (void)handle;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_pvar_reset)
-
-int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
-{
-    (void)session;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_pvar_session_create)
-
-int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
-{
-    (void)session;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_pvar_session_free)
-
-int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-    (void)session; (void)handle;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_pvar_start)
-
-int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-    (void)session; (void)handle;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_pvar_stop)
 
 int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
     (void)session; (void)handle; (void)buf;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_HANDLE);
 }
 GOMPI_ALIAS(MPI_T_pvar_write)
 
@@ -365,20 +282,13 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
 {
     (void)source_index; (void)name; (void)name_len; (void)desc; (void)desc_len; (void)ordering; (void)ticks_per_second;
     (void)max_ticks; (void)info;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_source_get_info)
-
-int PMPI_T_source_get_num(int *num_sources)
-{
-    (void)num_sources;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-GOMPI_ALIAS(MPI_T_source_get_num)
 
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
 {
     (void)source_index; (void)timestamp;
-    return MPI_T_ERR_NOT_SUPPORTED;
+    return gompi_tool_refuse(MPI_T_ERR_INVALID_INDEX);
 }
 GOMPI_ALIAS(MPI_T_source_get_timestamp)

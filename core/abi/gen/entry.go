@@ -73,7 +73,7 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 func writeStub(b *bytes.Buffer, f *abi.Function) {
 	if f.Chapter == 15 { // the tool interface raises no error handlers
 		unused(b, f, "")
-		b.WriteString("    return MPI_T_ERR_NOT_SUPPORTED;\n")
+		fmt.Fprintf(b, "    return gompi_tool_refuse(%s);\n", toolRefusal(f))
 		return
 	}
 	kind, object, used := "GOMPI_ON_NONE", "0", ""
@@ -99,6 +99,20 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 		panic("gen: " + f.Name + " must be implemented: it cannot return an error")
 	}
 	fmt.Fprintf(b, "    return gompi_unsupported(%q, %s, %s);\n", f.Name, kind, object)
+}
+
+// toolRefusal returns the error of a call of the tool interface while there are no variables, categories, events and
+// sources: the index, the name or the handle that it takes cannot be one of theirs.
+func toolRefusal(f *abi.Function) string {
+	for _, p := range f.CParams() {
+		switch {
+		case p.CName == "name" && p.Dir == abi.In:
+			return "MPI_T_ERR_INVALID_NAME"
+		case strings.HasSuffix(p.CName, "_index") && !p.Pointer():
+			return "MPI_T_ERR_INVALID_INDEX"
+		}
+	}
+	return "MPI_T_ERR_INVALID_HANDLE"
 }
 
 func unused(b *bytes.Buffer, f *abi.Function, used string) {
@@ -221,6 +235,7 @@ func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte 
 #include "base/call.h"
 #include "base/verdict.h"
 #include "error.h"
+#include "tool.h"
 `)
 	below := map[*abi.Function]bool{}
 	for _, room := range slices.Sorted(maps.Keys(rooms)) {

@@ -1,0 +1,99 @@
+// The tool information interface (MPI-5.0 15.3), of which there is nothing to see yet: no variables, categories, events
+// and sources. What takes an index, a name or a handle of one is a stub that refuses it (core/abi/gen).
+#include "tool.h"
+#include "base/order.h"
+#include "z_entry.h"
+
+static gompi_a32 initialized; // calls of MPI_T_init_thread that MPI_T_finalize has not ended
+// Sessions of performance variables. Without variables they are all alike: each has the address of this as its handle.
+static gompi_a32 sessions;
+
+// Counts one less, unless there are none. Returns true if there was one.
+static bool count_down(gompi_a32 *count) {
+	uint32_t old = gompi_load(count);
+	while (old > 0 && !gompi_change(count, &old, old - 1))
+		;
+	return old > 0;
+}
+
+int gompi_tool_refuse(int code) { return gompi_load(&initialized) == 0 ? MPI_T_ERR_NOT_INITIALIZED : code; }
+
+int gompi_t_init_thread(int required, int *provided) {
+	if (provided == NULL)
+		return MPI_T_ERR_INVALID;
+	gompi_add(&initialized, 1);
+	*provided = MPI_THREAD_MULTIPLE;
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_T_init_thread, gompi_t_init_thread)
+
+int gompi_t_finalize(void) { return count_down(&initialized) ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED; }
+GOMPI_ENTRY(MPI_T_finalize, gompi_t_finalize)
+
+// Stores 0 as the number of what there is none of.
+static int store_none(int *number) {
+	if (number == NULL || gompi_load(&initialized) == 0)
+		return gompi_tool_refuse(MPI_T_ERR_INVALID);
+	*number = 0;
+	return MPI_SUCCESS;
+}
+
+int gompi_t_cvar_get_num(int *num_cvar) { return store_none(num_cvar); }
+GOMPI_ENTRY(MPI_T_cvar_get_num, gompi_t_cvar_get_num)
+
+int gompi_t_pvar_get_num(int *num_pvar) { return store_none(num_pvar); }
+GOMPI_ENTRY(MPI_T_pvar_get_num, gompi_t_pvar_get_num)
+
+int gompi_t_category_get_num(int *num_cat) { return store_none(num_cat); }
+GOMPI_ENTRY(MPI_T_category_get_num, gompi_t_category_get_num)
+
+// A number that grows when categories change, which they never do.
+int gompi_t_category_changed(int *update_number) { return store_none(update_number); }
+GOMPI_ENTRY(MPI_T_category_changed, gompi_t_category_changed)
+
+int gompi_t_event_get_num(int *num_events) { return store_none(num_events); }
+GOMPI_ENTRY(MPI_T_event_get_num, gompi_t_event_get_num)
+
+int gompi_t_source_get_num(int *num_sources) { return store_none(num_sources); }
+GOMPI_ENTRY(MPI_T_source_get_num, gompi_t_source_get_num)
+
+static bool is_session(MPI_T_pvar_session session) {
+	return session == (MPI_T_pvar_session)(void *)&sessions && gompi_load(&sessions) > 0;
+}
+
+int gompi_t_pvar_session_create(MPI_T_pvar_session *session) {
+	if (session == NULL || gompi_load(&initialized) == 0)
+		return gompi_tool_refuse(MPI_T_ERR_INVALID);
+	gompi_add(&sessions, 1);
+	*session = (MPI_T_pvar_session)(void *)&sessions;
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_T_pvar_session_create, gompi_t_pvar_session_create)
+
+int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
+	if (gompi_load(&initialized) == 0)
+		return MPI_T_ERR_NOT_INITIALIZED;
+	if (session == NULL || !is_session(*session) || !count_down(&sessions))
+		return MPI_T_ERR_INVALID_SESSION;
+	*session = MPI_T_PVAR_SESSION_NULL;
+	return MPI_SUCCESS;
+}
+GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free)
+
+// What is done to all handles of a session, of which there are none.
+static int for_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+	if (gompi_load(&initialized) == 0)
+		return MPI_T_ERR_NOT_INITIALIZED;
+	if (!is_session(session))
+		return MPI_T_ERR_INVALID_SESSION;
+	return handle == MPI_T_PVAR_ALL_HANDLES ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+}
+
+int gompi_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
+GOMPI_ENTRY(MPI_T_pvar_start, gompi_t_pvar_start)
+
+int gompi_t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
+GOMPI_ENTRY(MPI_T_pvar_stop, gompi_t_pvar_stop)
+
+int gompi_t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) { return for_all(session, handle); }
+GOMPI_ENTRY(MPI_T_pvar_reset, gompi_t_pvar_reset)
