@@ -13,6 +13,7 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/errors"
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"

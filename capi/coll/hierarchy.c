@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "base/up.h"
 #include "coll/protocol.h"
+#include "errors/codes.h"
 #include "fabric/fabric.h"
 
 // --- What goes along
@@ -124,18 +125,26 @@ static int tell_outcome(struct gompi_slots *t, struct gompi_slots_call *c, int m
 	return outcome;
 }
 
-// What a member's leader has told instead of a result, if it has; the operation is under way.
-static int hear_outcome(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_slot_head *h, uint64_t w,
-			uint64_t plan) {
-	uint64_t what = gompi_load(&h->what), how = gompi_load(&h->plan);
-	if (what == (uint64_t)HIERARCHY_FAILED << 56)
-		return (int)how;
-	if (what != (uint64_t)HIERARCHY_DIFFERS << 56)
+// Reads the words of a head once: another process may change them at any time.
+static struct hierarchy_said read_said(const struct gompi_slot_head *h) {
+	return (struct hierarchy_said){gompi_load(&h->what), gompi_load(&h->plan)};
+}
+
+// Returns what a member's leader has published instead of a result: an error class or GOMPI_SLOTS_DIFFER. Returns 0 if
+// it has published a result. said are the words of its head h; the operation is under way.
+static int hear_outcome(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_slot_head *h,
+			const struct hierarchy_said *said, uint64_t w, uint64_t plan) {
+	if (said->what == (uint64_t)HIERARCHY_FAILED << 56)
+		return gompi_error_class_of_peer(said->plan);
+	if (said->what != (uint64_t)HIERARCHY_DIFFERS << 56)
 		return 0;
 	struct hierarchy_said two[2];
 	memcpy(two, h->data, sizeof two);
-	int second = two[0].what == w && two[0].plan == plan;
-	return hierarchy_differs(c, &two[second], second ? (int)(uint32_t)how : (int)(how >> 32), w, plan);
+	const bool second = two[0].what == w && two[0].plan == plan;
+	const uint32_t rank = (uint32_t)(second ? said->plan : said->plan >> 32);
+	if (rank >= (uint32_t)s->n)
+		return MPI_ERR_INTERN; // no leader publishes that
+	return hierarchy_differs(c, &two[second], (int)rank, w, plan);
 }
 
 // --- The collectives
@@ -334,7 +343,9 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *
 	rc = gompi_slots_await(t, 0);
 	if (rc)
 		return rc;
-	rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), g.w, g.plan);
+	const struct gompi_slot_head *h = gompi_slot_head(t, 0, t->seq);
+	const struct hierarchy_said said = read_said(h);
+	rc = hear_outcome(s, c, h, &said, g.w, g.plan);
 	if (rc == 0 && gets)
 		gompi_copy_in(c->out, gompi_slot_data(t, 0, t->seq, p), bytes);
 	gompi_slots_finish(t);
@@ -549,7 +560,9 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 		rc = gompi_slots_await(t, 0);
 		if (rc)
 			return rc;
-		rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), g.w, g.plan);
+		const struct gompi_slot_head *h = gompi_slot_head(t, 0, t->seq);
+		const struct hierarchy_said said = read_said(h);
+		rc = hear_outcome(s, c, h, &said, g.w, g.plan);
 		rows = gompi_slot_data(t, 0, t->seq, p);
 	}
 	if (rc == 0 && gets)
@@ -620,11 +633,11 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 		rc = gompi_slots_await(t, from);
 		if (rc)
 			return rc;
-		struct gompi_slot_head *h = gompi_slot_head(t, from, t->seq);
-		rc = hear_outcome(t, c, h, w, plan);
-		uint64_t size = gompi_load(&h->plan) >> 16;
-		words = (struct gompi_leaders_words){gompi_load(&h->what), gompi_load(&h->plan), c->root};
-		by = divide_bcast(s, size);
+		const struct gompi_slot_head *h = gompi_slot_head(t, from, t->seq);
+		const struct hierarchy_said said = read_said(h);
+		rc = hear_outcome(s, c, h, &said, w, plan);
+		words = (struct gompi_leaders_words){said.what, said.plan, c->root};
+		by = divide_bcast(s, said.plan >> 16);
 		bytes = rc == 0 ? (uint32_t)by.bytes : 0;
 		data = gompi_slot_data(t, from, t->seq, gompi_place_of(bytes));
 	}

@@ -339,18 +339,20 @@ static __attribute__((noinline)) int take_from_table_elsewhere(struct pairs *p, 
 static inline int take_entry(struct pairs *p, int i, int which, const struct pair_entry *e, const char *slot,
 			     uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];
-	uint64_t bytes = e->whose & BYTES_OF;
+	// Read once: the sender may change its slot at any time.
+	const uint64_t at = gompi_element_look(&e->at);
+	const uint64_t bytes = gompi_element_look(&e->whose) & BYTES_OF;
 	if (__builtin_expect(bytes != block_bytes(b), 0)) {
 		note_length(p, b->member, bytes, block_bytes(b));
 		return 0;
 	}
 	if (bytes == 0)
 		return 0;
-	if (__builtin_expect((e->at & ELSEWHERE) != 0, 0))
-		return take_away(p, b, which, e->at & ~ELSEWHERE);
-	if (e->at > capacity || bytes > capacity - e->at)
+	if (__builtin_expect((at & ELSEWHERE) != 0, 0))
+		return take_away(p, b, which, at & ~ELSEWHERE);
+	if (at > capacity || bytes > capacity - at)
 		return MPI_ERR_INTERN;
-	gompi_buffer_unpack(&b->buf, 0, slot + e->at, (int64_t)bytes);
+	gompi_buffer_unpack(&b->buf, 0, slot + at, (int64_t)bytes);
 	return 0;
 }
 

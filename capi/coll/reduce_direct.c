@@ -109,8 +109,9 @@ int gompi_slots_reduce_direct(struct gompi_slots *t, struct gompi_slots_call *c,
 	if (rc == 0 && gompi_slots_differ(c))
 		rc = GOMPI_SLOTS_DIFFER;
 	for (int i = 0; rc == 0 && able && i < t->n; i++) {
-		f.operand[i] = gompi_slots_said(t, i) >> ADDRESS_SHIFT;
-		over = over || (gompi_slots_said(t, i) & OVER);
+		const uint64_t said = gompi_slots_said(t, i);
+		f.operand[i] = said >> ADDRESS_SHIFT;
+		over = over || (said & OVER);
 	}
 	bool parts = d->parts || (over && c->kind == GOMPI_ALLREDUCE);
 	if (rc || !able || (over && !parts && c->kind != GOMPI_REDUCE))

@@ -2,6 +2,7 @@
 #include "coll/started.h"
 
 #include "base/call.h"
+#include "errors/codes.h"
 #include "message/call.h"
 
 // Fills the head of the part at hand, once there is room, and lets others read it.
@@ -91,8 +92,10 @@ static void take_told(struct gompi_started *s) {
 static void end_idup(struct gompi_started *s) {
 	struct gompi_idup *d = s->idup;
 	int32_t worst = d->class;
-	for (int i = 0; i < s->board->n; i++)
-		worst = d->worst[i] > worst ? d->worst[i] : worst;
+	for (int i = 0; i < s->board->n; i++) {
+		const int32_t class = d->worst[i] != 0 ? gompi_error_class_of_peer((uint32_t)d->worst[i]) : 0;
+		worst = class > worst ? class : worst;
+	}
 	s->why.class = gompi_up.idup_over(d->number, d->told, s->why.class, worst, s->why.text);
 }
 

@@ -57,6 +57,11 @@ const char *gompi_error_class_name(int class) {
 	return at >= 0 ? classes[at].name : NULL;
 }
 
+int gompi_error_class_of_peer(uint64_t class) {
+	const bool known = class > MPI_SUCCESS && class <= INT32_MAX && class_at((int)class) >= 0;
+	return known ? (int)class : MPI_ERR_INTERN;
+}
+
 // The lock is held, but by who only asks for the class.
 static inline struct added_code *added_at(int n) {
 	struct added_list *list = gompi_load_acquire(&added); // pairs with the release in add_locked

@@ -4,6 +4,7 @@
 #define GOMPI_CODES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/abi.h"
 
@@ -14,6 +15,9 @@ extern int gompi_last_used_code;
 
 // Returns the name of a predefined error class; NULL: it is none.
 const char *gompi_error_class_name(int class);
+
+// Returns the error class that another process has sent, or MPI_ERR_INTERN if that is no predefined one.
+int gompi_error_class_of_peer(uint64_t class);
 
 // Returns the class of a code; -1: it is none.
 int gompi_error_class_of(int code);

@@ -1,9 +1,11 @@
 /* Proves: members on several nodes get what collectives promise (coll/hierarchy.h), for any placing, any root and
  * series of calls; a reduction folds the nodes in order, and the ranks of each, a scan the ranks. What is much is for
- * messages at all members alike. Members whose calls do not belong together are told so, and go on together. */
+ * messages at all members alike. Members whose calls do not belong together are told so, and go on together. What no
+ * leader publishes is MPI_ERR_INTERN, and a head that changes while it is read does no harm. */
 #include "../network.h"
 
 #include "coll/hierarchy.h"
+#include "coll/protocol.h"
 #include "compose.h"
 
 enum { MOST = 9, CALLS = 400, LONGEST = 180000 };
@@ -211,9 +213,99 @@ static void place(unsigned seed, bool regular, bool apart) {
 				order[at++] = i;
 }
 
+/* --- A leader whose memory is damaged: member 1 of a node hears what the test writes into the slot of member 0 */
+
+enum { FAILED = 0xf0, DIFFERS = 0xf1, FEW = 8, MANY = 2000, ROOT = 2 }; /* the root is on the other node */
+
+static struct gompi_slots *hears;
+static struct gompi_hierarchy *heard_by;
+
+static void damaged_open(void) {
+	static int32_t nodes_of[4] = {0, 0, 1, 1}, local[2] = {0, 1}, peers[2] = {0, 0}, lead[2] = {0, 0};
+	hears = gompi_slots_open(unit_memory(2 * sizeof(struct gompi_slots_member)), 2, 1, peers, 0);
+	struct gompi_hierarchy v = {.n = 4,
+				    .me = 1,
+				    .nodes = 2,
+				    .here = 2,
+				    .place = 1,
+				    .most_here = 2,
+				    .node_of = nodes_of,
+				    .local = local,
+				    .slots = hears};
+	heard_by = gompi_hierarchy_open(&v, 16, lead);
+	if (hears == NULL || heard_by == NULL)
+		abort();
+}
+
+/* What a broadcast returns when the leader has published these words. */
+static int heard(uint64_t what, uint64_t plan, char *out, int *differs) {
+	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = ROOT, .name = "test", .bytes = FEW, .out = out};
+	struct gompi_slot_head *h = &hears->member[0].head[(hears->seq + 1) % GOMPI_SLOT_HEADS];
+	gompi_store(&h->what, what);
+	gompi_store(&h->plan, plan);
+	memset(h->data, 1, sizeof h->data);
+	gompi_store_release(&h->number, hears->seq + 1);
+	int rc = gompi_hierarchy_run(heard_by, &c);
+	*differs = c.differ.rank;
+	return rc;
+}
+
+static void damaged_outcomes(void) {
+	static const struct {
+		uint64_t plan;
+		int rc;
+	} failed[] = {{MPI_ERR_NO_MEM, MPI_ERR_NO_MEM},
+		      {MPI_SUCCESS, MPI_ERR_INTERN},
+		      {12345678, MPI_ERR_INTERN},
+		      {1ULL << 32 | MPI_ERR_NO_MEM, MPI_ERR_INTERN},
+		      {(uint64_t)GOMPI_SLOTS_DIFFER, MPI_ERR_INTERN},
+		      {(uint64_t)GOMPI_SLOTS_MESSAGES, MPI_ERR_INTERN}};
+	char out[FEW];
+	int rank;
+	for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
+		int rc = heard((uint64_t)FAILED << 56, failed[i].plan, out, &rank);
+		CHECK(rc == failed[i].rc, "a leader's error class %llx gives %d, not %d",
+		      (unsigned long long)failed[i].plan, rc, failed[i].rc);
+	}
+	for (uint32_t at = 0; at < 6; at++) {
+		const uint32_t ranks[] = {0, 3, 4, 1000000, INT32_MAX, UINT32_MAX};
+		bool exists = ranks[at] < 4;
+		int rc = heard((uint64_t)DIFFERS << 56, (uint64_t)ranks[at] << 32 | ranks[at], out, &rank);
+		CHECK(rc == (exists ? GOMPI_SLOTS_DIFFER : MPI_ERR_INTERN) && rank == (exists ? (int)ranks[at] : -1),
+		      "rank %u differs: %d, rank %d", ranks[at], rc, rank);
+	}
+}
+
+static gompi_a32 over;
+
+/* Another process changes the length, thread 1, while a member reads the head. */
+static void changing(int i) {
+	uint64_t plans[2] = {gompi_plan(FEW, 1), gompi_plan(MANY, 1)};
+	for (uint64_t k = 0; i == 1 && gompi_load(&over) == 0; k++)
+		for (int h = 0; h < GOMPI_SLOT_HEADS; h++)
+			gompi_store(&hears->member[0].head[h].plan, plans[k % 2]);
+	char out[MANY];
+	for (int k = 0; i == 0 && k < 30000; k++) {
+		int rank, written = FEW;
+		memset(out, 0, sizeof out);
+		heard(gompi_what(GOMPI_BCAST, ROOT, FEW), plans[k % 2], out, &rank);
+		while (written < MANY && out[written] == 0)
+			written++;
+		CHECK(written == MANY, "a broadcast of %d bytes wrote byte %d", FEW, written);
+		for (int b = 0; b < GOMPI_SLOT_BODIES; b++) /* what is behind a length that is too large */
+			memset(hears->member[0].body[b], 2, GOMPI_SLOT_SMALL);
+	}
+	gompi_store(&over, 1);
+}
+
 int main(void) {
 	unit_node(1);
 	gompi_up.combine = compose;
+	damaged_open();
+	damaged_outcomes();
+	unit_threads(2, changing);
+	gompi_hierarchy_close(heard_by);
+	gompi_slots_close(hears);
 	network_start();
 	for (unsigned round = 0; round < 18 && check_errors == 0; round++) {
 		n = 2 + (int)(round * 5 % (MOST - 1));
