@@ -5,12 +5,13 @@
 #define GOMPI_BOUNCE_H
 
 #include "base/node.h"
+#include "transport/packet.h"
 #include "win/why.h"
 
 #pragma GCC visibility push(hidden)
 
 // As many as a ring has cells: with 16, each of 64 gets of 16 KiB that are under way took 2.1 us instead of 1.6.
-enum { GOMPI_BOUNCES = 62, GOMPI_BOUNCE_DATA = 8192 };
+enum { GOMPI_BOUNCES = 62, GOMPI_BOUNCE_DATA = PACKET_PULLED };
 
 // A buffer; behind the ring of its process.
 struct gompi_bounce {

@@ -138,42 +138,35 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	return rc;
 }
 
-enum { SCRATCH = 128 << 10 }; // of which one half holds what came from the origin, the other what goes back
-
-// Applies an operation whose data stays with the origin, in parts that fit the cache. An error class.
+// Applies an operation whose data is in a buffer of the origin (bounce.h), which locate has limited to PACKET_PULLED. An
+// error class.
 static int apply_pulled(struct work *k) {
-	static _Alignas(64) char scratch[SCRATCH]; // one thread pulls at a time
-	char *from = scratch, *back = scratch + SCRATCH / 2;
-	uint64_t total = k->m->bytes, most = SCRATCH / 2 / k->element * k->element;
-	bool fetches = k->kind == PACKET_FETCH_PULL, gets = k->kind == PACKET_GET_PULL || fetches;
-	if ((k->kind == PACKET_PUT_PULL || k->kind == PACKET_GET_PULL) && k->layout.run.block == (int64_t)total) {
-		bool puts = k->kind == PACKET_PUT_PULL;
+	static _Alignas(64) char from[PACKET_PULLED], back[PACKET_PULLED]; // one thread pulls at a time
+	const uint64_t total = k->m->bytes;
+	const bool puts = k->kind == PACKET_PUT_PULL, fetches = k->kind == PACKET_FETCH_PULL;
+	int class = MPI_ERR_UNSUPPORTED_OPERATION; // of data that cannot be moved
+	if ((puts || k->kind == PACKET_GET_PULL) && k->layout.run.block == (int64_t)total)
 		return k->pull(k->m->origin, puts ? k->buffers.origin : k->buffers.result,
 			       at_offset(k, k->layout.run.offset), total, !puts)
 			       ? MPI_SUCCESS
-			       : MPI_ERR_UNSUPPORTED_OPERATION;
+			       : class;
+	if (k->buffers.origin != 0 && !k->pull(k->m->origin, k->buffers.origin, from, total, false))
+		return class;
+	if (puts) {
+		copy_to(k, &k->layout, from, total);
+		return MPI_SUCCESS;
 	}
-	for (uint64_t done = 0; done < total; done += most) {
-		uint64_t n = total - done < most ? total - done : most;
-		int class = done == 0 ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_OTHER; // of data that cannot be moved
-		if (k->buffers.origin != 0 && !k->pull(k->m->origin, k->buffers.origin + done, from, n, false))
-			return class;
-		if (k->kind == PACKET_PUT_PULL) {
-			copy_to(k, &k->layout, from, n);
-		} else if (k->kind == PACKET_GET_PULL) {
-			copy_from(k, &k->layout, back, n);
-		} else {
-			int rc = update_pieces(k, fetches ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, from, NULL,
-					       fetches ? back : NULL, n);
-			if (rc != MPI_SUCCESS)
-				return rc;
-			if ((MPI_Op)(uintptr_t)k->m->op != MPI_NO_OP)
-				class = MPI_ERR_OTHER; // what has been updated cannot be taken back
-		}
-		if (gets && !k->pull(k->m->origin, k->buffers.result + done, back, n, true))
-			return class;
+	if (k->kind == PACKET_GET_PULL) {
+		copy_from(k, &k->layout, back, total);
+	} else {
+		int rc = update_pieces(k, fetches ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, from, NULL,
+				       fetches ? back : NULL, total);
+		if (rc != MPI_SUCCESS || !fetches)
+			return rc;
+		if ((MPI_Op)(uintptr_t)k->m->op != MPI_NO_OP)
+			class = MPI_ERR_OTHER; // what has been updated cannot be taken back
 	}
-	return MPI_SUCCESS;
+	return k->pull(k->m->origin, k->buffers.result, back, total, true) ? MPI_SUCCESS : class;
 }
 
 // Returns true if each piece of a packet is attached, where they are not in one region together: an origin on this
@@ -213,6 +206,8 @@ static int locate(struct work *k) {
 		data += sizeof k->buffers;
 		if (k->pull == NULL)
 			return MPI_ERR_UNSUPPORTED_OPERATION;
+		if (m->bytes > PACKET_PULLED)
+			return gompi_because(MPI_ERR_INTERN, WHY_TOO_MUCH, m->bytes, PACKET_PULLED);
 		if (takes != (k->buffers.origin != 0))
 			return gompi_because(MPI_ERR_INTERN, WHY_OTHER_ADDRESSES, k->buffers.origin,
 					     takes ? m->bytes : 0);

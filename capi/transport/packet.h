@@ -71,6 +71,9 @@ struct gompi_answer {
 // The most data of a packet in a ring's cell: with what stands before it 1 KiB. The network takes more (stream.h).
 enum { GOMPI_PACKET_DATA = 976 };
 
+// The most data of an operation of the _PULL kinds: that of a buffer (bounce.h).
+enum { PACKET_PULLED = 8192 };
+
 // Where the buffers are that stay with the origin: addresses in its process, 0: none.
 struct gompi_packet_pull {
 	uint64_t origin, result;

@@ -113,6 +113,30 @@ static void forbidden(bool may_read, bool may_write) {
 	reads = writes = true;
 }
 
+/* More than a buffer of the origin holds: refused, and nothing is moved. */
+static void too_much(void) {
+	enum { MOST = 2 * PACKET_PULLED };
+	static const enum gompi_packet_kind kinds[] = {PACKET_PUT_PULL, PACKET_GET_PULL, PACKET_ACCUMULATE_PULL,
+						       PACKET_FETCH_PULL};
+	struct gompi_win *usual = w;
+	char *base = unit_memory(MOST);
+	w = unit_window(1, base, MOST, true);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct gompi_operation operation = {.op = MPI_SUM};
+		bool moves = kinds[i] < PACKET_ACCUMULATE;
+		struct gompi_outgoing o = {.operation = &operation,
+					   .kind = kinds[i],
+					   .type = moves ? MPI_BYTE : MPI_INT64_T,
+					   .origin = kinds[i] != PACKET_GET_PULL ? there : NULL,
+					   .result = there,
+					   .element = moves ? 1 : 8,
+					   .bytes = PACKET_PULLED + 8};
+		int rc = apply(&o, NULL);
+		CHECK(rc == MPI_ERR_INTERN, "kind %d: class %d", (int)kinds[i], rc);
+	}
+	w = usual;
+}
+
 /* --- Nonsense */
 
 /* Elements that are not whole, and more than one to compare with. */
@@ -258,6 +282,7 @@ int main(void) {
 	}
 	for (int i = 0; i < 4; i++)
 		forbidden(i % 2, i / 2);
+	too_much();
 	refused();
 	for (int i = 0; i < NONSENSE; i++)
 		nonsense(i);
