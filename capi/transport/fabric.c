@@ -167,7 +167,7 @@ static int end_streams(struct gompi_win *w, int target, bool local, int follower
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
 		// Another thread may have sent more, and not have asked.
 		uint64_t number = end_number(s, local || s->peer == follower), asked = gompi_load(&s->asked);
-		int last = rc == MPI_SUCCESS ? gompi_stream_end(s, number < asked ? number : asked, call) : rc;
+		int last = gompi_stream_end(s, number < asked ? number : asked, call); // also after another one's error
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	return rc;

@@ -68,10 +68,15 @@ int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const cha
 	return MPI_SUCCESS;
 }
 
-// Sends the end of the lock, after all that has been done under it. 0 or an error class.
+// Sends the end of the lock, after all operations of its epoch. Returns 0 or an error class; after an error there is no
+// answer to wait for, and the epoch is over all the same.
 static int send_unlock(struct gompi_stream *s, const char *call) {
 	int rc = gompi_stream_await_transfers(s, call);
-	return rc == MPI_SUCCESS ? gompi_stream_send_word(s, PACKET_UNLOCK, false, RECORD_ASKS | RECORD_DUE) : rc;
+	if (rc == MPI_SUCCESS)
+		rc = gompi_stream_send_word(s, PACKET_UNLOCK, false, RECORD_ASKS | RECORD_DUE);
+	if (rc != MPI_SUCCESS)
+		gompi_store_release(&s->has_lock, 0);
+	return rc;
 }
 
 static int end_unlock(struct gompi_stream *s, const char *call) {
@@ -102,9 +107,9 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 			int last = send_unlock(s, call);
 			rc = rc == MPI_SUCCESS ? last : rc;
 		}
-	for (s = gompi_stream_first(w); s != NULL; s = s->next)
+	for (s = gompi_stream_first(w); s != NULL; s = s->next) // also after an error: these locks have been given back
 		if (gompi_load_acquire(&s->has_lock)) {
-			int last = rc == MPI_SUCCESS ? end_unlock(s, call) : rc;
+			int last = end_unlock(s, call);
 			rc = rc == MPI_SUCCESS ? last : rc;
 		}
 	return rc;

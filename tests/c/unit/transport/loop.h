@@ -166,21 +166,22 @@ static void some_host(int peer, char *name, int size) { snprintf(name, (size_t)s
 static struct gompi_win *w;
 static MPI_Win win;
 static char *memory;
+static uint32_t members = 2; /* or 3: number 2 is on a third node, and gets nothing; strangers is set */
 
 static void fresh(bool registered, bool oversubscribed) {
 	static const struct gompi_service service = {.ready = always, .serve = gompi_fabric_progress};
 	static uintptr_t handle = 0x5001;
 	unit_node(1);
 	gompi_up.host_of = some_host;
-	gompi_node.processes = unit_processes(2, (int32_t[]){0, 1}, (int32_t[]){0, -1});
+	gompi_node.processes = unit_processes((int)members, (int32_t[]){0, 1, 2}, (int32_t[]){0, -1, -1});
 	gompi_node.policy.oversubscribed = oversubscribed;
 	gompi_service_add(&service);
 	gompi_stream_open();
 	memory = unit_memory(SIZE);
 	struct gompi_member_plan member = {
 		.base = (uintptr_t)memory, .address = (uintptr_t)memory, .size = SIZE, .disp_unit = 1, .direct = true};
-	struct gompi_remote_plan remote[2] = {{SIZE, 1, 0}, {SIZE, 1, PEER}};
-	struct gompi_region regions[2] = {{0, 0}, {0, 0}};
+	struct gompi_remote_plan remote[] = {{SIZE, 1, 0}, {SIZE, 1, PEER}, {SIZE, 1, PEER + 1}};
+	struct gompi_region regions[] = {{0, 0}, {0, 0}, {0, 0}};
 	if (registered)
 		gompi_fabric_register(memory, SIZE, true, &regions[OTHER]);
 	if (w != NULL)
@@ -188,7 +189,7 @@ static void fresh(bool registered, bool oversubscribed) {
 	struct gompi_win_plan plan = {.handle = handle++,
 				      .shared = (uintptr_t)unit_memory(unit_control(1, 1)),
 				      .flavor = MPI_WIN_FLAVOR_ALLOCATE,
-				      .n = 2,
+				      .n = members,
 				      .local_n = 1};
 	CHECK(gompi_win_open(&plan, &member), "no window");
 	gompi_win_set_members(plan.handle, 0, plan.n, remote);

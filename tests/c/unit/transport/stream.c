@@ -2,7 +2,8 @@
  * whatever its size and shape and however its records are delayed; a flush ends when it is done and not before; results
  * come back to where they belong; a lock is waited for in turn with those of the node, although nobody waits for it in
  * a call, and what follows it is kept meanwhile; so is what is done before the target has posted, and no more of it
- * than there is room for; a flush tells of what the target has refused, and ends when the peer is gone. */
+ * than there is room for; a flush tells of what the target has refused, and ends when the peer is gone. After an error at
+ * one member the others are flushed and unlocked all the same. */
 #include "loop.h"
 
 #include "transport/serve.h"
@@ -544,6 +545,37 @@ static void refused(void) {
 		;
 }
 
+/* An error at one member of several: the others are flushed, and have their locks back, all the same. */
+static void error_at_one(void) {
+	members = 3;
+	strangers = true;
+	fresh(false, false);
+	struct gompi_stream *s = gompi_stream_of(w, OTHER), *third = gompi_stream_of(w, 2);
+	int64_t x = 5, y = 7;
+	FINE(gompi_win_lock_all(0, win));
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	FINE(gompi_get_c(&y, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
+	gompi_store(&third->broken, MPI_ERR_INTERN);
+	CHECK(gompi_win_flush_all(win) == MPI_ERR_INTERN, "a flush of a broken stream");
+	CHECK(y == 5, "the flush of the others got %lld", (long long)y);
+	CHECK(gompi_win_unlock_all(win) == MPI_ERR_INTERN, "an unlock of a broken stream");
+	CHECK(gompi_load(&s->has_lock) == 0 && gompi_load(&third->has_lock) == 0, "a lock is left");
+	CHECK(s->holds == HOLDS_NOTHING, "the target has kept it");
+	x = 6;
+	FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	FINE(gompi_win_unlock(OTHER, win));
+	CHECK(*(int64_t *)(void *)memory == 6, "the next lock's put");
+	FINE(gompi_win_lock(MPI_LOCK_SHARED, 2, 0, win));
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
+	gompi_store(&cut, 1); /* its end cannot be sent */
+	CHECK(gompi_win_unlock(2, win) != MPI_SUCCESS && gompi_load(&third->has_lock) == 0, "a lock is left");
+	gompi_store(&cut, 0);
+	members = 2;
+	strangers = false;
+}
+
 /* What is broken after an answer that no target sends, in a stream with a get of 8 bytes to `to` under way. */
 static uint32_t broken_by(struct gompi_answer answer, void *to, uint32_t class) {
 	fresh(false, false);
@@ -592,6 +624,7 @@ int main(void) {
 	ended_by_another();
 	posts_and_starts();
 	refused();
+	error_at_one();
 	forged();
 	together(false);
 	together(true);
