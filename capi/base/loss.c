@@ -99,8 +99,7 @@ static bool stays_stuck(int process, struct gompi_stuck *place) {
 	return false;
 }
 
-// Returns true if a process is lost or cannot be reached through what another has left.
-static bool is_gone(int rank, struct gompi_stuck *place) {
+bool gompi_is_gone(int rank, struct gompi_stuck *place) {
 	int process = gompi_on_node(rank);
 	return gompi_is_lost(rank) || (process >= 0 && stays_stuck(process, place));
 }
@@ -110,13 +109,13 @@ int gompi_loss_found(const struct gompi_waiting *what, struct gompi_stuck *place
 		return what->lost(what->of, place);
 	if (gompi_load(&gompi_header()->losses_more) != 0)
 		return gompi_first_lost();
-	if (is_gone(gompi_node.self, place))
+	if (gompi_is_gone(gompi_node.self, place))
 		return gompi_node.self;
 	if (what->peer >= 0 && !what->all)
-		return is_gone(what->peer, place) ? what->peer : GOMPI_NOBODY;
+		return gompi_is_gone(what->peer, place) ? what->peer : GOMPI_NOBODY;
 	int rank, i = 0;
 	for (; (rank = gompi_services_member(what->object, i)) >= 0; i++)
-		if (is_gone(rank, place))
+		if (gompi_is_gone(rank, place))
 			return rank;
 	return i > 0 ? GOMPI_NOBODY : gompi_first_lost();
 }

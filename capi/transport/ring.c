@@ -57,7 +57,14 @@ static bool turn_reached(void *arg) {
 	return gompi_load_acquire(&t->cell->turn) == t->turn;
 }
 
-// Takes the next cell of process' ring for this thread, waiting for a free one. NULL if a process died.
+// A thread that has taken a position must fill its cell, and take an answer out of it, or the ring stops there. So it
+// gives up only if the ring's own process is gone; the loss of any other process does not end these waits.
+static int loss_of_target(const void *peer, struct gompi_stuck *place) {
+	const int rank = *(const int *)peer;
+	return gompi_is_gone(rank, place) ? rank : GOMPI_NOBODY;
+}
+
+// Takes the next cell of process' ring for this thread, waiting for a free one. NULL if that process is gone.
 static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, int peer, uint64_t *pos) {
 	int process = gompi_on_node(peer);
 	struct gompi_ring *ring = ring_of(process);
@@ -66,7 +73,8 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 	gompi_own_line(t.cell); // it is looked at to be written to
 	if (__builtin_expect(!turn_reached(&t), 0)) {
 		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
-		struct gompi_waiting what = {.call = call, .peer = peer, .object = w->handle};
+		struct gompi_waiting what = {
+			.call = call, .peer = peer, .object = w->handle, .lost = loss_of_target, .of = &peer};
 		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
 			return NULL;
 	}
@@ -84,7 +92,8 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	int process = gompi_on_node(peer);
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
-	struct gompi_waiting what = {.call = call, .peer = peer, .object = w->handle};
+	struct gompi_waiting what = {
+		.call = call, .peer = peer, .object = w->handle, .lost = loss_of_target, .of = &peer};
 	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.oversubscribed ? 0 : GOMPI_ACK_LOOKS;
 	while (looks < most && !turn_reached(&t))
 		looks++;

@@ -1,7 +1,7 @@
 /* Proves: a wait ends with MPI_ERR_PROC_ABORTED when a process is lost that it depends on, and names it, but not when
  * another is: one peer, the members of a window, an exposure epoch's origins. A process that dies between taking a cell
  * of a ring and filling it ends the waits for the ring's owner, and no others; an answer that it did not take keeps
- * nobody from the cell. (Of communicators and requests: message/loss_messages.c.)
+ * nobody from the cell. A live process that has taken a cell of another live one fills it. (Of communicators and requests: message/loss_messages.c.)
  *
  * sanitizer: address (one thread)
  */
@@ -116,6 +116,40 @@ static void ring_answer(void) {
 	CHECK(gompi_ring_wait(w, 1, "test") == MPI_SUCCESS, "a flush after the ring has gone round");
 }
 
+/* It takes a cell of this process' ring, so that no other process reaches this one. */
+static void takes_my_cell(void) { gompi_add_total(&((struct gompi_ring *)gompi_node.operation_rings)->tail, 1); }
+
+static void serve_late(void) {
+	if (++*naps == 4)
+		serve_as(1);
+}
+
+/* Who has taken a cell of a process that lives fills it, whatever else is lost. */
+static void ring_full(void) {
+	const struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
+	struct gompi_outgoing o = outgoing(false), get = outgoing(true);
+	int sleeps = 0;
+	naps = &sleeps;
+	dies_in(3, takes_my_cell);
+	for (int i = 0; i < GOMPI_RING_CELLS; i++)
+		CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put %d", i);
+	gompi_up.take_signals = serve_late;
+	CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS && sleeps >= 4, "a put to a full ring, %d sleeps", sleeps);
+	serve_as(1);
+	sleeps = 0;
+	CHECK(gompi_ring_send_one(w, &get) == MPI_SUCCESS && sleeps >= 4, "a get, %d sleeps", sleeps);
+	for (int i = 0; i < GOMPI_RING_CELLS; i++)
+		CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put %d after them", i);
+	serve_as(1);
+	CHECK(gompi_load(&ring->head) == gompi_load(&ring->tail), "the ring has stopped at %d of %d",
+	      (int)gompi_load(&ring->head), (int)gompi_load(&ring->tail));
+	gompi_up.take_signals = nap;
+	for (int i = 0; i < GOMPI_RING_CELLS; i++)
+		CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put %d of the last ones", i);
+	dies_in(1, nothing);
+	CHECK(gompi_ring_send_one(w, &o) == MPI_ERR_PROC_ABORTED, "a put to the full ring of a dead process");
+}
+
 /* --- Processes of other nodes */
 
 static void others(void) {
@@ -143,6 +177,6 @@ static void others(void) {
 }
 
 int main(void) {
-	static void (*const scenes[])(void) = {who, of_exposure, ring_cell, ring_answer, others};
+	static void (*const scenes[])(void) = {who, of_exposure, ring_cell, ring_answer, ring_full, others};
 	return run_scenes(scenes, sizeof scenes / sizeof *scenes, gompi_ring_open);
 }
