@@ -12,11 +12,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -31,13 +33,14 @@
 static const int64_t STAGGER = 300 * MS,         // after which the next address is tried beside the one that is silent
 	ATTEMPT = 5000 * MS,                     // of an attempt: the system repeats its first packet after 1 and 3 s
 	PROOF = 2000 * MS,                       // of a stranger, to prove that it is of the job
+	PROOF_SHORT = 100 * MS,                  // the same while other connections wait for its descriptor
 	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds through the addresses
 	AGAIN = 20 * MS,                         // after the other side has said that it is at it
 	CALL = 1000 * MS,                        // after which the other side is asked to connect
 	TELL = 5000 * MS,                        // after which people are told what does not work
 	CERTAIN = 12000 * MS; // after which it is given up if each address has said that it cannot be
 
-enum { BACKLOG = 4096, ACCEPTS = 64 };
+enum { BACKLOG = 4096, ACCEPTS = 64, STRANGERS = 256 };
 
 static const uint64_t greeting = 0x31706d6f67; // "gomp1"
 
@@ -90,6 +93,65 @@ static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, cons
 	return gompi_sip(gompi_tcp_state.job.secret, words, sizeof words / sizeof *words);
 }
 
+// --- Strangers
+//
+// A stranger is a connection that has not proved to be of the job. Strangers are bounded in number (most_strangers) and
+// time (PROOF), and no link is given up for one. If the process has no descriptor left a stranger is accepted with the
+// reserve. A stranger that proves to be a peer keeps that descriptor; then an idle link is given up in exchange.
+
+// Has the system report connections that wait to be accepted, or not.
+static void watch_listeners(uint32_t events) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct epoll_event e = {.events = events, .data.ptr = NULL};
+	for (int i = 0; i < t->n_listeners; i++)
+		epoll_ctl(t->epoll, EPOLL_CTL_MOD, t->listeners[i], &e);
+}
+
+// Leaves connections in the listeners' queues until a descriptor or a stranger's place becomes free, or for a while.
+static void stop_accepting(int64_t now) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (t->accept_at == 0)
+		watch_listeners(0);
+	t->accept_at = now + PROOF_SHORT;
+	gompi_timer_at(t->accept_at);
+}
+
+static void accept_again(void) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (t->accept_at == 0)
+		return;
+	t->accept_at = 0;
+	watch_listeners(EPOLLIN);
+}
+
+static bool is_out_of_files(int error) { return error == EMFILE || error == ENFILE; }
+
+void gompi_reserve_descriptor(void) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (t->reserve < 0)
+		t->reserve = eventfd(0, EFD_CLOEXEC);
+	if (t->reserve >= 0)
+		t->reserve_owed = false;
+}
+
+static int most_strangers(void) {
+	const int quarter = gompi_tcp_state.most_links / 4;
+	return quarter < 1 ? 1 : quarter < STRANGERS ? quarter : STRANGERS;
+}
+
+// Closes the oldest stranger if it has had PROOF_SHORT. Returns false if there is no such stranger.
+static bool drop_stranger(int64_t now) {
+	struct gompi_tcp_link *oldest = NULL;
+	for (struct gompi_tcp_link *l = gompi_tcp_state.links; l != NULL; l = l->next)
+		if (l->state == LINK_STRANGE && (oldest == NULL || l->deadline < oldest->deadline))
+			oldest = l;
+	if (oldest == NULL || now < oldest->deadline - PROOF + PROOF_SHORT)
+		return false;
+	gompi_tcp_counts.strangers++;
+	gompi_link_close(oldest);
+	return true;
+}
+
 // --- Links
 
 // Makes the link of a socket; NULL: there is no memory, and the socket is closed.
@@ -107,6 +169,7 @@ static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int6
 	if (l->next != NULL)
 		l->next->before = l;
 	t->links = l;
+	t->strangers += state == LINK_STRANGE;
 	gompi_tcp_counts.links++;
 	struct epoll_event e = {.events = state == LINK_CONNECTING ? EPOLLOUT : EPOLLIN, .data.ptr = l};
 	l->watched = e.events;
@@ -131,7 +194,10 @@ void gompi_link_close(struct gompi_tcp_link *l) {
 	shutdown(l->fd, SHUT_RDWR);
 	close(l->fd);
 	l->fd = -1;
+	t->strangers -= l->state == LINK_STRANGE;
 	gompi_tcp_counts.links--;
+	gompi_reserve_descriptor();
+	accept_again();
 	if (l->next != NULL)
 		l->next->before = l->before;
 	*(l->before != NULL ? &l->before->next : &t->links) = l->next;
@@ -236,13 +302,15 @@ static int attempts_of(const struct gompi_tcp_peer *p) {
 	return n;
 }
 
-// The limit of files is reached: says so, once, and makes room.
-static void give_links_up(int at_least);
-static void no_more_files(void) {
+// The process needs a descriptor and has none left: reports that once, and frees one. Returns true if one is free now.
+static bool give_links_up(int at_least);
+static bool no_more_files(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (t->strangers > 0)
+		return drop_stranger(now); // at the latest PROOF_SHORT from now
 	give_links_up(1);
 	if (t->short_of_files)
-		return;
+		return false;
 	t->short_of_files = true;
 	struct rlimit r = {0};
 	getrlimit(RLIMIT_NOFILE, &r);
@@ -250,6 +318,7 @@ static void no_more_files(void) {
 		"gompirma: rank %d cannot open another connection: the process has as many files open as it may, %llu "
 		"(ulimit -n), %d of them connections; idle ones are given up, and it tries on\n",
 		t->job.rank, (unsigned long long)r.rlim_cur, gompi_tcp_counts.links);
+	return false;
 }
 
 static void remember_failure(struct gompi_tcp_peer *p, int address, int error, int64_t now) {
@@ -269,17 +338,17 @@ static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 		slot++;
 	if (slot == GOMPI_ATTEMPTS)
 		return EAGAIN;
-	int fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0) {
-		if (errno == EMFILE || errno == ENFILE)
-			no_more_files();
-		return errno;
-	}
+	const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+	int fd = socket(to.ss_family, type, 0), error = errno;
+	if (fd < 0 && is_out_of_files(error) && no_more_files(now))
+		fd = socket(to.ss_family, type, 0);
+	if (fd < 0)
+		return error;
 	const int one = 1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	begin_unpaced(fd);
 	if (connect(fd, (struct sockaddr *)&to, length) != 0 && errno != EINPROGRESS) {
-		int error = errno;
+		error = errno;
 		close(fd);
 		return error;
 	}
@@ -394,7 +463,7 @@ static void try_next(struct gompi_tcp_peer *p, int64_t now) {
 			p->next_try = now + STAGGER;
 			return;
 		}
-		if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == EAGAIN) {
+		if (is_out_of_files(error) || error == ENOMEM || error == ENOBUFS || error == EAGAIN) {
 			p->at--; // it is this process that cannot, just now
 			p->since = now;
 			p->next_try = now + AGAIN;
@@ -465,6 +534,10 @@ static void open_link(struct gompi_tcp_link *l, struct gompi_tcp_peer *p, enum g
 	p->link = l;
 	p->refused = false;
 	l->peer = p;
+	if (l->state == LINK_STRANGE) {
+		gompi_tcp_state.strangers--;
+		accept_again();
+	}
 	l->state = state;
 	l->deadline = 0;
 	l->have = 0;
@@ -527,6 +600,9 @@ static void judge_stranger(struct gompi_tcp_link *l) {
 	}
 	gompi_tcp_counts.accepted++;
 	open_link(l, p, LINK_TAKEN);
+	gompi_reserve_descriptor();
+	t->reserve_owed = t->reserve < 0 && !give_links_up(1);
+	give_links_up(0);
 }
 
 // Who has been asked has sent its number: it is answered with the request.
@@ -662,42 +738,45 @@ void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
 	} else if (l->state == LINK_BYE) {
 		l->state = LINK_OPEN;
 		l->used = gompi_now_ns();
+		gompi_tcp_state.reserve_owed = gompi_tcp_state.reserve < 0; // another link has to be given up
 		gompi_link_send(l);
 	}
 }
 
-// Makes room among the files: lets the system allow more, then gives up strangers that have had their time and links
-// that have been idle for longest, if there are too many, or so many.
-static void give_links_up(int at_least) {
+// Raises the soft limit of files to the hard one. Returns true if it was lower.
+static bool raise_limit(void) {
+	struct rlimit r = {0};
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
+		return false;
+	const bool raises = r.rlim_cur < r.rlim_max;
+	r.rlim_cur = r.rlim_max;
+	gompi_tcp_state.most_links = r.rlim_cur / 2 < INT32_MAX ? (int)(r.rlim_cur / 2) : INT32_MAX;
+	return raises && setrlimit(RLIMIT_NOFILE, &r) == 0;
+}
+
+// Has the system permit more files, then gives up the links that have been idle for longest: as many as there are more
+// than most_links, and at least at_least. Returns true if it has given up one.
+static bool give_links_up(int at_least) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	static const uint64_t bye = TCP_BYE;
-	if (gompi_tcp_counts.links <= t->most_links && at_least == 0)
-		return;
-	struct rlimit r = {0};
-	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
-	if (r.rlim_cur / 2 < INT32_MAX)
-		t->most_links = (int)(r.rlim_cur / 2);
-	int many = gompi_tcp_counts.links - t->most_links;
+	if (gompi_tcp_counts.links - t->strangers <= t->most_links && at_least == 0)
+		return false;
+	raise_limit();
+	int many = gompi_tcp_counts.links - t->strangers - t->most_links;
 	for (const struct gompi_tcp_link *l = t->links; l != NULL; l = l->next)
 		many -= l->state == LINK_BYE; // which go already
+	bool any = false;
 	for (many = many > at_least ? many : at_least; many > 0; many--) {
-		struct gompi_tcp_link *oldest = NULL, *stranger = NULL;
-		for (struct gompi_tcp_link *l = t->links; l != NULL; l = l->next) {
-			if (l->state == LINK_STRANGE && (stranger == NULL || l->deadline < stranger->deadline))
-				stranger = l;
+		struct gompi_tcp_link *oldest = NULL;
+		for (struct gompi_tcp_link *l = t->links; l != NULL; l = l->next)
 			if (is_idle(l) && (oldest == NULL || l->used < oldest->used))
 				oldest = l;
-		}
-		if (oldest != NULL && send_now(oldest, &bye, sizeof bye))
-			oldest->state = LINK_BYE;
-		else if (stranger != NULL)
-			gompi_link_close(stranger);
-		else
-			return;
+		if (oldest == NULL || !send_now(oldest, &bye, sizeof bye))
+			break;
+		oldest->state = LINK_BYE;
+		any = true;
 	}
+	return any;
 }
 
 // --- The listening side
@@ -783,26 +862,58 @@ int gompi_listen(char *why, size_t why_bytes) {
 	return error;
 }
 
+static bool has_connection(int fd) {
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	return poll(&p, 1, 0) == 1;
+}
+
+// Accepts a connection. If there is no descriptor left an old stranger is closed for it, or it gets the reserve.
+// Returns -1 with errno.
+static int accept_one(int fd, int64_t now) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	for (;;) {
+		int got = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (got >= 0 || !is_out_of_files(errno))
+			return got;
+		const int error = errno;
+		if (!has_connection(fd)) // the system looks for a descriptor first
+			return errno = EAGAIN, -1;
+		if (raise_limit() || drop_stranger(now))
+			continue;
+		if (t->reserve < 0) {
+			if (t->reserve_owed)
+				t->reserve_owed = !give_links_up(1);
+			return errno = error, -1;
+		}
+		close(t->reserve);
+		t->reserve = -1;
+	}
+}
+
 void gompi_listener_ready(int fd) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	for (int i = 0; i < ACCEPTS; i++) {
-		int got = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	const int64_t now = gompi_now_ns();
+	gompi_reserve_descriptor();
+	for (int i = 0; i < ACCEPTS && t->accept_at == 0; i++) {
+		if (t->strangers >= most_strangers() && !drop_stranger(now)) {
+			stop_accepting(now);
+			return;
+		}
+		int got = accept_one(fd, now);
 		if (got < 0) {
-			if (errno == EMFILE || errno == ENFILE)
-				no_more_files();
+			if (is_out_of_files(errno))
+				stop_accepting(now);
 			return;
 		}
 		const int one = 1;
 		setsockopt(got, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-		struct gompi_tcp_link *l = add_link(got, LINK_STRANGE, gompi_now_ns() + PROOF);
+		struct gompi_tcp_link *l = add_link(got, LINK_STRANGE, now + PROOF);
 		if (l == NULL)
 			return;
 		struct hello h = {.greeting = greeting};
 		memcpy(h.number, l->mine, sizeof h.number);
 		if (t->job.size == 0 || !send_now(l, &h, sizeof h))
 			gompi_link_close(l);
-		else
-			give_links_up(0);
 	}
 }
 
@@ -817,6 +928,9 @@ void gompi_timers(int64_t now) {
 		// It has not rung: the time of this look is a little later.
 	}
 	t->timer_at = 0;
+	if (t->accept_at != 0 && t->accept_at <= now)
+		accept_again();
+	gompi_timer_at(t->accept_at);
 	for (struct gompi_tcp_link *l = t->links, *next; l != NULL; l = next) {
 		next = l->next;
 		if (l->deadline == 0 || l->fd < 0)

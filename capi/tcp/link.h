@@ -167,6 +167,10 @@ struct gompi_tcp_state {
 	struct gompi_tcp_link *hot;
 	uint64_t id;
 	int most_links;
+	int strangers;       // links that are LINK_STRANGE
+	int reserve;         // a descriptor that is closed to accept one more stranger; -1: in use
+	bool reserve_owed;   // a peer has it, and no idle link has been given up for that
+	int64_t accept_at;   // the listeners are not watched until then; 0: they are
 	bool short_of_files; // and it has been said
 	// What link.c finds out, and connect.c deals with: gompi_link_broken, gompi_link_bye.
 	void (*broken)(struct gompi_tcp_link *l, int error);
@@ -205,6 +209,8 @@ int gompi_listen(char *why, size_t why_bytes); // 0 or an errno, why is written 
 void gompi_peer_wants(struct gompi_tcp_peer *p);
 // The listener, the clock, or a link that is not open has something to do.
 void gompi_listener_ready(int fd);
+// Opens the descriptor that is kept for strangers unless it is open, or cannot be.
+void gompi_reserve_descriptor(void);
 void gompi_timers(int64_t now);
 void gompi_link_handshake(struct gompi_tcp_link *l, bool out);
 // A link that was open has ended; error is of the system, 0: orderly.

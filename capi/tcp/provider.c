@@ -291,6 +291,7 @@ bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT], char host[
 			snprintf(why, why_bytes, "listening for the other processes of the job: %s", strerror(error));
 		return false;
 	}
+	gompi_reserve_descriptor();
 	const uint16_t p = t->port;
 	memcpy(port, &p, sizeof p);
 	*host_bytes = gompi_host_write(&t->here, host);
@@ -341,7 +342,8 @@ void gompi_tcp_end(void) {
 		close(t->listeners[--t->n_listeners]);
 	close(t->timer);
 	close(t->epoll);
-	t->epoll = t->timer = -1;
+	if (t->reserve >= 0)
+		close(t->reserve);
 	for (int i = 0; t->peers != NULL && i < t->job.size; i++)
 		if (t->peers[i] != NULL) {
 			gompi_peer_fail(t->peers[i], FI_ECANCELED);
@@ -355,7 +357,7 @@ void gompi_tcp_end(void) {
 	free(t->hosts);
 	free(t->worked);
 	memset(t, 0, sizeof *t);
-	t->epoll = t->timer = -1;
+	t->epoll = t->timer = t->reserve = -1;
 }
 
 void gompi_tcp_reach(int peer) {

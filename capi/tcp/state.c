@@ -4,7 +4,7 @@
 
 #include "tcp/link.h"
 
-struct gompi_tcp_state gompi_tcp_state = {.epoll = -1, .timer = -1};
+struct gompi_tcp_state gompi_tcp_state = {.epoll = -1, .timer = -1, .reserve = -1};
 
 struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
