@@ -1,18 +1,22 @@
-// The queue of what is complete and has not been told yet.
+// The queue of completions that cq_read has not reported. Each operation reserves its place when it starts, so that a
+// completion needs no memory.
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/must_have.h"
 #include "tcp/link.h"
 
 static struct {
 	struct gompi_tcp_completion *ring;
 	size_t first, n, room; // room is a power of 2
+	size_t promised;       // operations that have not completed
 } done;
 
-void gompi_complete(void *context, size_t length, int error) {
-	if (done.n == done.room) {
+bool gompi_completion_promise(void) {
+	if (done.n + done.promised == done.room) {
 		const size_t room = done.room == 0 ? 256 : 2 * done.room;
-		struct gompi_tcp_completion *ring = gompi_must_have(room * sizeof *ring); // or it would never be told
+		struct gompi_tcp_completion *ring = malloc(room * sizeof *ring);
+		if (ring == NULL)
+			return false;
 		for (size_t i = 0; i < done.n; i++)
 			ring[i] = done.ring[(done.first + i) & (done.room - 1)];
 		free(done.ring);
@@ -20,6 +24,14 @@ void gompi_complete(void *context, size_t length, int error) {
 		done.room = room;
 		done.first = 0;
 	}
+	done.promised++;
+	return true;
+}
+
+void gompi_completion_withdraw(void) { done.promised--; }
+
+void gompi_complete(void *context, size_t length, int error) {
+	done.promised--;
 	done.ring[(done.first + done.n++) & (done.room - 1)] = (struct gompi_tcp_completion){context, length, error};
 }
 
@@ -29,4 +41,9 @@ const struct gompi_tcp_completion *gompi_completion_next(void) {
 	done.first = (done.first + 1) & (done.room - 1);
 	done.n--;
 	return gompi_completion_first();
+}
+
+void gompi_completions_drop(void) {
+	free(done.ring);
+	memset(&done, 0, sizeof done);
 }

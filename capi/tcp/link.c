@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "base/must_have.h"
 #include "base/wait.h"
 
 enum {
@@ -144,22 +143,26 @@ bool gompi_link_tell(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
 
 void gompi_links_forget(const struct gompi_tcp_memory *m) {
 	static char zeros[64 << 10];
-	for (struct gompi_tcp_link *l = gompi_tcp_state.links; l != NULL; l = l->next) {
+	for (struct gompi_tcp_link *l = gompi_tcp_state.links, *next; l != NULL; l = next) {
+		next = l->next;
 		if (l->memory == m) {
 			l->sink = NULL;
 			l->memory = NULL;
 		}
 		if (l->peer == NULL || l->peer->link != l)
 			continue;
-		// What is under way was to be answered before the memory went: a peer that is wrong gets zeros.
+		// The window's members have synchronized before the memory goes, so a peer that still reads it is wrong. It
+		// gets zeros, or loses its link if there is no memory for them.
+		bool fine = true;
 		for (struct gompi_tcp_item *i = l->peer->first; i != NULL; i = i->next)
 			if (i->memory == m) {
-				if (i->data.iov_len > sizeof zeros) {
-					i->copy = gompi_must_have(i->data.iov_len);
-				}
+				if (i->data.iov_len > sizeof zeros)
+					fine = (i->copy = calloc(1, i->data.iov_len)) != NULL && fine;
 				i->data.iov_base = i->copy != NULL ? i->copy : zeros;
 				i->memory = NULL;
 			}
+		if (!fine)
+			gompi_tcp_state.broken(l, ENOMEM);
 	}
 }
 
@@ -288,6 +291,10 @@ static bool end_body(struct gompi_tcp_link *l) {
 		l->answered = NULL;
 		if (r == NULL)
 			return false;
+		if (h.kind == TCP_DONE && r->to != NULL && r->bytes > 0 && (int)h.key == 0) {
+			l->answered = r; // a read without its data: the request fails with the link
+			return false;
+		}
 		gompi_complete(r->context, r->bytes, h.kind == TCP_DONE ? (int)h.key : 0);
 		free(r);
 		return true;

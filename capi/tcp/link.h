@@ -230,7 +230,14 @@ struct gompi_tcp_completion {
 	size_t length;
 	int error; // of libfabric
 };
+// Reserves the place of an operation's completion. Returns false if there is no memory: the operation must not start.
+bool gompi_completion_promise(void);
+// Gives the place back: the operation has not started.
+void gompi_completion_withdraw(void);
+// Completes an operation, whose place has been reserved.
 void gompi_complete(void *context, size_t length, int error);
+// Drops all completions and places: the endpoint is closed.
+void gompi_completions_drop(void);
 // The first that has not been told, and the one after it, once that has been; NULL: there is none.
 const struct gompi_tcp_completion *gompi_completion_first(void);
 const struct gompi_tcp_completion *gompi_completion_next(void);

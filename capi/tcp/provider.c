@@ -153,7 +153,12 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 }
 
 static ssize_t ep_send(struct fid_ep *ep, const void *at, size_t bytes, void *desc, fi_addr_t to, void *context) {
-	return send_bytes(gompi_tcp_peer((int)to), at, bytes, context);
+	if (!gompi_completion_promise())
+		return -FI_EAGAIN;
+	const ssize_t rc = send_bytes(gompi_tcp_peer((int)to), at, bytes, context);
+	if (rc != 0)
+		gompi_completion_withdraw();
+	return rc;
 }
 
 static ssize_t ep_inject(struct fid_ep *ep, const void *at, size_t bytes, fi_addr_t to) {
@@ -162,11 +167,15 @@ static ssize_t ep_inject(struct fid_ep *ep, const void *at, size_t bytes, fi_add
 
 static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi_addr_t from, void *context) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	struct gompi_tcp_place *place = t->places_free;
-	if (place != NULL)
-		t->places_free = place->next;
-	else if ((place = malloc(sizeof *place)) == NULL)
+	if (!gompi_completion_promise())
 		return -FI_ENOMEM;
+	struct gompi_tcp_place *place = t->places_free;
+	if (place != NULL) {
+		t->places_free = place->next;
+	} else if ((place = malloc(sizeof *place)) == NULL) {
+		gompi_completion_withdraw();
+		return -FI_ENOMEM;
+	}
 	// The one that was used last is in caches.
 	*place = (struct gompi_tcp_place){t->places, at, bytes, context};
 	t->places = place;
@@ -178,7 +187,7 @@ static ssize_t start_request(const struct fi_msg_rma *m, enum gompi_tcp_kind kin
 	struct gompi_tcp_peer *p = gompi_tcp_peer((int)m->addr);
 	struct gompi_tcp_item *i = gompi_item_get();
 	struct gompi_tcp_request *r = malloc(sizeof *r);
-	if (p == NULL || i == NULL || r == NULL || p->gone) {
+	if (p == NULL || i == NULL || r == NULL || p->gone || !gompi_completion_promise()) {
 		if (i != NULL)
 			gompi_item_put(i);
 		free(r);
@@ -351,6 +360,7 @@ void gompi_tcp_end(void) {
 		}
 	free_places(t->places);
 	free_places(t->places_free);
+	gompi_completions_drop();
 	free((void *)(uintptr_t)t->job.ports);
 	free((void *)(uintptr_t)t->job.node_of);
 	free(t->peers);
