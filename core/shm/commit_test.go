@@ -107,11 +107,27 @@ func TestCommitOnOldSystems(t *testing.T) {
 	calls, was := 0, populate
 	populate = func([]byte) error { calls++; return unix.EINVAL }
 	defer func() { populate = was }()
-	nd := nodes(t, 1)[0]
+	nd := nodes(t, 2)[0]
 	start := taken(t, nd)
 	free, err := commitMapped(t, nd, 40*mib)
 	require.NoError(t, err)
 	require.Equal(t, 1, calls)
+	require.GreaterOrEqual(t, taken(t, nd), start+40*mib)
+	free()
+	nd.Given()
+	require.Equal(t, start, taken(t, nd))
+}
+
+// TestCommitMappedAlone: a process that is alone on its node takes the memory without writing to it.
+func TestCommitMappedAlone(t *testing.T) {
+	calls, was := 0, populate
+	populate = func(b []byte) error { calls++; return was(b) }
+	defer func() { populate = was }()
+	nd := nodes(t, 1)[0]
+	start := taken(t, nd)
+	free, err := commitMapped(t, nd, 40*mib)
+	require.NoError(t, err)
+	require.Zero(t, calls)
 	require.GreaterOrEqual(t, taken(t, nd), start+40*mib)
 	free()
 	nd.Given()
@@ -188,7 +204,7 @@ func TestSmallAmountsLookRarely(t *testing.T) {
 // TestCommitMappedFaultsLaterNever: what is taken through the mapping is mapped then. fallocate would leave a fault for
 // each page, and take memory for one process after the other.
 func TestCommitMappedFaultsLaterNever(t *testing.T) {
-	nd := nodes(t, 1)[0]
+	nd := nodes(t, 2)[0]
 	const size = 8 * mib
 	off, err := nd.Reserve(size, 0)
 	require.NoError(t, err)
