@@ -1,12 +1,12 @@
-// MPI_Abort (MPI-5.0 9.7). Programs call it in signal handlers, and such a handler may have interrupted Go: then the
-// process ends by itself, and its launcher the job.
+// MPI_Abort (MPI-5.0 9.7). Programs call it in signal handlers, and such a handler may have interrupted Go: then only
+// this process ends, with the status, and its launcher ends the job.
 #include <unistd.h>
 
 #include "cross.h"
 #include "z_entry.h"
 
 int gompi_abort(MPI_Comm comm, int errorcode) {
-	if (gompi_in_handler())
+	if (gompi_is_in_go())
 		_exit((errorcode & 0xff) != 0 ? errorcode & 0xff : 1);
 	gompi_abort_job((uintptr_t)comm, errorcode);
 	return MPI_ERR_OTHER;

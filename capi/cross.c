@@ -10,7 +10,6 @@
 
 #include "_cgo_export.h"
 #include "base/call.h"
-#include "handlers.h"
 
 __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
 
@@ -19,7 +18,7 @@ __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *),
 
 // The runtime sets an alternate stack of 32 KiB for a thread that has none and unblocks signals that it wants for
 // itself. The application's handlers may use more than 32 KiB, and what it has blocked it wants blocked; gompirma needs
-// neither (go_start.c). Signals wait until both are as they were.
+// neither (go_start.c). All signals are blocked until both are as they were and the goroutine's stack is large.
 static void first_call(struct gompi_thread *t) {
 	sigset_t all, mask;
 	stack_t stack;
@@ -33,17 +32,18 @@ static void first_call(struct gompi_thread *t) {
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-// Such a handler is on the goroutine's stack, where C that Go has called never is.
-bool gompi_in_handler(void) {
+// Returns true if the calling function belongs to a signal handler that has interrupted Go on this thread and has no
+// alternate stack: C that Go has called is never on the goroutine's stack.
+static bool in_handler(void) {
 	const struct gompi_thread *t = &gompi_thread;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	return gompi_is_in_go() && here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
+	return here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
 }
 
 __attribute__((cold)) static void refuse_handler(void) {
-	static const char text[] = "gompirma: a signal handler has called MPI while it interrupted a call of MPI on "
-				   "the same thread; of the functions that run Go only "
-				   "MPI_Abort may be called there (README, Signals)\n";
+	static const char text[] =
+		"gompirma: a signal handler has called MPI, which it interrupted on the same thread; "
+		"only MPI_Abort may be called in signal handlers (README, Signals)\n";
 	if (write(2, text, sizeof text - 1) < 0) {
 		// nobody to tell
 	}
@@ -73,7 +73,7 @@ void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context
 	if (__builtin_expect(shown, 0))
 		show_call();
 	if (__builtin_expect(was || !gompi_thread.ready, 0)) {
-		if (was && gompi_in_handler())
+		if (was && in_handler())
 			refuse_handler();
 		if (!gompi_thread.ready)
 			first_call(&gompi_thread);
@@ -81,21 +81,4 @@ void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context
 	gompi_set_in_go(true);
 	__real_crosscall2(fn, frame, size, context);
 	gompi_set_in_go(was);
-	if (__builtin_expect(gompi_holds_signals(), 0) && !was)
-		gompi_release_signals();
-}
-
-bool gompi_leave_go(void) {
-	bool was = gompi_is_in_go();
-	gompi_set_in_go(false);
-	if (gompi_holds_signals())
-		gompi_release_signals();
-	return was;
-}
-
-void gompi_back_to_go(bool was) { gompi_set_in_go(was); }
-
-void gompi_take_signals(void) {
-	if (gompi_holds_signals())
-		gompi_back_to_go(gompi_leave_go());
 }

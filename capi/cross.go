@@ -8,13 +8,8 @@ import "C"
 import (
 	"unsafe"
 
-	"gompirma/core/boot/pmi1"
 	"gompirma/core/stack"
 )
-
-func init() {
-	pmi1.TakeSignals = func() { C.gompi_take_signals() }
-}
 
 // gompi_grow_stack makes the stack of the calling thread's goroutine large, for good, and returns an address near its
 // top.

@@ -1,5 +1,5 @@
-// The enquiries of chapters 9 and 11 that need no more than a look (MPI-5.0 9.1, 11.4, 11.6). All may be called from
-// signal handlers; those of MPI_Initialized, MPI_Finalized and the versions at any time.
+// The enquiries of chapters 9 and 11 that need no more than a look (MPI-5.0 9.1, 11.4, 11.6). Those of
+// MPI_Initialized, MPI_Finalized and the versions may be called at any time.
 #include "env.h"
 
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "base/verdict.h"
 #include "z_entry.h"
 
-// Initial-exec, so that a signal handler does not meet the allocation of thread-local memory.
 _Thread_local bool gompi_main_thread __attribute__((tls_model("initial-exec")));
 
 void gompi_state_set(bool started, bool running, bool finalized) {

@@ -9,7 +9,7 @@
 // which core/abi/gen writes, call it. After adding one run go generate ./core/abi.
 package main
 
-// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_*, MPIX_* and what handlers.c interposes.
+// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_* and MPIX_*.
 // (The Go linker adds -z nodelete by itself.) --wrap: every call from C into Go passes cross.c, the runtime's threads
 // come from rlimit.c.
 

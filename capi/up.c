@@ -129,7 +129,6 @@ static __attribute__((constructor)) void fill(void) {
 		.called_text = gompi_called_text,
 		.raise = gompi_raise_error,
 		.find_dead = gompi_find_dead,
-		.take_signals = gompi_take_signals,
 		.attached_table = attached_table,
 		.map_attached = map_attached,
 		.grow_attached = grow_attached,

@@ -35,7 +35,7 @@ fill() {
 
 mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib/cmake/gompirma" "$out/lib/gompirma/abi" "$out/libexec/gompirma/bin"
 
-# The library. Only MPI_*, PMPI_*, MPIX_* and the functions of capi/handlers.c leave it (capi/z_exports.so, a linker script that capi/main.go names).
+# The library. Only MPI_*, PMPI_* and MPIX_* leave it (capi/z_exports.so, a linker script that capi/main.go names).
 # The runtime's settings: no SIGURG to preempt goroutines, and no stack is shrunk that has been made large (capi/cross.h, capi/go_start.c).
 CGO_ENABLED=1 go build -v -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
 	-ldflags "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi

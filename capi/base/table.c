@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/signals.h"
-
 enum {
 	FIRST_ENTRIES = 64,
 	LATE_BITS = 3, // a number comes again after so many times as many as there can be entries, at least
@@ -15,16 +13,6 @@ enum {
 
 // Of all tables but those of struct gompi_handles, and of spares: what changes them calls Go besides, and is rare.
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-
-static void lock_tables(void) {
-	gompi_signals_stop();
-	pthread_mutex_lock(&mu);
-}
-
-static void unlock_tables(void) {
-	pthread_mutex_unlock(&mu);
-	gompi_signals_go_on();
-}
 
 // Two, since a lone entry has no handle that belongs to another.
 struct gompi_table_entries gompi_table_nothing = {.mask = 1, .entry = {{.handle = 1}, {.handle = 0}}};
@@ -66,7 +54,7 @@ static struct gompi_table_entries *twice(struct gompi_table_entries *old) {
 }
 
 void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
-	lock_tables();
+	pthread_mutex_lock(&mu);
 	struct gompi_table_entries *now = gompi_load(&t->now);
 	struct gompi_table_entry *e = gompi_table_place(now, handle);
 	while (now == &gompi_table_nothing || (is_live(now, e) && handle_in(e) != handle)) {
@@ -84,19 +72,19 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 		gompi_store_release(&e->object, object); // after the handle that nothing finds
 		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	}
-	unlock_tables();
+	pthread_mutex_unlock(&mu);
 	return object;
 }
 
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle) {
-	lock_tables();
+	pthread_mutex_lock(&mu);
 	struct gompi_table_entry *e = gompi_table_place(gompi_load(&t->now), handle);
 	void *object = NULL;
 	if (handle_in(e) == handle) {
 		object = object_in(e);
 		gompi_table_leave(e, (uint32_t)handle);
 	}
-	unlock_tables();
+	pthread_mutex_unlock(&mu);
 	return object;
 }
 
@@ -154,17 +142,17 @@ void gompi_handles_close(struct gompi_handles *s) {
 }
 
 void *gompi_spares_take(struct gompi_spares *s) {
-	lock_tables();
+	pthread_mutex_lock(&mu);
 	char *object = s->first;
 	if (object != NULL)
 		memcpy(&s->first, object + s->next, sizeof s->first);
-	unlock_tables();
+	pthread_mutex_unlock(&mu);
 	return object != NULL ? object : calloc(1, s->bytes);
 }
 
 void gompi_spares_give(struct gompi_spares *s, void *object) {
-	lock_tables();
+	pthread_mutex_lock(&mu);
 	memcpy((char *)object + s->next, &s->first, sizeof s->first);
 	s->first = object;
-	unlock_tables();
+	pthread_mutex_unlock(&mu);
 }

@@ -63,8 +63,6 @@ struct gompi_up {
 	void (*find_dead)(void);
 	// Stores the name of the host of a process of the job, as text of less than size bytes.
 	void (*host_of)(int peer, char *name, int size);
-	// Lets the application's signal handlers run for what has arrived meanwhile, if this thread is in Go.
-	void (*take_signals)(void);
 	// Where another rank's table of attached memory is mapped here, and where size bytes at an offset of the node's
 	// memory are; NULL if they cannot be.
 	void *(*attached_table)(uintptr_t win, int rank);

@@ -204,7 +204,6 @@ static void wait_sleeps(struct gompi_wait *t) {
 		tell_lacks(t->record, &t->what); // behind the arming: what changes from here on wakes
 		int64_t start = gompi_now_ns();
 		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
-		gompi_up.take_signals(); // in a wait that Go has called
 		if (gompi_load(&t->word->wake) != t->seen)
 			tell_woken(t->record);
 		if (gompi_now_ns() - start >= gompi_node.policy.slice)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/signals.h"
+#include "base/up.h"
 #include "datatype/draft.h"
 #include "datatype/facts.h"
 #include "datatype/recipe.h"
@@ -459,10 +459,8 @@ struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r) {
 }
 
 int gompi_type_construct(const struct gompi_recipe *r, MPI_Datatype *newtype) {
-	gompi_signals_stop();
 	struct gompi_type *t = newtype != NULL ? gompi_recipe_make(r) : NULL;
 	uintptr_t handle = t != NULL ? gompi_type_add(t) : 0;
-	gompi_signals_go_on();
 	if (handle == 0)
 		return gompi_up.make_type(r, (uintptr_t)newtype);
 	*newtype = (MPI_Datatype)handle;

@@ -120,7 +120,6 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 // Small types stay until so many others have been removed.
 bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 	const int64_t large = 1 << 16; // words
-	gompi_signals_stop();
 	gompi_biased_take(&changes.lock);
 	const struct gompi_type *old = gompi_table_get(&gompi_types.table, handle);
 	bool found = old != NULL;
@@ -139,7 +138,6 @@ bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 	gompi_biased_give(&changes.lock);
 	if (old != NULL)
 		gompi_type_drop(old);
-	gompi_signals_go_on();
 	return found;
 }
 

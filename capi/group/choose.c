@@ -92,9 +92,7 @@ static int by_ranks(const char *call, MPI_Group group, int n, const int ranks[],
 	const struct gompi_group *g = from_list(group, call, "ranks", n, ranks, &rc);
 	if (g == NULL)
 		return rc;
-	gompi_signals_stop();
 	int class = choose_ranks(&members, &g->ranks, n, ranks, in, &v);
-	gompi_signals_go_on();
 	return end_choice(call, class, &v, &members, newgroup);
 }
 
@@ -139,7 +137,6 @@ static int by_ranges(const char *call, MPI_Group group, int n, int ranges[][3], 
 	const struct gompi_group *g = from_list(group, call, "ranges", n, ranges, &rc);
 	if (g == NULL)
 		return rc;
-	gompi_signals_stop();
 	int size = g->ranks.n, *ranks = size <= HERE ? here : malloc((size_t)size * sizeof *ranks);
 	int class = ranks == NULL ? out_of_memory(&v, size) : MPI_SUCCESS;
 	for (int i = 0; i < n && class == MPI_SUCCESS; i++) {
@@ -152,7 +149,6 @@ static int by_ranges(const char *call, MPI_Group group, int n, int ranges[][3], 
 		class = choose_ranks(&members, &g->ranks, count, ranks, in, &v);
 	if (ranks != here)
 		free(ranks);
-	gompi_signals_go_on();
 	return end_choice(call, class, &v, &members, newgroup);
 }
 
@@ -188,14 +184,12 @@ static int by_groups(const char *call, MPI_Group group1, MPI_Group group2, enum 
 	struct gompi_verdict v;
 	if (a == NULL || b == NULL)
 		return gompi_not_a_group(a == NULL ? group1 : group2, call);
-	gompi_signals_stop();
 	int class = MPI_SUCCESS, most = a->ranks.n + (more ? b->ranks.n : 0);
 	if (!append_members(&members, &a->ranks, which, &b->ranks, most) ||
 	    (more && !append_members(&members, &b->ranks, THOSE_NOT_IN, &a->ranks, most)))
 		class = out_of_memory(&v, most);
 	if (members.n < most)
 		gompi_ranks_fit(&members);
-	gompi_signals_go_on();
 	return end_choice(call, class, &v, &members, newgroup);
 }
 

@@ -58,7 +58,7 @@ bool gompi_messages_flushed(struct gompi_messages *m) {
 	int64_t left = 0;
 	for (int i = 0; i < GOMPI_LANES; i++) {
 		struct gompi_lane *l = &m->lane[i];
-		if (gompi_load(&l->backlog) > 0 || !gompi_biased_try_enter(&l->lock))
+		if (gompi_load(&l->backlog) > 0 || !gompi_biased_try(&l->lock))
 			return false;
 		answer_last(l);
 		for (uint32_t k = 0; k < l->sends.size; k++) { // of which there may be none from one to the next

@@ -204,16 +204,16 @@ GOMPI_ONLY_A_LOOK static inline bool gompi_lane_ready(struct gompi_lane *l) {
 	return gompi_load((gompi_a64 *)gompi_load(&l->next)) == gompi_load(&l->expected) || gompi_load(&l->busy) != 0;
 }
 
-static inline void gompi_lane_take(struct gompi_lane *l) { gompi_biased_enter(&l->lock); }
+static inline void gompi_lane_take(struct gompi_lane *l) { gompi_biased_take(&l->lock); }
 // Takes the lock to make progress. Returns false if another thread has it: that one does this thread's part as well.
 static inline bool gompi_lane_try(struct gompi_lane *l) {
-	if (__builtin_expect(gompi_biased_try_enter(&l->lock), 1))
+	if (__builtin_expect(gompi_biased_try(&l->lock), 1))
 		return true;
 	// The thread that has the mutex looks at missed after it has given it away. If it did so before it was set, the
 	// lock is free now.
 	gompi_store_total(&l->missed, 1);
 	gompi_full_fence();
-	return gompi_biased_try_enter(&l->lock);
+	return gompi_biased_try(&l->lock);
 }
 // Gives the lock back for a while, wakes who waits for what has completed, and tells those who wait for room of it:
 // between announcing room and looking whether somebody waits there must be a full barrier. Returns true if another
@@ -223,7 +223,7 @@ static inline bool gompi_lane_let_go(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
 	bool completed = l->completed, announces = l->announces;
 	l->completed = l->announces = false;
-	bool by_mutex = gompi_biased_leave(&l->lock);
+	bool by_mutex = gompi_biased_give(&l->lock);
 	if (completed)
 		gompi_wake(&gompi_messages_cell(m, m->node.me)->wait);
 	if (announces) {

@@ -124,7 +124,7 @@ func (p *pmixJob) Finalize() error {
 	done := make(chan error, 1)
 	go func() { done <- p.lib.Finalize() }()
 	// The connection to the launcher ends on the way: that it is lost means nothing.
-	err, failed := pmi1.Await(done, nil, p.limit, nil, pmi1.TakeSignals)
+	err, failed := pmi1.Await(done, nil, p.limit, nil)
 	if failed != nil {
 		return told(failed)
 	}
@@ -138,7 +138,7 @@ func (p *pmixJob) Abort(status, lost int) error {
 	}
 	answered := make(chan error, 1)
 	go func() { answered <- p.lib.Abort(status, text) }()
-	err, failed := pmi1.Await(answered, p.lib.Lost(), pmixAbortTime, nil, func() {})
+	err, failed := pmi1.Await(answered, p.lib.Lost(), pmixAbortTime, nil)
 	if failed != nil {
 		return told(failed)
 	}
@@ -150,7 +150,7 @@ func (p *pmixJob) Abort(status, lost int) error {
 func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
-	err, failed := pmi1.Await(done, p.lib.Lost(), limit, watch, pmi1.TakeSignals)
+	err, failed := pmi1.Await(done, p.lib.Lost(), limit, watch)
 	if failed != nil {
 		return failed
 	}

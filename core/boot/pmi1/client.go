@@ -209,10 +209,6 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 	return answer, nil
 }
 
-// TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go
-// (capi/handlers.c); called by a thread that waits for the launcher, ten times a second.
-var TakeSignals = func() {}
-
 // Limit sets how long is waited for an answer of the launcher; 0: for ever. For the first Barrier it does not count: a
 // process may come to that late.
 func (c *Client) Limit(d time.Duration) {
@@ -237,7 +233,7 @@ func (c *Client) answer(cmd string) (Message, error) {
 			limit = 0
 		}
 	}
-	answer, err := Await(c.answers, c.closed, limit, watch, TakeSignals)
+	answer, err := Await(c.answers, c.closed, limit, watch)
 	switch {
 	case err == nil:
 		return answer, nil

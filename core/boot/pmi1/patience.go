@@ -59,10 +59,8 @@ var (
 const graceGone = time.Second
 
 // Await returns what the launcher gives to ready. It waits no longer than limit, unless that is 0 or watch sees all
-// that it waits for; watch is nil if that is the launcher alone. tick is called every PatienceTick. ErrClosed: closed
-// is.
-func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, watch Watch, tick func()) (value T,
-	err error) {
+// that it waits for; watch is nil if that is the launcher alone. ErrClosed: closed is.
+func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, watch Watch) (value T, err error) {
 	ticker := time.NewTicker(PatienceTick)
 	defer ticker.Stop()
 	patience, grace := NewPatience(limit), NewPatience(0)
@@ -90,7 +88,6 @@ func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, w
 				return value, fmt.Errorf("%w for %v, and the launcher does not tell whether "+
 					"they live: %s", ErrIncomplete, limit, watch.Unknown())
 			}
-			tick()
 		}
 	}
 }

@@ -25,7 +25,7 @@ static void nap(void) { ++*naps; }
 static int waits(struct gompi_waiting what) {
 	int sleeps = 0;
 	naps = &sleeps;
-	gompi_up.take_signals = nap;
+	gompi_up.find_dead = nap;
 	what.call = "MPI_Test_of_losses";
 	return gompi_await(&gompi_my_cell()->wait, much_later, &sleeps, &what);
 }

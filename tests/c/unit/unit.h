@@ -116,7 +116,7 @@ static void unit_node(int n) {
 					     .operation_stride = ring});
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
-	gompi_up = (struct gompi_up){.raise = unit_raise, .find_dead = unit_nothing, .take_signals = unit_nothing};
+	gompi_up = (struct gompi_up){.raise = unit_raise, .find_dead = unit_nothing};
 }
 
 /* The size of a node's control memory with so many lines, and members. */

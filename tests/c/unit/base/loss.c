@@ -37,7 +37,7 @@ static void of_exposure(void) {
 	static int ranks[2] = {0, 1};
 	int sleeps = 0;
 	naps = &sleeps;
-	gompi_up.take_signals = complete;
+	gompi_up.find_dead = complete;
 	dies_in(2, nothing);
 	w->post_group = (struct gompi_win_group){.ranks = ranks, .size = 2};
 	gompi_store(&w->exposure, 3);
@@ -87,7 +87,7 @@ static void ring_cell(void) {
 	serve_as(1);
 	int sleeps = 0;
 	naps = &sleeps;
-	gompi_up.take_signals = nap;
+	gompi_up.find_dead = nap;
 	CHECK(gompi_ring_wait(w, 1, "test") == MPI_ERR_PROC_ABORTED && sleeps >= 1, "a flush behind the cell");
 	CHECK(strstr(gompi_lost_text(), "rank 1 ") != NULL, "'%s'", gompi_lost_text());
 	goes_on((struct gompi_waiting){.peer = 2, .object = w->handle}, "a wait for another process");
@@ -133,7 +133,7 @@ static void ring_full(void) {
 	dies_in(3, takes_my_cell);
 	for (int i = 0; i < GOMPI_RING_CELLS; i++)
 		CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put %d", i);
-	gompi_up.take_signals = serve_late;
+	gompi_up.find_dead = serve_late;
 	CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS && sleeps >= 4, "a put to a full ring, %d sleeps", sleeps);
 	serve_as(1);
 	sleeps = 0;
@@ -143,7 +143,7 @@ static void ring_full(void) {
 	serve_as(1);
 	CHECK(gompi_load(&ring->head) == gompi_load(&ring->tail), "the ring has stopped at %d of %d",
 	      (int)gompi_load(&ring->head), (int)gompi_load(&ring->tail));
-	gompi_up.take_signals = nap;
+	gompi_up.find_dead = nap;
 	for (int i = 0; i < GOMPI_RING_CELLS; i++)
 		CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put %d of the last ones", i);
 	dies_in(1, nothing);

@@ -303,13 +303,17 @@ static void says_what_for(void) {
 	      gompi_load(&r->peer), (unsigned long long)gompi_load(&r->object));
 }
 
+static void tells_then_dies(void) {
+	says_what_for();
+	one_dead();
+}
+
 static void death(void) {
 	static const struct gompi_waiting what = {
 		.call = "MPI_A_function_with_a_long_name_and_more", .peer = 3, .object = 17};
 	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
 	unit_sleep_forever = unit_hurry = false; /* nobody wakes this thread: it looks for the dead from time to time */
-	gompi_up.find_dead = one_dead;
-	gompi_up.take_signals = says_what_for;
+	gompi_up.find_dead = tells_then_dies;
 	CHECK(gompi_await(w, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "a death did not end the wait");
 	CHECK(looked_for_dead == 1, "looked for the dead %d times", looked_for_dead);
 	const char *text = gompi_lost_text();
