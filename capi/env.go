@@ -3,6 +3,7 @@ package main
 /*
 #include "end.h"
 #include "env.h"
+#include "last_thread.h"
 */
 import "C"
 
@@ -34,7 +35,11 @@ func exit(code int32) {
 
 // start is MPI_Init.
 func start() error {
+	only := C.gompi_is_only_thread()
 	err := core.Start(dataPath{})
+	if only {
+		C.gompi_adopt_threads()
+	}
 	if err == nil {
 		tellCommAttributes(core.Self())
 		C.gompi_is_main_thread()

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/order.h"
+#include "last_thread.h"
 
 // What the runtime reserves (600 MB of tables for a heap of 48 bits, arenas of 64 MiB) and the stacks and malloc arenas
 // of its first threads. Below 1.9 GB it starts on some days and not on others. Of private memory that can be written it
@@ -71,7 +72,6 @@ void gompi_check_limits(void) {
 }
 
 // The runtime's way to a thread (main.go: --wrap). It tries for a while and then aborts.
-extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 
@@ -79,9 +79,9 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	// In a row, of this thread: others may have theirs meanwhile.
 	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
 	enum { TRIES = 20 }; // of the runtime, which sleeps between them
-	int rc = __real_pthread_create(thread, attr, start, arg);
+	int rc = gompi_library_thread(thread, attr, start, arg);
 	if (rc == EAGAIN && give_mappings_up())
-		rc = __real_pthread_create(thread, attr, start, arg);
+		rc = gompi_library_thread(thread, attr, start, arg);
 	else if (rc == 0 && gompi_load(&reserved_mappings) == NULL)
 		reserve_mappings();
 	if (rc == 0) {
