@@ -1,11 +1,11 @@
-// What the Go runtime does to the signals of the process when it starts, undone.
+// Keeps the Go runtime from the signals of the process.
 //
-// The runtime starts while the library is loaded, from an entry in .init_array. There it installs handlers of its own
-// for five signals and SA_ONSTACK for handlers of others, and makes a thread, whose signal mask all threads of the
+// The runtime starts while the library is loaded, from an entry in .init_array. It would install handlers of its own
+// for five signals and SA_ONSTACK for handlers of others, and it makes a thread, whose signal mask all threads of the
 // runtime inherit. Constructors with a priority run before such entries, those without one after them, as long as this
-// file comes later in the link than Go's object. So the first constructor here writes down what there is and blocks
-// everything, and the second one puts it back: handlers, flags and mask of the thread are as before, and Go's threads
-// take no signals that are sent to the process.
+// file comes later in the link than Go's object. So the first constructor here changes the runtime's table of signals
+// such that it installs nothing, and blocks all signals; the second one restores the mask of the thread. Go's threads
+// take no signals that are sent to the process, and at no moment is there a handler of the runtime's.
 //
 // Without its handlers the runtime cannot preempt by SIGURG, which scripts/build.sh turns off, nor turn a fault into a
 // panic. So a fault in Go, or in a function of the application that Go has called, ends the process with its own
@@ -16,42 +16,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "rlimit.h"
 
-// What the kernel knows of a signal. Its own form, so that nothing that stands in for sigaction(2) is asked (a
-// sanitizer, a tool), and not a flag gets lost.
-struct action {
-	void *handler;
-	unsigned long flags;
-	void *restorer;
-	uint64_t mask;
-};
-
-enum { SIGNALS = 64 };
-
-static struct action before[SIGNALS + 1];
-static sigset_t mask;
-static bool known;
-
-static long rt_sigaction(int sig, const struct action *new, struct action *old) {
-	return syscall(SYS_rt_sigaction, sig, new, old, sizeof old->mask);
-}
-
-// The runtime unblocks SIGPROF in each of its threads, for a profiler of its own, and their goroutines' small stacks
-// are no place for the handler of the application's. Its table says so (runtime.sigtable), and gompirma does not
-// profile Go, so the runtime shall not know: found by its contents, since no symbol of Go's can be linked to from C.
-// Should a later runtime look different, the test `signals prof` tells.
+// An entry of the runtime's table (runtime.sigtable), which is found by its contents, since no symbol of Go's can be
+// linked to from C. Should a later runtime look different, the test TestDeniedSignals tells.
 struct runtime_signal {
 	int32_t flags;
 	const char *name;
 	int64_t length;
 };
-enum { RUNTIME_NOTIFY = 1 << 0, RUNTIME_UNBLOCK = 1 << 7 };
+enum {
+	RUNTIME_SIGNALS = 65,
+	RUNTIME_NOTIFY = 1 << 0,
+	RUNTIME_DEFAULT = 1 << 4, // the runtime leaves the action alone
+	RUNTIME_UNBLOCK = 1 << 7, // and unblocks the signal in each of its threads
+};
 
-static int find_profiler(struct dl_phdr_info *object, size_t size, void *arg) {
+static int change_table(struct dl_phdr_info *object, size_t size, void *arg) {
 	static const char name[] = "SIGPROF: ";
 	static int own = 1; // lies in the segment that is meant
 	for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -61,35 +43,32 @@ static int find_profiler(struct dl_phdr_info *object, size_t size, void *arg) {
 			continue;
 		from = (from + 7) & ~(uintptr_t)7;
 		for (uintptr_t at = from; at + sizeof(struct runtime_signal) <= to; at += 8) {
-			struct runtime_signal *s = (struct runtime_signal *)at;
-			if (s->flags == (RUNTIME_NOTIFY | RUNTIME_UNBLOCK) && s->length > (int64_t)sizeof name &&
-			    s->length < 100 && memcmp(s->name, name, sizeof name - 1) == 0) {
-				s->flags = RUNTIME_NOTIFY;
-				return 1;
-			}
+			struct runtime_signal *s = (struct runtime_signal *)at, *table = s - SIGPROF;
+			if (s->flags != (RUNTIME_NOTIFY | RUNTIME_UNBLOCK) || s->length <= (int64_t)sizeof name ||
+			    s->length >= 100 || memcmp(s->name, name, sizeof name - 1) != 0)
+				continue;
+			for (int sig = 1; sig < RUNTIME_SIGNALS; sig++)
+				table[sig].flags |= RUNTIME_DEFAULT;
+			s->flags &= ~RUNTIME_UNBLOCK; // it does not profile Go
+			return 1;
 		}
 		return 1;
 	}
 	return 0;
 }
 
+static sigset_t mask;
+static bool known;
+
 __attribute__((constructor(101))) static void before_go(void) {
 	gompi_check_limits();
-	dl_iterate_phdr(find_profiler, NULL);
+	dl_iterate_phdr(change_table, NULL);
 	sigset_t all;
-	for (int sig = 1; sig <= SIGNALS; sig++)
-		rt_sigaction(sig, NULL, &before[sig]);
 	sigfillset(&all);
 	known = pthread_sigmask(SIG_SETMASK, &all, &mask) == 0;
 }
 
 __attribute__((constructor)) static void after_go(void) {
-	if (!known)
-		return;
-	for (int sig = 1; sig <= SIGNALS; sig++) {
-		struct action now;
-		if (rt_sigaction(sig, NULL, &now) == 0 && memcmp(&now, &before[sig], sizeof now) != 0)
-			rt_sigaction(sig, &before[sig], NULL);
-	}
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (known)
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

@@ -250,3 +250,45 @@ func TestDeniedReads(t *testing.T) {
 		}
 	}
 }
+
+// noHandlers ERRNO handler -- COMMAND starts a command that ends when it installs a handler of a signal other than those
+// of the C library.
+const noHandlers = `
+#define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define LOAD(what) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, what))
+int main(int argc, char **argv)
+{
+    struct sock_filter code[] = {
+        LOAD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 5),
+        LOAD(args[0]),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 32, 3, 0),
+        LOAD(args[1]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    if (argc < 5 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        perror("seccomp");
+        return 77;
+    }
+    execvp(argv[4], argv + 4);
+    return 2;
+}
+`
+
+// TestDeniedSignals: at no moment has the library a handler of a signal, also while the Go runtime starts: a fault that
+// came then would be Go's.
+func TestDeniedSignals(t *testing.T) {
+	l := denying(t, compile(t, noHandlers), 0, "handler", compile(t, usesAll))
+	require.Zero(t, l.run(t), "%s", &l.err)
+	require.Equal(t, "right 0 of 1\n", l.out.String())
+}
