@@ -45,7 +45,7 @@ func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(c *comm.Comm)      { closeComm(c) }
 func (dataPath) Network() fabric.Network     { return network{} }
 
-func (dataPath) OpenMessages(p *p2p.Place) p2p.Carrier { return engine.Open(p) }
+func (dataPath) OpenMessages(p *p2p.Place) (p2p.Carrier, error) { return engine.Open(p) }
 
 func (dataPath) Install(p *rma.Plan) error {
 	members := make([]C.struct_gompi_member_plan, len(p.Near))

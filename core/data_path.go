@@ -22,8 +22,8 @@ type DataPath interface {
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
 	OpenComm(c *comm.Comm) error
 	CloseComm(c *comm.Comm)
-	// OpenMessages makes what carries the messages of this process. nil: there is no memory.
-	OpenMessages(p *p2p.Place) p2p.Carrier
+	// OpenMessages makes what carries the messages of this process. An error: what the system has none of.
+	OpenMessages(p *p2p.Place) (p2p.Carrier, error)
 	// Network is the network between nodes, which nothing is done with unless the job spans some.
 	Network() fabric.Network
 	// Waiter is how all threads of this process wait, in C or in Go.

@@ -15,8 +15,12 @@ package engine
 import "C"
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	_ "gompirma/capi/message"
 	"gompirma/core/p2p"
@@ -27,8 +31,8 @@ type Messages struct {
 	c *C.struct_gompi_messages
 }
 
-// Open makes the messages of a process, *Messages; nil: there is no memory.
-func Open(p *p2p.Place) p2p.Carrier {
+// Open makes the messages of a process, *Messages. An error: there is no memory, or there are no random bytes.
+func Open(p *p2p.Place) (p2p.Carrier, error) {
 	m := &Messages{}
 	place := C.struct_gompi_engine_place{
 		control: (*C.char)(unsafe.Pointer(unsafe.SliceData(p.Control))), rings: (*C.char)(
@@ -38,10 +42,14 @@ func Open(p *p2p.Place) p2p.Carrier {
 		processes:      (*C.struct_gompi_processes)(p.Processes.(*Processes).InC()),
 		oversubscribed: C.bool(p.Oversubscribed), no_cma: C.bool(p.NoCMA),
 	}
-	if m.c = C.gompi_engine_open(&place); m.c == nil {
-		return nil
+	var err error
+	if m.c, err = C.gompi_engine_open(&place); m.c != nil {
+		return m, nil
 	}
-	return m
+	if errors.Is(err, unix.ENOMEM) {
+		return nil, errors.New("no memory")
+	}
+	return nil, fmt.Errorf("no random bytes: getrandom and /dev/urandom: %w", err)
 }
 
 // Close gives the memory back; nothing is under way.

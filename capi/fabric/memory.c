@@ -1,9 +1,9 @@
 // Memory that peers may read and write.
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "base/abi.h"
+#include "base/random.h"
 #include "fabric/net.h"
 
 // What is registered, by its key.
@@ -21,7 +21,7 @@ static struct registration **bucket(uint64_t key) { return &buckets[(key ^ key >
 // A key that nobody can guess, of as many bytes as the provider takes; 0: there is none.
 static uint64_t draw_key(void) {
 	uint64_t key = 0;
-	if (getrandom(&key, sizeof key, 0) != sizeof key)
+	if (!gompi_random(&key, sizeof key))
 		return 0;
 	size_t bytes = gompi_net.info->domain_attr->mr_key_size;
 	return bytes >= sizeof key || bytes == 0 ? key : key & ((1ull << 8 * bytes) - 1);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 
 #include "base/call.h"
+#include "base/random.h"
 #include "base/up.h"
 #include "comm/comm.h"
 #include "message/plan.h"
@@ -16,7 +16,7 @@
 // read is this one: in another namespace the same process id may be somebody else.
 static bool open_probe(struct gompi_messages *m) {
 	m->probe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (m->probe == MAP_FAILED || getrandom(m->probe, sizeof *m->probe, 0) != sizeof *m->probe)
+	if (m->probe == MAP_FAILED || !gompi_random(m->probe, sizeof *m->probe))
 		return false;
 	struct gompi_inbox *b = m->lane[0].box;
 	gompi_store(&b->token, *m->probe);
@@ -42,7 +42,7 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 		l->box = gompi_inbox_of(m, node->me, i);
 		l->head = l->announced = gompi_load(&l->box->head);
 		l->at = gompi_inbox_place(l->box, l->head);
-		if (getrandom(&l->key, sizeof l->key, 0) != sizeof l->key)
+		if (!gompi_random(&l->key, sizeof l->key))
 			return NULL;
 		gompi_store(&l->box->key, l->key);
 		gompi_store(&l->expected, l->key + l->head);

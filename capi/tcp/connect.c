@@ -19,12 +19,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "base/sip.h"
 #include "base/wait.h"
 #include "tcp/link.h"
@@ -173,8 +173,7 @@ static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int6
 	gompi_tcp_counts.links++;
 	struct epoll_event e = {.events = state == LINK_CONNECTING ? EPOLLOUT : EPOLLIN, .data.ptr = l};
 	l->watched = e.events;
-	if (getrandom(l->mine, sizeof l->mine, 0) != sizeof l->mine ||
-	    epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+	if (!gompi_random(l->mine, sizeof l->mine) || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
 		gompi_link_close(l);
 		return NULL;
 	}

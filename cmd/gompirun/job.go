@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gompirma/core/boot/pmi1"
+	"gompirma/core/random"
 )
 
 // How long is waited at the end, at each step.
@@ -78,8 +78,12 @@ const (
 
 // newJob checks everything that can be checked before the first process is started.
 func newJob(opts *options) (*job, error) {
+	name, err := random.Text()
+	if err != nil {
+		return nil, err
+	}
 	j := &job{opts: opts, mail: newMailbox(), rankOf: map[int]int{}, id: fmt.Sprintf("gompirun_%d_%s", os.Getpid(),
-		rand.Text())}
+		name)}
 	environ := os.Environ()
 	for i, p := range opts.parts {
 		prog, err := prepare(p, environ)
@@ -120,7 +124,6 @@ func newJob(opts *options) (*job, error) {
 			j.programs[i].env = onInterface(j.programs[i].env, name)
 		}
 	}
-	var err error
 	if j.nodes, err = makeNodes(sizes); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +18,7 @@ import (
 	"gompirma/cmd/internal/carriers"
 	"gompirma/cmd/internal/preflight"
 	"gompirma/cmd/internal/relay"
+	"gompirma/core/random"
 )
 
 // Calls of ranks on other hosts: the launcher that reaches those starts gompirun beside each rank (relay.go), which
@@ -68,7 +68,10 @@ func listenElsewhere(o *options) int {
 		return refuse(err)
 	}
 	defer listener.Close()
-	secret := rand.Text()
+	secret, err := random.Text()
+	if err != nil {
+		return refuse(err)
+	}
 	where, err := reachable(preflight.Port(listener), only)
 	if err != nil {
 		return refuse(err)

@@ -3,7 +3,6 @@
 package fabric
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"os"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/boot"
 	"gompirma/core/mpierr"
+	"gompirma/core/random"
 )
 
 // EnvProvider names the provider to take.
@@ -134,8 +134,8 @@ func choose(n Network) (a announced, err error) {
 	if a.provider, err = n.Choose(os.Getenv(EnvProvider)); err != nil {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
-	if _, err = rand.Read(a.secret[:]); err != nil {
-		return a, mpierr.New(abi.MPI_ERR_OTHER, "random bytes for the job's secret: %v", err)
+	if err = random.Read(a.secret[:]); err != nil {
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "the job's secret: %v", err)
 	}
 	return a, nil
 }

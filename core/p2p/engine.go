@@ -37,27 +37,29 @@ type Config struct {
 	Size int // number of processes of the job
 	// Processes are all that this one knows, the job's first.
 	Processes proc.Table
-	// Open makes what carries the messages of this process, whose ring is there. nil: there is no memory.
-	Open func(p *Place) Carrier
+	// Open makes what carries the messages of this process, whose ring is there. An error: what the system has
+	// none of.
+	Open func(p *Place) (Carrier, error)
 }
 
 // New makes the engine of this process, with COMM_WORLD and COMM_SELF, and registers it as a service of nd. Messages
 // can be sent as soon as all processes of the node have called it. The control block of COMM_WORLD is made by
-// World.AttachBlock, collectively. MPI_ERR_NO_MEM: no memory for the message ring.
+// World.AttachBlock, collectively. MPI_ERR_NO_MEM: no memory for the message ring. MPI_ERR_OTHER: Open fails.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
 	}
 	rank := int(cfg.Processes.Self())
 	e := &Engine{nd: nd, processes: cfg.Processes}
-	e.m = cfg.Open(&Place{
+	var err error
+	e.m, err = cfg.Open(&Place{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,
 		N: nd.N, Me: nd.Me, Processes: cfg.Processes,
 		Oversubscribed: nd.Oversubscribed, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	})
-	if e.m == nil {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the messages of %d processes", cfg.Size)
+	if err != nil {
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the messages of %d processes: %v", cfg.Size, err)
 	}
 	e.World = comm.NewWorld(host{e}, rank, cfg.Size)
 	e.Self = comm.NewSelf(host{e}, rank)

@@ -292,3 +292,14 @@ func TestDeniedSignals(t *testing.T) {
 	require.Zero(t, l.run(t), "%s", &l.err)
 	require.Equal(t, "right 0 of 1\n", l.out.String())
 }
+
+// TestDeniedRandom: where getrandom is denied there is /dev/urandom.
+func TestDeniedRandom(t *testing.T) {
+	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
+	for _, command := range []string{program, filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program,
+		filepath.Join(built(t), "bin/gompirun") + " --nodes 2 -n 2 " + program} {
+		l := denying(t, deny, unix.EPERM, "getrandom", strings.Fields(command)...)
+		require.Zero(t, l.run(t), "%s: %s", command, &l.err)
+		require.Empty(t, l.err.String())
+	}
+}

@@ -4,8 +4,6 @@
 package preflight
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +14,7 @@ import (
 	"strings"
 
 	"gompirma/core/boot"
+	"gompirma/core/random"
 	"gompirma/core/version"
 )
 
@@ -58,11 +57,9 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	}
 	defer server.close()
 	if c.Rank() == 0 {
-		var secret [16]byte
-		if _, err := rand.Read(secret[:]); err != nil {
+		if mine.Secret, err = random.Text(); err != nil {
 			return false, err
 		}
-		mine.Secret = hex.EncodeToString(secret[:])
 	}
 	var sites []site
 	if sites, err = exchange(c, "site", mine); err != nil {

@@ -79,10 +79,12 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		all, err := engine.OnOneNode(n, int32(i))
 		require.NoError(t, err)
 		t.Cleanup(all.Free)
-		e.Engine, err = p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: func(p *p2p.Place) p2p.Carrier {
-			carrier := engine.Open(p)
-			e.m = carrier.(*engine.Messages)
-			return carrier
+		e.Engine, err = p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: func(p *p2p.Place) (p2p.Carrier, error) {
+			carrier, err := engine.Open(p)
+			if err == nil {
+				e.m = carrier.(*engine.Messages)
+			}
+			return carrier, err
 		}})
 		require.NoError(t, err)
 		es[i] = e

@@ -21,6 +21,7 @@ static const struct {
 	     {"fallocate", SYS_fallocate},
 	     {"shmget", SYS_shmget},
 	     {"membarrier", SYS_membarrier},
+	     {"getrandom", SYS_getrandom},
 	     {"process_vm_readv", SYS_process_vm_readv},
 	     {"process_vm_writev", SYS_process_vm_writev}};
 
