@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -75,6 +76,13 @@ void gompi_check_limits(void) {
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 
+// Returns a limit in units of so many, or -1 if there is none.
+static long long limit_of(int resource, long long unit) {
+	struct rlimit l;
+	bool limited = getrlimit((__rlimit_resource_t)resource, &l) == 0 && l.rlim_cur != RLIM_INFINITY;
+	return limited ? (long long)l.rlim_cur / unit : -1;
+}
+
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
 	// In a row, of this thread: others may have theirs meanwhile.
 	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
@@ -87,16 +95,12 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	if (rc == 0) {
 		failures = 0;
 	} else if (rc == EAGAIN && ++failures >= TRIES) {
-		struct rlimit processes = {0}, space = {0};
 		char text[400];
-		getrlimit(RLIMIT_NPROC, &processes);
-		getrlimit(RLIMIT_AS, &space);
 		int n = snprintf(text, sizeof text,
-				 "gompirma: the library cannot make a thread that it needs: %s; the limits are %lld "
-				 "threads of this user (ulimit -u) and "
-				 "%lld KiB of address space (ulimit -v), where -1 is none\n",
-				 "tried 20 times for 0.2 s", (long long)processes.rlim_cur,
-				 space.rlim_cur == RLIM_INFINITY ? -1LL : (long long)space.rlim_cur / 1024);
+				 "gompirma: the library cannot make a thread that it needs: tried 20 times for 0.2 s; "
+				 "the limits are %lld threads of this user (ulimit -u), %lld KiB of address space "
+				 "(ulimit -v) and %lld KiB of locked memory (ulimit -l), where -1 is none\n",
+				 limit_of(RLIMIT_NPROC, 1), limit_of(RLIMIT_AS, 1024), limit_of(RLIMIT_MEMLOCK, 1024));
 		if (write(2, text, (size_t)n) < 0) {
 			// nobody to tell
 		}

@@ -103,7 +103,7 @@ func newJob(opts *options) (*job, error) {
 			return nil, fmt.Errorf("--output-dir %s: %w", opts.outputDir, plain(err))
 		}
 	}
-	if err := checkDescriptors(len(j.ranks) + opts.nodes); err != nil {
+	if err := checkDescriptors(len(j.ranks), opts.nodes); err != nil {
 		return nil, err
 	}
 	if opts.bind != "none" {

@@ -247,14 +247,19 @@ func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 	return os.OpenFile(path, flags, 0o666)
 }
 
-// neededDescriptors is how many descriptors gompirun keeps open for a job of n ranks, with some to spare.
-func neededDescriptors(n int) uint64 { return 3*uint64(n) + 32 }
+// neededDescriptors returns how many descriptors gompirun keeps open for a job, with some to spare: for each rank, and
+// for each node where --nodes asks for several.
+func neededDescriptors(ranks, nodes int) uint64 { return 3*uint64(ranks+nodes) + 32 }
 
-func checkDescriptors(n int) error {
+func checkDescriptors(ranks, nodes int) error {
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < neededDescriptors(n) {
-		return fmt.Errorf("%d processes need %d descriptors, %d are allowed (ulimit -n)", n,
-			neededDescriptors(n), limit.Cur)
+	need, on := neededDescriptors(ranks, nodes), ""
+	if nodes > 1 {
+		on = fmt.Sprintf(" on %d nodes", nodes)
+	}
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < need {
+		return fmt.Errorf("%d processes%s need %d descriptors, %d are allowed (ulimit -n)", ranks, on, need,
+			limit.Cur)
 	}
 	return nil
 }

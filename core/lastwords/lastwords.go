@@ -27,6 +27,8 @@ var lastWords struct {
 	running bool // the runtime has started
 }
 
+const rlimitMemlock = 8
+
 const head = "gompirma: the Go runtime in this process has failed: "
 
 // Enough for a process that does little, in KiB.
@@ -69,10 +71,14 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 				l.n++
 			}
 		case l.n == l.start:
-		// "fatal error: ..." or "panic: ..."; what comes before, "runtime: ...", explains it
-		case l.line[l.start] == 'f' || l.line[l.start] == 'p':
+		// "fatal error: ..." or "panic: ..."; what comes before, "runtime: ...", explains it. After "runtime:
+		// mmap: ..." it exits without a further word.
+		case l.line[l.start] == 'f' || l.line[l.start] == 'p' || contains(l.start, "runtime: mmap: "):
 			putLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
 			putLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
+			if contains(0, "too much locked memory") || contains(0, " returned 0x0, 11;") { // EAGAIN
+				putLimit(" (ulimit -l ", rlimitMemlock, "")
+			}
 			putDescriptors()
 			put("\n")
 			l.told = true
@@ -83,6 +89,21 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 		}
 	}
 	return n
+}
+
+// contains returns whether a text is in the line from a place on.
+//
+//go:nosplit
+//go:norace
+func contains(from int, s string) bool {
+	for matched := 0; from < lastWords.n; from++ {
+		if lastWords.line[from] != s[matched] {
+			matched = 0
+		} else if matched++; matched == len(s) {
+			return true
+		}
+	}
+	return false
 }
 
 //go:nosplit

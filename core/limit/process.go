@@ -13,15 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhyNoMapping returns what may be the reason that the system refuses this process another mapping, as the end of a
-// sentence: the number of mappings it may have, the address space. "": neither is near its limit. It takes milliseconds
-// if there are many mappings.
-func WhyNoMapping(root string) string {
+// WhyNoMapping returns what may be the reason that the system refuses this process another mapping, with err, as the end
+// of a sentence: locked memory, the number of mappings it may have, the address space. "": none is near its limit. It
+// takes milliseconds if there are many mappings.
+func WhyNoMapping(root string, err error) string {
+	if errors.Is(err, unix.EAGAIN) { // all new memory is locked: mlockall(MCL_FUTURE)
+		return lockedMemory(root)
+	}
 	var why []string
-	most, err := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
+	most, failed := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
 	// A mapping may need two more for a moment, when it divides another, and other threads may have given some back
 	// since.
-	if n := lines(filepath.Join(root, "proc/self/maps")); err == nil && n+64 >= most {
+	if n := lines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings, and vm.max_map_count allows %d", n, most))
 	}
 	if used, most, ok := space(root); ok {
@@ -32,6 +35,17 @@ func WhyNoMapping(root string) string {
 		return ""
 	}
 	return " (" + strings.Join(why, "; ") + ")"
+}
+
+// lockedMemory returns how much memory the process has locked, and may lock, as the end of a sentence.
+func lockedMemory(root string) string {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l) != nil || l.Cur == unix.RLIM_INFINITY {
+		return ""
+	}
+	_, after, _ := strings.Cut(read(filepath.Join(root, "proc/self/status")), "VmLck:")
+	kib, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	return fmt.Sprintf(" (the process has locked %s KiB of memory, and ulimit -l allows %d)", kib, l.Cur>>10)
 }
 
 // space returns how much address space the process has and may have; false: there is no limit.

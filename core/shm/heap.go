@@ -149,5 +149,5 @@ func noMapping(size int64, err error) error {
 		return err
 	}
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v%s", size, err,
-		limit.WhyNoMapping("/"))
+		limit.WhyNoMapping("/", err))
 }

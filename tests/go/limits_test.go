@@ -161,6 +161,10 @@ func TestLimitDescriptors(t *testing.T) {
 	require.NotZero(t, l.run(t))
 	require.Regexp(t, `^gompirun: 4 processes need \d+ descriptors, 20 are allowed \(ulimit -n\)\n$`,
 		l.err.String())
+	l = limited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
+	require.NotZero(t, l.run(t))
+	require.Regexp(t, `^gompirun: 2 processes on 2 nodes need \d+ descriptors, 20 are allowed \(ulimit -n\)\n$`,
+		l.err.String())
 }
 
 // TestLimitsSayWhich: what cannot run under a limit says in a line which one it is, the launcher as well as a rank.
@@ -194,6 +198,50 @@ func TestLimitsSayWhich(t *testing.T) {
 		require.Equal(t, []string{"right 0 of 2", "right 1 of 2"}, sorted(l.out.String()), limit)
 		require.Empty(t, l.err.String(), limit)
 	}
+}
+
+// locksAll is a program that has all its new memory locked. It then makes a window, or a datatype of many blocks.
+const locksAll = `
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+    enum { BLOCKS = 4 << 20 };
+    double *mem;
+    MPI_Win win;
+    MPI_Datatype type;
+    int *lengths = calloc(BLOCKS, sizeof *lengths), *at = calloc(BLOCKS, sizeof *at);
+    MPI_Init(&argc, &argv);
+    if (mlockall(MCL_FUTURE) != 0)
+        return 77;
+    if (argc == 1)
+        MPI_Win_allocate(64 << 20, 8, MPI_INFO_NULL, MPI_COMM_SELF, &mem, &win);
+    for (int i = 0; i < BLOCKS; i++) {
+        lengths[i] = 1 + i % 2;
+        at[i] = 3 * i + i % 3;
+    }
+    MPI_Type_indexed(BLOCKS, lengths, at, MPI_INT, &type);
+    puts("done");
+    return 0;
+}
+`
+
+// TestLimitLockedMemory: what the system refuses because too much memory would be locked says so.
+func TestLimitLockedMemory(t *testing.T) {
+	program := compile(t, locksAll)
+	l := limited(t, "-l 8192", program)
+	status := l.run(t)
+	if status == 77 {
+		t.Skip("no memory may be locked")
+	}
+	require.NotZero(t, status)
+	require.Regexp(t, `^gompirma: .*the process has locked \d+ KiB of memory, and ulimit -l allows 8192\)\n$`,
+		l.err.String())
+	l = limited(t, "-l 8192", program, "type")
+	require.NotZero(t, l.run(t))
+	require.Regexp(t, `ulimit -l 8192`, l.err.String())
 }
 
 // asOther makes a launch of gompirun that of a user who has no other processes, with copies that any user can get at:
