@@ -10,6 +10,7 @@
 
 #include "_cgo_export.h"
 #include "base/call.h"
+#include "base/sanitizer.h"
 
 __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
 
@@ -54,9 +55,12 @@ __attribute__((cold)) static void refuse_handler(void) {
 // says.
 static bool shown;
 
+static bool observed; // shown, or there is ThreadSanitizer, to which each call is ordered after the one before
+
 static __attribute__((constructor)) void ask_shown(void) {
 	const char *value = getenv("GOMPIRMA_SHOW_GO");
 	shown = value != NULL && strcmp(value, "1") == 0;
+	observed = shown || gompi_tells_tsan();
 }
 
 __attribute__((cold)) static void show_call(void) {
@@ -68,10 +72,21 @@ __attribute__((cold)) static void show_call(void) {
 	}
 }
 
+__attribute__((cold)) static void tell_tsan(void) {
+	static char order;
+	if (gompi_tells_tsan()) {
+		__tsan_acquire(&order);
+		__tsan_release(&order);
+	}
+}
+
 void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context) {
 	bool was = gompi_is_in_go();
-	if (__builtin_expect(shown, 0))
-		show_call();
+	if (__builtin_expect(observed, 0)) {
+		if (shown)
+			show_call();
+		tell_tsan();
+	}
 	if (__builtin_expect(was || !gompi_thread.ready, 0)) {
 		if (was && in_handler())
 			refuse_handler();
@@ -81,4 +96,6 @@ void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context
 	gompi_set_in_go(true);
 	__real_crosscall2(fn, frame, size, context);
 	gompi_set_in_go(was);
+	if (__builtin_expect(observed, 0))
+		tell_tsan();
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/order.h"
+#include "base/sanitizer.h"
 
 extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
@@ -47,7 +48,9 @@ static void *run(void *arg) {
 	struct start start = *(struct start *)arg;
 	free(arg);
 	change_entry(0, gettid());
+	gompi_tsan_ignore_begin();
 	void *result = start.function(start.arg);
+	gompi_tsan_ignore_end();
 	change_entry(gettid(), 0);
 	return result;
 }

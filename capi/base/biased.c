@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/node.h"
+#include "base/sanitizer.h"
 
 enum {
 	// Where the program has had membarrier(2) forbidden meanwhile: every store of the other thread has left its
@@ -19,7 +20,7 @@ enum {
 enum {
 	UNDECIDED, // no lock has been taken yet
 	DECIDED,   // to the thread where gompi_biased_to_me is true
-	NOBODY,    // all are mutexes
+	NOBODY,    // all are mutexes; so a sanitizer can be told
 };
 static gompi_a32 bias;
 
@@ -28,7 +29,7 @@ _Thread_local bool gompi_biased_to_me __attribute__((tls_model("initial-exec")))
 // Returns true if this thread is the first, and they are biased to it from here on.
 static bool is_first(void) {
 	uint32_t undecided = UNDECIDED;
-	bool can = gompi_has_membarrier;
+	bool can = gompi_has_membarrier && !gompi_tells_tsan();
 	if (gompi_load(&bias) != UNDECIDED || !gompi_change_once(&bias, &undecided, can ? DECIDED : NOBODY))
 		return false;
 	gompi_biased_to_me = can;
@@ -60,9 +61,13 @@ static void biased_get(struct gompi_biased *l) {
 	while (gompi_load_acquire(&l->inside) != 0) // pairs with the release in gompi_biased_give
 		sched_yield();
 	l->by_mutex = true;
+	if (gompi_tells_tsan())
+		__tsan_acquire(l);
 }
 
 void gompi_biased_give_mutex(struct gompi_biased *l) {
+	if (gompi_tells_tsan())
+		__tsan_release(l);
 	l->by_mutex = false;
 	gompi_mutex_give(&l->mutex);
 }

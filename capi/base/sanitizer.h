@@ -1,0 +1,34 @@
+// What ThreadSanitizer is told where the program has it: the library's C is compiled without, so it sees which memory
+// the library copies, allocates and frees, but not the atomics that order that. The symbols are NULL elsewhere.
+#ifndef GOMPI_SANITIZER_H
+#define GOMPI_SANITIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+extern void __tsan_acquire(void *what) __attribute__((weak));
+extern void __tsan_release(void *what) __attribute__((weak));
+extern void __tsan_ignore_thread_begin(void) __attribute__((weak));
+extern void __tsan_ignore_thread_end(void) __attribute__((weak));
+
+// Returns true if the program has ThreadSanitizer and this code is compiled without.
+static inline bool gompi_tells_tsan(void) {
+#ifdef __SANITIZE_THREAD__
+	return false;
+#else
+	return __tsan_acquire != NULL && __tsan_release != NULL && __tsan_ignore_thread_begin != NULL &&
+	       __tsan_ignore_thread_end != NULL;
+#endif
+}
+
+// Around what a thread does to memory that other threads of the application use, ordered by the library.
+static inline void gompi_tsan_ignore_begin(void) {
+	if (gompi_tells_tsan())
+		__tsan_ignore_thread_begin();
+}
+static inline void gompi_tsan_ignore_end(void) {
+	if (gompi_tells_tsan())
+		__tsan_ignore_thread_end();
+}
+
+#endif

@@ -1,0 +1,16 @@
+package main
+
+/*
+#include "leaks.h"
+*/
+import "C"
+
+import "unsafe"
+
+// heapObject is in Go's heap.
+var heapObject *int
+
+func init() {
+	heapObject = new(int)
+	C.gompi_tell_heap(C.uintptr_t(uintptr(unsafe.Pointer(heapObject))))
+}
