@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gompirma/core/abi"
+	"gompirma/core/datatype"
 	"gompirma/core/datatype/reference"
 )
 
@@ -52,36 +53,52 @@ func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typed) {
 	return all
 }
 
-// typed returns of which predefined types the bytes of an update are, nil: that is not known.
-func (a *access) elements() []typed {
+// pieces returns how many pieces of an update are of a known predefined type, 0: that is not known.
+func (a *access) pieces() int {
 	if a.element == 0 {
-		return a.typed
+		return len(a.typed)
 	}
-	all := make([]typed, len(a.spans))
-	for i, s := range a.spans {
-		all[i] = typed{s, a.element}
-	}
-	return all
+	return len(a.spans)
 }
 
-// sameElements reports whether all bytes that two updates have in common are of one predefined type in both, or not
-// known to be of two.
-func sameElements(a, b *access) bool {
-	if a.element != 0 && b.element != 0 {
-		return a.element == b.element
+func (a *access) piece(i int) typed {
+	if a.element == 0 {
+		return a.typed[i]
 	}
-	x, y := a.elements(), b.elements()
-	for i, k := 0, 0; i < len(x) && k < len(y); {
-		if max(x[i].low, y[k].low) < min(x[i].high, y[k].high) && x[i].element != y[k].element {
+	return typed{a.spans[i], a.element}
+}
+
+// sameElements reports whether all bytes that two updates have in common are of one predefined type in both, and of the
+// same elements, or not known to be of others.
+func sameElements(a, b *access) bool {
+	if a.element != 0 && b.element != 0 && a.element != b.element {
+		return false
+	}
+	for i, k := 0, 0; i < a.pieces() && k < b.pieces(); {
+		x, y := a.piece(i), b.piece(k)
+		if max(x.low, y.low) < min(x.high, y.high) && !x.alike(y) {
 			return false
 		}
-		if x[i].high < y[k].high {
+		if x.high < y.high {
 			i++
 		} else {
 			k++
 		}
 	}
 	return true
+}
+
+// alike reports whether bytes that overlap are of the same elements. A piece begins with an element, unless that has
+// gaps.
+func (x typed) alike(y typed) bool {
+	if x.element != y.element {
+		return false
+	}
+	b := datatype.BasicOf(uintptr(x.element))
+	if b == nil || b.Size != b.Extent || b.Size == 0 {
+		return true
+	}
+	return (max(x.low, y.low)-min(x.low, y.low))%uint64(b.Size) == 0
 }
 
 // onlyReads reports whether an access changes nothing: so an accumulate with MPI_NO_OP does.
