@@ -164,6 +164,10 @@ static inline void gompi_insight_word(struct gompi_insight_thread *t, uint64_t w
 // Writes down n elements of a size; n below zero: they mean nothing.
 void gompi_insight_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size);
 
+// Puts a request of its own in the place of one that stands for several, if it matters which of them a call completes
+// (requests.c).
+void gompi_insight_make_distinct(struct gompi_insight_thread *t, MPI_Request *request);
+
 // In place of a text: it means nothing.
 extern const char gompi_insight_absent[1];
 #define GOMPI_ABSENT ((char *)gompi_insight_absent)

@@ -137,6 +137,8 @@ GOMPI_INSIGHT_BODY MPI_Allgather_init_body(bool profiling, const void *sendbuf, 
         gompi_insight_measured(t, 148, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -183,6 +185,8 @@ GOMPI_INSIGHT_BODY MPI_Allgather_init_c_body(bool profiling, const void *sendbuf
         gompi_insight_measured(t, 149, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -339,6 +343,8 @@ GOMPI_INSIGHT_BODY MPI_Allgatherv_init_body(bool profiling, const void *sendbuf,
         gompi_insight_measured(t, 152, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -388,6 +394,8 @@ GOMPI_INSIGHT_BODY MPI_Allgatherv_init_c_body(bool profiling, const void *sendbu
         gompi_insight_measured(t, 153, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -536,6 +544,8 @@ GOMPI_INSIGHT_BODY MPI_Allreduce_init_body(bool profiling, const void *sendbuf, 
         gompi_insight_measured(t, 156, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -580,6 +590,8 @@ GOMPI_INSIGHT_BODY MPI_Allreduce_init_c_body(bool profiling, const void *sendbuf
         gompi_insight_measured(t, 157, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -731,6 +743,8 @@ GOMPI_INSIGHT_BODY MPI_Alltoall_init_body(bool profiling, const void *sendbuf, i
         gompi_insight_measured(t, 160, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -777,6 +791,8 @@ GOMPI_INSIGHT_BODY MPI_Alltoall_init_c_body(bool profiling, const void *sendbuf,
         gompi_insight_measured(t, 161, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -939,6 +955,8 @@ GOMPI_INSIGHT_BODY MPI_Alltoallv_init_body(bool profiling, const void *sendbuf, 
         gompi_insight_measured(t, 164, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -989,6 +1007,8 @@ GOMPI_INSIGHT_BODY MPI_Alltoallv_init_c_body(bool profiling, const void *sendbuf
         gompi_insight_measured(t, 165, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1153,6 +1173,8 @@ GOMPI_INSIGHT_BODY MPI_Alltoallw_init_body(bool profiling, const void *sendbuf, 
         gompi_insight_measured(t, 168, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1203,6 +1225,8 @@ GOMPI_INSIGHT_BODY MPI_Alltoallw_init_c_body(bool profiling, const void *sendbuf
         gompi_insight_measured(t, 169, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1280,6 +1304,8 @@ GOMPI_INSIGHT_BODY MPI_Barrier_init_body(bool profiling, MPI_Comm comm, MPI_Info
         gompi_insight_measured(t, 171, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1419,6 +1445,8 @@ GOMPI_INSIGHT_BODY MPI_Bcast_init_body(bool profiling, void *buffer, int count, 
         gompi_insight_measured(t, 174, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1462,6 +1490,8 @@ GOMPI_INSIGHT_BODY MPI_Bcast_init_c_body(bool profiling, void *buffer, MPI_Count
         gompi_insight_measured(t, 175, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1607,6 +1637,8 @@ GOMPI_INSIGHT_BODY MPI_Exscan_init_body(bool profiling, const void *sendbuf, voi
         gompi_insight_measured(t, 178, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1651,6 +1683,8 @@ GOMPI_INSIGHT_BODY MPI_Exscan_init_c_body(bool profiling, const void *sendbuf, v
         gompi_insight_measured(t, 179, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1805,6 +1839,8 @@ GOMPI_INSIGHT_BODY MPI_Gather_init_body(bool profiling, const void *sendbuf, int
         gompi_insight_measured(t, 182, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1852,6 +1888,8 @@ GOMPI_INSIGHT_BODY MPI_Gather_init_c_body(bool profiling, const void *sendbuf, M
         gompi_insight_measured(t, 183, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2011,6 +2049,8 @@ GOMPI_INSIGHT_BODY MPI_Gatherv_init_body(bool profiling, const void *sendbuf, in
         gompi_insight_measured(t, 186, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2060,6 +2100,8 @@ GOMPI_INSIGHT_BODY MPI_Gatherv_init_c_body(bool profiling, const void *sendbuf, 
         gompi_insight_measured(t, 187, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2112,6 +2154,8 @@ GOMPI_INSIGHT_BODY MPI_Iallgather_body(bool profiling, const void *sendbuf, int 
         gompi_insight_measured(t, 188, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2165,6 +2209,8 @@ GOMPI_INSIGHT_BODY MPI_Iallgather_c_body(bool profiling, const void *sendbuf, MP
         gompi_insight_measured(t, 189, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2219,6 +2265,8 @@ GOMPI_INSIGHT_BODY MPI_Iallgatherv_body(bool profiling, const void *sendbuf, int
         gompi_insight_measured(t, 190, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2273,6 +2321,8 @@ GOMPI_INSIGHT_BODY MPI_Iallgatherv_c_body(bool profiling, const void *sendbuf, M
         gompi_insight_measured(t, 191, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2324,6 +2374,8 @@ GOMPI_INSIGHT_BODY MPI_Iallreduce_body(bool profiling, const void *sendbuf, void
         gompi_insight_measured(t, 192, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2375,6 +2427,8 @@ GOMPI_INSIGHT_BODY MPI_Iallreduce_c_body(bool profiling, const void *sendbuf, vo
         gompi_insight_measured(t, 193, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2427,6 +2481,8 @@ GOMPI_INSIGHT_BODY MPI_Ialltoall_body(bool profiling, const void *sendbuf, int s
         gompi_insight_measured(t, 194, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2480,6 +2536,8 @@ GOMPI_INSIGHT_BODY MPI_Ialltoall_c_body(bool profiling, const void *sendbuf, MPI
         gompi_insight_measured(t, 195, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2535,6 +2593,8 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallv_body(bool profiling, const void *sendbuf, cons
         gompi_insight_measured(t, 196, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2592,6 +2652,8 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallv_c_body(bool profiling, const void *sendbuf, co
         gompi_insight_measured(t, 197, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2649,6 +2711,8 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallw_body(bool profiling, const void *sendbuf, cons
         gompi_insight_measured(t, 198, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2706,6 +2770,8 @@ GOMPI_INSIGHT_BODY MPI_Ialltoallw_c_body(bool profiling, const void *sendbuf, co
         gompi_insight_measured(t, 199, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2748,6 +2814,8 @@ GOMPI_INSIGHT_BODY MPI_Ibarrier_body(bool profiling, MPI_Comm comm, MPI_Request 
         gompi_insight_measured(t, 200, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2794,6 +2862,8 @@ GOMPI_INSIGHT_BODY MPI_Ibcast_body(bool profiling, void *buffer, int count, MPI_
         gompi_insight_measured(t, 201, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2842,6 +2912,8 @@ GOMPI_INSIGHT_BODY MPI_Ibcast_c_body(bool profiling, void *buffer, MPI_Count cou
         gompi_insight_measured(t, 202, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2891,6 +2963,8 @@ GOMPI_INSIGHT_BODY MPI_Iexscan_body(bool profiling, const void *sendbuf, void *r
         gompi_insight_measured(t, 203, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2942,6 +3016,8 @@ GOMPI_INSIGHT_BODY MPI_Iexscan_c_body(bool profiling, const void *sendbuf, void 
         gompi_insight_measured(t, 204, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2995,6 +3071,8 @@ GOMPI_INSIGHT_BODY MPI_Igather_body(bool profiling, const void *sendbuf, int sen
         gompi_insight_measured(t, 205, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3048,6 +3126,8 @@ GOMPI_INSIGHT_BODY MPI_Igather_c_body(bool profiling, const void *sendbuf, MPI_C
         gompi_insight_measured(t, 206, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3103,6 +3183,8 @@ GOMPI_INSIGHT_BODY MPI_Igatherv_body(bool profiling, const void *sendbuf, int se
         gompi_insight_measured(t, 207, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3158,6 +3240,8 @@ GOMPI_INSIGHT_BODY MPI_Igatherv_c_body(bool profiling, const void *sendbuf, MPI_
         gompi_insight_measured(t, 208, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3212,6 +3296,8 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_body(bool profiling, const void *sendbuf, void *r
         gompi_insight_measured(t, 209, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3264,6 +3350,8 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_c_body(bool profiling, const void *sendbuf, void 
         gompi_insight_measured(t, 210, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3315,6 +3403,8 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_body(bool profiling, const void *sendbuf,
         gompi_insight_measured(t, 211, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3366,6 +3456,8 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_c_body(bool profiling, const void *sendbu
         gompi_insight_measured(t, 212, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3417,6 +3509,8 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_block_body(bool profiling, const void *se
         gompi_insight_measured(t, 213, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3468,6 +3562,8 @@ GOMPI_INSIGHT_BODY MPI_Ireduce_scatter_block_c_body(bool profiling, const void *
         gompi_insight_measured(t, 214, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3519,6 +3615,8 @@ GOMPI_INSIGHT_BODY MPI_Iscan_body(bool profiling, const void *sendbuf, void *rec
         gompi_insight_measured(t, 215, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3570,6 +3668,8 @@ GOMPI_INSIGHT_BODY MPI_Iscan_c_body(bool profiling, const void *sendbuf, void *r
         gompi_insight_measured(t, 216, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3623,6 +3723,8 @@ GOMPI_INSIGHT_BODY MPI_Iscatter_body(bool profiling, const void *sendbuf, int se
         gompi_insight_measured(t, 217, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3677,6 +3779,8 @@ GOMPI_INSIGHT_BODY MPI_Iscatter_c_body(bool profiling, const void *sendbuf, MPI_
         gompi_insight_measured(t, 218, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3732,6 +3836,8 @@ GOMPI_INSIGHT_BODY MPI_Iscatterv_body(bool profiling, const void *sendbuf, const
         gompi_insight_measured(t, 219, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3787,6 +3893,8 @@ GOMPI_INSIGHT_BODY MPI_Iscatterv_c_body(bool profiling, const void *sendbuf, con
         gompi_insight_measured(t, 220, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -4083,6 +4191,8 @@ GOMPI_INSIGHT_BODY MPI_Reduce_init_body(bool profiling, const void *sendbuf, voi
         gompi_insight_measured(t, 227, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4128,6 +4238,8 @@ GOMPI_INSIGHT_BODY MPI_Reduce_init_c_body(bool profiling, const void *sendbuf, v
         gompi_insight_measured(t, 228, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4466,6 +4578,8 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_init_body(bool profiling, const void
         gompi_insight_measured(t, 235, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4510,6 +4624,8 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_block_init_c_body(bool profiling, const vo
         gompi_insight_measured(t, 236, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4554,6 +4670,8 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_init_body(bool profiling, const void *send
         gompi_insight_measured(t, 237, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4599,6 +4717,8 @@ GOMPI_INSIGHT_BODY MPI_Reduce_scatter_init_c_body(bool profiling, const void *se
         gompi_insight_measured(t, 238, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4743,6 +4863,8 @@ GOMPI_INSIGHT_BODY MPI_Scan_init_body(bool profiling, const void *sendbuf, void 
         gompi_insight_measured(t, 241, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4787,6 +4909,8 @@ GOMPI_INSIGHT_BODY MPI_Scan_init_c_body(bool profiling, const void *sendbuf, voi
         gompi_insight_measured(t, 242, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4941,6 +5065,8 @@ GOMPI_INSIGHT_BODY MPI_Scatter_init_body(bool profiling, const void *sendbuf, in
         gompi_insight_measured(t, 245, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4988,6 +5114,8 @@ GOMPI_INSIGHT_BODY MPI_Scatter_init_c_body(bool profiling, const void *sendbuf, 
         gompi_insight_measured(t, 246, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -5147,6 +5275,8 @@ GOMPI_INSIGHT_BODY MPI_Scatterv_init_body(bool profiling, const void *sendbuf, c
         gompi_insight_measured(t, 249, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -5195,6 +5325,8 @@ GOMPI_INSIGHT_BODY MPI_Scatterv_init_c_body(bool profiling, const void *sendbuf,
         gompi_insight_measured(t, 250, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }

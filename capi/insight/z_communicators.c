@@ -569,6 +569,8 @@ GOMPI_INSIGHT_BODY MPI_Comm_idup_body(bool profiling, MPI_Comm comm, MPI_Comm *n
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -607,6 +609,8 @@ GOMPI_INSIGHT_BODY MPI_Comm_idup_with_info_body(bool profiling, MPI_Comm comm, M
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, newcomm, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *newcomm);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2929,6 +2933,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgather_body(bool profiling, const void *send
         gompi_insight_measured(t, 327, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -2982,6 +2988,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgather_c_body(bool profiling, const void *se
         gompi_insight_measured(t, 328, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3036,6 +3044,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgatherv_body(bool profiling, const void *sen
         gompi_insight_measured(t, 329, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3090,6 +3100,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_allgatherv_c_body(bool profiling, const void *s
         gompi_insight_measured(t, 330, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3142,6 +3154,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoall_body(bool profiling, const void *sendb
         gompi_insight_measured(t, 331, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3195,6 +3209,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoall_c_body(bool profiling, const void *sen
         gompi_insight_measured(t, 332, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3250,6 +3266,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallv_body(bool profiling, const void *send
         gompi_insight_measured(t, 333, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3307,6 +3325,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallv_c_body(bool profiling, const void *se
         gompi_insight_measured(t, 334, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3364,6 +3384,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallw_body(bool profiling, const void *send
         gompi_insight_measured(t, 335, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3421,6 +3443,8 @@ GOMPI_INSIGHT_BODY MPI_Ineighbor_alltoallw_c_body(bool profiling, const void *se
         gompi_insight_measured(t, 336, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -3577,6 +3601,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_init_body(bool profiling, const void *
         gompi_insight_measured(t, 339, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3623,6 +3649,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgather_init_c_body(bool profiling, const void
         gompi_insight_measured(t, 340, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3780,6 +3808,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_init_body(bool profiling, const void 
         gompi_insight_measured(t, 343, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3829,6 +3859,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_allgatherv_init_c_body(bool profiling, const voi
         gompi_insight_measured(t, 344, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3983,6 +4015,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_init_body(bool profiling, const void *s
         gompi_insight_measured(t, 347, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4029,6 +4063,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoall_init_c_body(bool profiling, const void 
         gompi_insight_measured(t, 348, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4191,6 +4227,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_init_body(bool profiling, const void *
         gompi_insight_measured(t, 351, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4242,6 +4280,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallv_init_c_body(bool profiling, const void
         gompi_insight_measured(t, 352, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4408,6 +4448,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_init_body(bool profiling, const void *
         gompi_insight_measured(t, 355, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4459,6 +4501,8 @@ GOMPI_INSIGHT_BODY MPI_Neighbor_alltoallw_init_c_body(bool profiling, const void
         gompi_insight_measured(t, 356, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }

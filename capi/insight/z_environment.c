@@ -2494,6 +2494,8 @@ GOMPI_INSIGHT_BODY MPI_Grequest_start_body(bool profiling, MPI_Grequest_query_fu
         gompi_insight_measured(t, 475, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }

@@ -497,6 +497,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_body(bool profiling, MPI_File fh, void *buf, i
         gompi_insight_measured(t, 495, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -540,6 +542,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_c_body(bool profiling, MPI_File fh, void *buf,
         gompi_insight_measured(t, 496, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -583,6 +587,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_all_body(bool profiling, MPI_File fh, void *bu
         gompi_insight_measured(t, 497, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -626,6 +632,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_all_c_body(bool profiling, MPI_File fh, void *
         gompi_insight_measured(t, 498, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -670,6 +678,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_body(bool profiling, MPI_File fh, MPI_Offse
         gompi_insight_measured(t, 499, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -716,6 +726,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_c_body(bool profiling, MPI_File fh, MPI_Off
         gompi_insight_measured(t, 500, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -762,6 +774,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_all_body(bool profiling, MPI_File fh, MPI_O
         gompi_insight_measured(t, 501, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -808,6 +822,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_at_all_c_body(bool profiling, MPI_File fh, MPI
         gompi_insight_measured(t, 502, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -853,6 +869,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_shared_body(bool profiling, MPI_File fh, void 
         gompi_insight_measured(t, 503, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -896,6 +914,8 @@ GOMPI_INSIGHT_BODY MPI_File_iread_shared_c_body(bool profiling, MPI_File fh, voi
         gompi_insight_measured(t, 504, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -939,6 +959,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_body(bool profiling, MPI_File fh, const void 
         gompi_insight_measured(t, 505, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -982,6 +1004,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_c_body(bool profiling, MPI_File fh, const voi
         gompi_insight_measured(t, 506, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1025,6 +1049,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_all_body(bool profiling, MPI_File fh, const v
         gompi_insight_measured(t, 507, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1068,6 +1094,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_all_c_body(bool profiling, MPI_File fh, const
         gompi_insight_measured(t, 508, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1112,6 +1140,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_body(bool profiling, MPI_File fh, MPI_Offs
         gompi_insight_measured(t, 509, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1158,6 +1188,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_c_body(bool profiling, MPI_File fh, MPI_Of
         gompi_insight_measured(t, 510, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1204,6 +1236,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_body(bool profiling, MPI_File fh, MPI_
         gompi_insight_measured(t, 511, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1250,6 +1284,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_at_all_c_body(bool profiling, MPI_File fh, MP
         gompi_insight_measured(t, 512, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1295,6 +1331,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_shared_body(bool profiling, MPI_File fh, cons
         gompi_insight_measured(t, 513, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1338,6 +1376,8 @@ GOMPI_INSIGHT_BODY MPI_File_iwrite_shared_c_body(bool profiling, MPI_File fh, co
         gompi_insight_measured(t, 514, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }

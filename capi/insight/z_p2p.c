@@ -130,6 +130,8 @@ GOMPI_INSIGHT_BODY MPI_Bsend_init_body(bool profiling, const void *buf, int coun
         gompi_insight_measured(t, 2, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -173,6 +175,8 @@ GOMPI_INSIGHT_BODY MPI_Bsend_init_c_body(bool profiling, const void *buf, MPI_Co
         gompi_insight_measured(t, 3, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -391,6 +395,8 @@ GOMPI_INSIGHT_BODY MPI_Buffer_iflush_body(bool profiling, MPI_Request *request)
         gompi_insight_measured(t, 9, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -653,6 +659,8 @@ GOMPI_INSIGHT_BODY MPI_Comm_iflush_buffer_body(bool profiling, MPI_Comm comm, MP
         gompi_insight_measured(t, 16, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -773,6 +781,8 @@ GOMPI_INSIGHT_BODY MPI_Ibsend_body(bool profiling, const void *buf, int count, M
         gompi_insight_measured(t, 19, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -824,6 +834,8 @@ GOMPI_INSIGHT_BODY MPI_Ibsend_c_body(bool profiling, const void *buf, MPI_Count 
         gompi_insight_measured(t, 20, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -912,6 +924,8 @@ GOMPI_INSIGHT_BODY MPI_Imrecv_body(bool profiling, void *buf, int count, MPI_Dat
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, message, 1, sizeof *message);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -956,6 +970,8 @@ GOMPI_INSIGHT_BODY MPI_Imrecv_c_body(bool profiling, void *buf, MPI_Count count,
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
         gompi_insight_list(t, message, 1, sizeof *message);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1041,6 +1057,8 @@ GOMPI_INSIGHT_BODY MPI_Irecv_body(bool profiling, void *buf, int count, MPI_Data
         gompi_insight_measured(t, 25, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1090,6 +1108,8 @@ GOMPI_INSIGHT_BODY MPI_Irecv_c_body(bool profiling, void *buf, MPI_Count count, 
         gompi_insight_measured(t, 26, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1141,6 +1161,8 @@ GOMPI_INSIGHT_BODY MPI_Irsend_body(bool profiling, const void *buf, int count, M
         gompi_insight_measured(t, 27, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1192,6 +1214,8 @@ GOMPI_INSIGHT_BODY MPI_Irsend_c_body(bool profiling, const void *buf, MPI_Count 
         gompi_insight_measured(t, 28, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1243,6 +1267,8 @@ GOMPI_INSIGHT_BODY MPI_Isend_body(bool profiling, const void *buf, int count, MP
         gompi_insight_measured(t, 29, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1294,6 +1320,8 @@ GOMPI_INSIGHT_BODY MPI_Isend_c_body(bool profiling, const void *buf, MPI_Count c
         gompi_insight_measured(t, 30, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1351,6 +1379,8 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_body(bool profiling, const void *sendbuf, int s
         gompi_insight_measured(t, 31, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1408,6 +1438,8 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_c_body(bool profiling, const void *sendbuf, MPI
         gompi_insight_measured(t, 32, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1463,6 +1495,8 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_replace_body(bool profiling, void *buf, int cou
         gompi_insight_measured(t, 33, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1516,6 +1550,8 @@ GOMPI_INSIGHT_BODY MPI_Isendrecv_replace_c_body(bool profiling, void *buf, MPI_C
         gompi_insight_measured(t, 34, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1567,6 +1603,8 @@ GOMPI_INSIGHT_BODY MPI_Issend_body(bool profiling, const void *buf, int count, M
         gompi_insight_measured(t, 35, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1618,6 +1656,8 @@ GOMPI_INSIGHT_BODY MPI_Issend_c_body(bool profiling, const void *buf, MPI_Count 
         gompi_insight_measured(t, 36, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -1943,6 +1983,8 @@ GOMPI_INSIGHT_BODY MPI_Recv_init_body(bool profiling, void *buf, int count, MPI_
         gompi_insight_measured(t, 43, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -1986,6 +2028,8 @@ GOMPI_INSIGHT_BODY MPI_Recv_init_c_body(bool profiling, void *buf, MPI_Count cou
         gompi_insight_measured(t, 44, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2322,6 +2366,8 @@ GOMPI_INSIGHT_BODY MPI_Rsend_init_body(bool profiling, const void *buf, int coun
         gompi_insight_measured(t, 52, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2365,6 +2411,8 @@ GOMPI_INSIGHT_BODY MPI_Rsend_init_c_body(bool profiling, const void *buf, MPI_Co
         gompi_insight_measured(t, 53, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2508,6 +2556,8 @@ GOMPI_INSIGHT_BODY MPI_Send_init_body(bool profiling, const void *buf, int count
         gompi_insight_measured(t, 56, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -2551,6 +2601,8 @@ GOMPI_INSIGHT_BODY MPI_Send_init_c_body(bool profiling, const void *buf, MPI_Cou
         gompi_insight_measured(t, 57, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3006,6 +3058,8 @@ GOMPI_INSIGHT_BODY MPI_Session_iflush_buffer_body(bool profiling, MPI_Session se
         gompi_insight_measured(t, 67, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3147,6 +3201,8 @@ GOMPI_INSIGHT_BODY MPI_Ssend_init_body(bool profiling, const void *buf, int coun
         gompi_insight_measured(t, 70, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3190,6 +3246,8 @@ GOMPI_INSIGHT_BODY MPI_Ssend_init_c_body(bool profiling, const void *buf, MPI_Co
         gompi_insight_measured(t, 71, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3920,6 +3978,8 @@ GOMPI_INSIGHT_BODY MPI_Precv_init_body(bool profiling, void *buf, int partitions
         gompi_insight_measured(t, 90, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -3965,6 +4025,8 @@ GOMPI_INSIGHT_BODY MPI_Precv_init_c_body(bool profiling, void *buf, int partitio
         gompi_insight_measured(t, 91, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4010,6 +4072,8 @@ GOMPI_INSIGHT_BODY MPI_Psend_init_body(bool profiling, const void *buf, int part
         gompi_insight_measured(t, 92, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }
@@ -4055,6 +4119,8 @@ GOMPI_INSIGHT_BODY MPI_Psend_init_c_body(bool profiling, const void *buf, int pa
         gompi_insight_measured(t, 93, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
     }

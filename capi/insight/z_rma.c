@@ -588,6 +588,8 @@ GOMPI_INSIGHT_BODY MPI_Raccumulate_body(bool profiling, const void *origin_addr,
         gompi_insight_measured(t, 436, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -646,6 +648,8 @@ GOMPI_INSIGHT_BODY MPI_Raccumulate_c_body(bool profiling, const void *origin_add
         gompi_insight_measured(t, 437, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -702,6 +706,8 @@ GOMPI_INSIGHT_BODY MPI_Rget_body(bool profiling, void *origin_addr, int origin_c
         gompi_insight_measured(t, 438, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -756,6 +762,8 @@ GOMPI_INSIGHT_BODY MPI_Rget_c_body(bool profiling, void *origin_addr, MPI_Count 
         gompi_insight_measured(t, 439, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -816,6 +824,8 @@ GOMPI_INSIGHT_BODY MPI_Rget_accumulate_body(bool profiling, const void *origin_a
         gompi_insight_measured(t, 440, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -878,6 +888,8 @@ GOMPI_INSIGHT_BODY MPI_Rget_accumulate_c_body(bool profiling, const void *origin
         gompi_insight_measured(t, 441, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -935,6 +947,8 @@ GOMPI_INSIGHT_BODY MPI_Rput_body(bool profiling, const void *origin_addr, int or
         gompi_insight_measured(t, 442, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))
@@ -990,6 +1004,8 @@ GOMPI_INSIGHT_BODY MPI_Rput_c_body(bool profiling, const void *origin_addr, MPI_
         gompi_insight_measured(t, 443, began);
     if (gompi_insight_records(t)) {
         gompi_insight_returned(t, rc);
+        if (gompi_insight_made(rc))
+            gompi_insight_make_distinct(t, request);
         gompi_insight_list(t, request, gompi_insight_made(rc) ? (int64_t)(1) : -1, sizeof *request);
         gompi_insight_write(t);
         if (gompi_insight_asks(t))

@@ -321,6 +321,10 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 	if !before && p.Dir == abi.Out {
 		length = "gompi_insight_made(rc) ? (int64_t)(" + length + ") : -1"
 	}
+	if p.Kind.Name == "REQUEST" && p.Dir == abi.Out {
+		fmt.Fprintf(b, "        if (gompi_insight_made(rc))\n"+
+			"            gompi_insight_make_distinct(t, %s);\n", p.CName)
+	}
 	size := "sizeof *" + p.CName
 	if i.Form == insight.Statuses {
 		size = "sizeof(MPI_Status)"

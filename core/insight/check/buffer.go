@@ -7,13 +7,15 @@ import (
 	"gompirma/core/insight"
 )
 
-// enterBuffers notes what a call of messages or of a collective reads and writes.
-func (c *Checker) enterBuffers(k *rank, e *event) {
+// enterBuffers notes what a call of messages or of a collective reads and writes; started: it is a persistent request.
+func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if strings.HasSuffix(base, "_init") {
 		return
 	}
+	async := started
 	if len(base) > 1 && base[0] == 'I' {
+		async = true
 		base = strings.ToUpper(base[1:2]) + base[2:]
 	}
 	m := k.comm(e.In("comm").Uint())
@@ -22,34 +24,46 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 	if m == nil && !local {
 		return
 	}
-	add := func(what kind, address, count, datatype string, times int) {
-		a := k.buffer(k.site(e), what, e.In(address).Uint(), e.In(count).Uint()*uint64(times),
-			e.In(datatype).Uint())
-		if a == nil {
-			return
-		}
+	site, strand := k.site(e), k.now().strand
+	note := func(a *access) {
+		a.async, a.strand = async, strand
 		c.add(k.number, a, k.clock)
 		c.stores(k, a)
 		e.call.buffers = append(e.call.buffers, a)
 	}
-	lists := func(what kind, address, counts, displs, datatype string) {
-		t := k.typeOf(e.In(datatype).Uint())
-		if t == nil || inPlace(e.In(address).Uint()) {
+	each := func(what kind, address string, count uint64, datatype string) {
+		if a := k.buffer(site, what, e.In(address).Uint(), count, e.In(datatype).Uint()); a != nil {
+			note(a)
+		}
+	}
+	add := func(what kind, address, count, datatype string, times int) {
+		each(what, address, e.In(count).Uint()*uint64(times), datatype)
+	}
+	// Lists for each member; displacements are in bytes where each has a datatype.
+	lists := func(what kind, address, counts, displs, datatypes string) {
+		if inPlace(e.In(address).Uint()) {
 			return
 		}
 		var spans []span
+		types, places := e.In(datatypes).Words, e.In(displs).Words
 		for i, n := range e.In(counts).Words {
-			at := int64(0)
-			if d := e.In(displs).Words; i < len(d) {
-				at = int64(d[i]) * t.Extent()
+			if i >= len(places) || len(types) == 0 {
+				break
 			}
-			spans = append(spans, k.spansOf(e.In(address).Uint()+uint64(at), int64(n),
-				e.In(datatype).Uint())...)
+			h, unit := types[0], int64(1)
+			if e.In(datatypes).Item.Form == insight.List {
+				if i >= len(types) {
+					break
+				}
+				h = types[i]
+			} else if t := k.typeOf(h); t != nil {
+				unit = t.Extent()
+			}
+			at := uint64(int64(places[i]) * unit)
+			spans = append(spans, k.spansOf(e.In(address).Uint()+at, int64(n), h)...)
 		}
 		if spans = merged(spans); len(spans) > 0 && spans[0].low >= 4096 {
-			a := &access{site: k.site(e), kind: what, spans: spans, held: k.held}
-			c.add(k.number, a, k.clock)
-			e.call.buffers = append(e.call.buffers, a)
+			note(&access{site: site, kind: what, spans: spans, held: k.held})
 		}
 	}
 	n, root := 1, false
@@ -67,6 +81,7 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 	if inter && e.In("root").Given() && len(e.In("root").Words) > 0 && e.In("root").Int() == abi.MPI_PROC_NULL {
 		return
 	}
+	member := !inter || !root // an intercommunicator's root has data for, or of, the other group only
 	switch base {
 	case "Send", "Bsend", "Ssend", "Rsend":
 		add(reads, "buf", "count", "datatype", 1)
@@ -101,13 +116,31 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 		}
 		add(reads, "sendbuf", count, "datatype", times)
 		add(writes, "recvbuf", count, "datatype", 1)
+	case "Reduce_scatter":
+		all, mine := uint64(0), uint64(0)
+		for i, n := range e.In("recvcounts").Words {
+			if all += n; i < len(m.members) && m.members[i] == k.number {
+				mine = n
+			}
+		}
+		if !inter && !e.Truncated {
+			if inPlace(e.In("sendbuf").Uint()) {
+				mine = all
+			}
+			each(reads, "sendbuf", all, "datatype")
+			each(writes, "recvbuf", mine, "datatype")
+		}
 	case "Reduce":
-		add(reads, "sendbuf", "count", "datatype", 1)
+		if member {
+			add(reads, "sendbuf", "count", "datatype", 1)
+		}
 		if root {
 			add(writes, "recvbuf", "count", "datatype", 1)
 		}
 	case "Gather":
-		add(reads, "sendbuf", "sendcount", "sendtype", 1)
+		if member {
+			add(reads, "sendbuf", "sendcount", "sendtype", 1)
+		}
 		if root {
 			add(writes, "recvbuf", "recvcount", "recvtype", n)
 		}
@@ -115,7 +148,9 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 		if root {
 			add(reads, "sendbuf", "sendcount", "sendtype", n)
 		}
-		add(writes, "recvbuf", "recvcount", "recvtype", 1)
+		if member {
+			add(writes, "recvbuf", "recvcount", "recvtype", 1)
+		}
 	case "Allgather":
 		add(reads, "sendbuf", "sendcount", "sendtype", 1)
 		add(writes, "recvbuf", "recvcount", "recvtype", n)
@@ -123,7 +158,9 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 		add(reads, "sendbuf", "sendcount", "sendtype", n)
 		add(writes, "recvbuf", "recvcount", "recvtype", n)
 	case "Gatherv":
-		add(reads, "sendbuf", "sendcount", "sendtype", 1)
+		if member {
+			add(reads, "sendbuf", "sendcount", "sendtype", 1)
+		}
 		if root {
 			lists(writes, "recvbuf", "recvcounts", "displs", "recvtype")
 		}
@@ -131,19 +168,24 @@ func (c *Checker) enterBuffers(k *rank, e *event) {
 		if root {
 			lists(reads, "sendbuf", "sendcounts", "displs", "sendtype")
 		}
-		add(writes, "recvbuf", "recvcount", "recvtype", 1)
+		if member {
+			add(writes, "recvbuf", "recvcount", "recvtype", 1)
+		}
 	case "Allgatherv":
 		add(reads, "sendbuf", "sendcount", "sendtype", 1)
 		lists(writes, "recvbuf", "recvcounts", "displs", "recvtype")
 	case "Alltoallv":
 		lists(reads, "sendbuf", "sendcounts", "sdispls", "sendtype")
 		lists(writes, "recvbuf", "recvcounts", "rdispls", "recvtype")
+	case "Alltoallw":
+		lists(reads, "sendbuf", "sendcounts", "sdispls", "sendtypes")
+		lists(writes, "recvbuf", "recvcounts", "rdispls", "recvtypes")
 	}
 }
 
 // leaveBuffers ends the use of a call's buffers, unless a request has it.
 func (c *Checker) leaveBuffers(k *rank, e *event) {
-	if h := e.Out("request"); h.Given() && h.Item.Form == insight.List && strings.HasPrefix(e.name, "MPI_I") {
+	if startsRequest(e) {
 		return
 	}
 	for _, a := range e.call.buffers {

@@ -31,8 +31,9 @@ type Checker struct {
 	known         map[findingKey]*Finding
 	places        map[insight.Place]int // that findings are about, numbered from 1
 	windows       int
-	communicators int // how many have been made
-	calls         int // and other records since the last look for what can be forgotten
+	communicators int            // how many have been made
+	live          map[*comm]bool // those that not all processes have freed
+	calls         int            // and other records since the last look for what can be forgotten
 	news          []*Finding
 	follow        func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
 	answers       bool        // it is asked which calls were the later ones of conflicts (Answers)
@@ -53,10 +54,10 @@ type rank struct {
 	made     map[string]int // communicators, by commKey.what
 	types    map[uint64]*datatype.Type
 	wins     map[uint64]*window
-	requests map[uint64][]*request // several where a handle stands for more than one
+	requests map[uint64]*request
 	infos    map[uint64]map[string]string
 	live     map[object]*site // what it has made, and has not freed
-	freed    map[object]*site
+	freed    freed
 	hidden   bool          // functions of the program that MPI calls may free something
 	entered  map[int]*call // of threads that are in a call
 	aliases  []alias
@@ -65,7 +66,8 @@ type rank struct {
 	current  *call
 	asked    []asked // calls that have returned, and of which nothing has been said
 	later    []later
-	unknown  int // operations of it of which the target's memory is not known
+	missed   bool // a receive has got a message that is not known
+	unknown  int  // operations of it of which the target's memory is not known
 }
 
 // alias is memory of another rank that is mapped here.
@@ -106,7 +108,7 @@ type site struct {
 
 // New returns a checker of a job with so many ranks. place finds out where in the program a rank has called from.
 func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
-	c := &Checker{strands: ranks, comms: map[commKey]*comm{}, place: place, known: map[findingKey]*Finding{},
+	c := &Checker{strands: ranks, comms: map[commKey]*comm{}, live: map[*comm]bool{}, place: place, known: map[findingKey]*Finding{},
 		places: map[insight.Place]int{}}
 	everybody := make([]int, ranks)
 	for i := range everybody {
@@ -121,8 +123,8 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 			comms:   map[uint64]*comm{abi.MPI_COMM_WORLD: world, abi.MPI_COMM_SELF: self},
 			made:    map[string]int{},
 			types:   map[uint64]*datatype.Type{}, wins: map[uint64]*window{},
-			requests: map[uint64][]*request{},
-			infos:    map[uint64]map[string]string{}, live: map[object]*site{}, freed: map[object]*site{},
+			requests: map[uint64]*request{},
+			infos:    map[uint64]map[string]string{}, live: map[object]*site{},
 			entered: map[int]*call{}})
 	}
 	return c
@@ -267,7 +269,7 @@ func (c *Checker) entry(k *rank, e *event) {
 	c.enterWindow(k, e)
 	if c.follow == nil {
 		if !ofWindow()[e.Number] {
-			c.enterBuffers(k, e)
+			c.enterBuffers(k, e, false)
 		}
 		c.enterUpdate(k, e)
 	}
@@ -285,10 +287,14 @@ func (c *Checker) returned(k *rank, e *event) {
 	if fine {
 		c.leaveCollective(k, e)
 		c.leaveMessages(k, e)
+		c.beginUnknown(k, e)
 		c.leaveWindow(k, e)
 	}
 	if !fine && c.follow == nil {
 		c.failed(k, e)
+	}
+	if s := e.call.send; !fine && s != nil && e.call.receive == nil {
+		c.cancelled(k, &request{send: s}) // it has not been sent
 	}
 	some := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome" // which say what they have completed
 	if fine || some && e.Result == abi.MPI_ERR_IN_STATUS {
@@ -305,10 +311,16 @@ func (c *Checker) returned(k *rank, e *event) {
 	switch {
 	case strings.HasPrefix(e.name, "MPI_Type_") && e.Out("newtype").Given():
 		c.makeType(k, e)
+	case e.name == "MPI_Type_free":
+		delete(k.types, e.In("datatype").Uint())
+	case e.name == "MPI_Alloc_mem" && e.Out("baseptr").Given():
+		base := e.Out("baseptr").Uint()
+		k.space.drop(span{base, base + e.In("size").Uint()}) // what was there before
 	case e.name == "MPI_Finalize":
 		k.ended = true
 		if c.follow == nil {
 			c.leaks(k)
+			c.finalized()
 		}
 	case e.name == "MPI_Free_mem" && c.follow == nil:
 		c.freedMemory(k, e)

@@ -30,6 +30,8 @@ type sequence struct {
 	counts   map[int]int // by rank, its calls
 	meetings []*meeting  // those that not all members have left; the first is number first
 	first    int
+	key      commKey // under which it is known
+	freed    int     // how many processes have freed it
 }
 
 // next returns the meeting that a rank's next call belongs to; nil: it has failed for another member.
@@ -74,7 +76,7 @@ func (k *rank) comm(h uint64) *comm {
 	d, o := k.idups[i], object{"COMMUNICATOR", h}
 	k.idups = slices.Delete(k.idups, i, i+1)
 	k.comms[h], k.live[o] = d.comm, d.site
-	delete(k.freed, o)
+	delete(k.freed.sites, o)
 	return d.comm
 }
 
@@ -92,8 +94,10 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	}
 	known := func() *comm {
 		c.communicators++
-		return &comm{name: fmt.Sprintf("communicator of ranks %s", strings.Trim(key, "[]")), members: members,
+		m := &comm{name: fmt.Sprintf("communicator of ranks %s", strings.Trim(key, "[]")), members: members,
 			remote: remote, number: c.communicators}
+		c.live[m] = true
+		return m
 	}
 	if meet := e.call.meeting; meet != nil {
 		if meet.makes == nil {
@@ -112,8 +116,21 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	k.made[what]++
 	if c.comms[numbered] == nil {
 		c.comms[numbered] = known()
+		c.comms[numbered].key = numbered
 	}
 	return c.comms[numbered]
+}
+
+// freeComm notes that one more process has freed a communicator. Of one that all have freed nothing is kept.
+func (c *Checker) freeComm(m *comm) {
+	if m == nil || m.number == 0 {
+		return
+	}
+	if m.freed++; m.freed == len(m.everybody()) {
+		delete(c.live, m)
+		delete(c.comms, m.key)
+		c.unreceived(m)
+	}
 }
 
 // everybody are all processes that take part in its collectives.
@@ -366,8 +383,12 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 	}
 	if h := e.In("comm").Uint(); freesComm(e.name) {
 		// Another thread may have got the handle for a new communicator before this call returned.
-		if meet := e.call.meeting; meet == nil || k.comms[h] == meet.comm {
+		m := k.comms[h]
+		if meet := e.call.meeting; meet == nil || m == meet.comm {
 			delete(k.comms, h)
+		} else {
+			m = meet.comm
 		}
+		c.freeComm(m)
 	}
 }

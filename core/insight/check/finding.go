@@ -123,9 +123,8 @@ func (c *Checker) addOwned(owner int, a *access, start vector) {
 			earlier = x
 		}
 		switch {
-		case x.release != nil, a.onlyReads() && x.onlyReads(), a.group != nil && a.group == x.group:
-			return
-		case !a.remote && !x.remote && a.site.rank == x.site.rank:
+		case x.release != nil, a.onlyReads() && x.onlyReads(), a.group != nil && a.group == x.group,
+			a.site == x.site, a.apart(x):
 			return
 		case x.endedBefore(start), harmless(a, x):
 			return
@@ -160,6 +159,9 @@ func (c *Checker) endAccess(a *access, at moment) {
 		return
 	}
 	root.over, root.end = true, at
+	if root.dropped {
+		return
+	}
 	c.ranks[root.owner].space.ended(root)
 }
 
@@ -270,6 +272,8 @@ func (k *rank) windowAt(at span) *window {
 // advice says what would order two accesses.
 func advice(x, y *access) string {
 	switch {
+	case x.kind == updates && y.kind == updates && x.element != 0 && x.element == y.element && !sameElements(x, y):
+		return "accumulates are atomic to each other only where their elements begin at the same places"
 	case x.kind == updates && y.kind == updates && !sameElements(x, y):
 		return "accumulates are atomic to each other with one predefined datatype only"
 	case x.kind == updates && y.kind == updates:

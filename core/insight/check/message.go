@@ -17,7 +17,9 @@ type send struct {
 	to      int
 	tag     int
 	clock   vector
-	receive *receive // that gets it
+	receive *receive  // that gets it
+	arrived moment    // when it has been received; none: it has not
+	buffers []*access // in use until then: their request has been freed
 }
 
 // receive waits for a message, or has one.
@@ -85,11 +87,55 @@ func (c *Checker) received(m *comm, k *rank, r *receive, from, tag int) {
 	if i := slices.Index(m.receives[k.number], r); i >= 0 {
 		m.receives[k.number] = slices.Delete(m.receives[k.number], i, i+1)
 	}
+	if r.send == nil {
+		k.missed = true
+	}
 	if r.send != nil {
 		k.current.got = append(k.current.got, r.send)
 		k.current.await(r.send.site.rank, r.send.site.start)
 		k.clock.join(r.send.clock)
+		c.arrives(k, r.send)
 		c.matches(m, r.send, r)
+	}
+}
+
+// arrives notes that a rank has received a message.
+func (c *Checker) arrives(k *rank, s *send) {
+	s.arrived = k.now()
+	for _, a := range s.buffers {
+		c.endAccess(a, s.arrived)
+	}
+	s.buffers = nil
+}
+
+// finalized looks for messages that nobody has received, when all ranks have ended: each must receive what is sent to
+// it (MPI-5.0 11.2.2).
+func (c *Checker) finalized() {
+	for _, k := range c.ranks {
+		if !k.ended {
+			return
+		}
+	}
+	for m := range c.live {
+		c.unreceived(m)
+	}
+	c.unreceived(c.ranks[0].comms[abi.MPI_COMM_WORLD])
+	for _, k := range c.ranks {
+		c.unreceived(k.comms[abi.MPI_COMM_SELF])
+	}
+}
+
+// unreceived tells of messages of a communicator that nobody can receive any longer. If a rank has got a message that is
+// not known, one of those that seem to be left is that.
+func (c *Checker) unreceived(m *comm) {
+	for to, all := range m.sends {
+		for _, s := range all {
+			if c.follow == nil && !c.ranks[to].missed {
+				c.tell(&Finding{Kind: "leak", Target: to, Object: "message",
+					Advice: fmt.Sprintf("rank %d does not receive the message before MPI_Finalize", to)},
+					spot{s.site, "sends it"})
+			}
+		}
 	}
 }
 
@@ -175,8 +221,8 @@ func (c *Checker) enterMessages(k *rank, e *event) {
 	m := k.comm(e.In("comm").Uint())
 	if strings.HasPrefix(e.name, "MPI_Start") {
 		for _, h := range append(e.In("request").Words, e.In("array_of_requests").Words...) {
-			if all := k.requests[h]; len(all) > 0 && all[0].persistent != nil {
-				c.start(k, all[0], e)
+			if r := k.requests[h]; r != nil && r.persistent != nil {
+				c.start(k, r, e)
 			}
 		}
 		return
@@ -254,6 +300,7 @@ func (c *Checker) probed(k *rank, e *event, m *comm, takes bool) {
 			e.call.await(s.site.rank, s.site.start)
 			if takes {
 				s.receive = r
+				c.arrives(k, s)
 				m.sends[k.number] = slices.Delete(m.sends[k.number], i, i+1)
 			}
 			return

@@ -28,6 +28,29 @@ func given(name string) bool {
 		strings.HasPrefix(name, "MPI_Comm_idup") // comm.go
 }
 
+// freed is where a rank has freed objects, of which it knows the most recent ones.
+type freed struct {
+	sites map[object]*site
+	order []object // of their ends, a ring
+	next  int
+}
+
+const mostFreed = 4096
+
+func (f *freed) add(o object, s *site) {
+	if f.sites == nil {
+		f.sites = map[object]*site{}
+	}
+	if len(f.order) < mostFreed {
+		f.order = append(f.order, o)
+	} else {
+		delete(f.sites, f.order[f.next])
+		f.order[f.next] = o
+		f.next = (f.next + 1) % mostFreed
+	}
+	f.sites[o] = s
+}
+
 // objects notes what a call has made and freed.
 func (c *Checker) objects(k *rank, e *event) {
 	if strings.HasSuffix(e.name, "_keyval") && strings.Contains(e.name, "_create_") {
@@ -41,7 +64,7 @@ func (c *Checker) objects(k *rank, e *event) {
 			v.Uint() >= firstMade {
 			o := object{what, v.Uint()}
 			delete(k.live, o)
-			k.freed[o] = k.site(e)
+			k.freed.add(o, k.site(e))
 		}
 	}
 	if given(e.name) {
@@ -57,7 +80,7 @@ func (c *Checker) objects(k *rank, e *event) {
 		}
 		o := object{what, v.Uint()}
 		k.live[o] = k.site(e)
-		delete(k.freed, o)
+		delete(k.freed.sites, o)
 	}
 }
 
@@ -70,8 +93,8 @@ func (c *Checker) misused(k *rank, e *event) {
 		}
 		for _, h := range v.Words {
 			o := object{what, h}
-			free := k.freed[o]
-			if free == nil || k.live[o] != nil || what == "REQUEST" && len(k.requests[h]) > 0 {
+			free := k.freed.sites[o]
+			if free == nil || k.live[o] != nil || what == "REQUEST" && k.requests[h] != nil {
 				continue
 			}
 			use := k.site(e)
@@ -90,12 +113,8 @@ func (c *Checker) leaks(k *rank) {
 			c.leak(k, objectNames[o.kind], site)
 		}
 	}
-	for _, all := range k.requests {
-		for _, r := range all {
-			if r.site != nil {
-				c.leak(k, "request", r.site)
-			}
-		}
+	for _, r := range k.requests {
+		c.leak(k, "request", r.site)
 	}
 	k.live = map[object]*site{}
 }

@@ -135,7 +135,7 @@ func (c *Checker) operation(k *rank, e *event) {
 	}
 	add := func(a *access) {
 		if a != nil {
-			a.remote, a.group = true, o
+			a.remote, a.strand, a.group = true, o.began.strand, o
 			o.here = append(o.here, a)
 		}
 	}
@@ -236,8 +236,8 @@ func (c *Checker) reach(k *rank, o *operation) {
 			r.spans[i].low += at
 			r.spans[i].high += at
 		}
-		o.there = &access{site: r.site, win: o.window, kind: r.what, remote: true, group: o, spans: r.spans,
-			held: r.held}
+		o.there = &access{site: r.site, win: o.window, kind: r.what, remote: true, strand: o.began.strand,
+			group: o, spans: r.spans, held: r.held}
 		if r.what == updates {
 			for i := range r.typed {
 				r.typed[i].low += at

@@ -151,11 +151,11 @@ func (c *Checker) enterPartitions(k *rank, e *event) {
 
 // partitions returns the partitioned request that a call is about; nil: it is about none that is active.
 func (k *rank) partitions(e *event) *request {
-	if all := k.requests[e.In("request").Uint()]; len(all) > 0 && all[0].persistent != nil && all[0].active &&
-		all[0].persistent.channel != nil {
-		return all[0]
+	r := k.requests[e.In("request").Uint()]
+	if r == nil || r.persistent == nil || r.persistent.channel == nil || !r.active {
+		return nil
 	}
-	return nil
+	return r
 }
 
 // arrived notes that a call has told of a partition that has arrived.

@@ -29,19 +29,29 @@ type persistent struct {
 	partitioned
 }
 
-// begin notes the request that a call has made.
+// begin notes the request that a call has made. A handle is not used again for long, but for that of requests that were
+// complete at once; of those, where they are not told apart (capi/insight/requests.c), the latest counts.
 func (c *Checker) begin(k *rank, e *event, r *request) {
 	h := e.Out("request")
 	if !h.Given() {
 		return
 	}
 	r.active, r.site = true, k.site(e)
-	delete(k.freed, object{"REQUEST", h.Uint()})
 	r.buffers, e.call.buffers = e.call.buffers, nil
-	if c.broken { // what the handle stood for may be long over
-		k.requests[h.Uint()] = nil
+	k.requests[h.Uint()] = r
+}
+
+// beginUnknown notes the request of a nonblocking call of which nothing but its buffers is known.
+func (c *Checker) beginUnknown(k *rank, e *event) {
+	if h := e.Out("request"); startsRequest(e) && k.requests[h.Uint()] == nil {
+		c.begin(k, e, &request{})
 	}
-	k.requests[h.Uint()] = append(k.requests[h.Uint()], r)
+}
+
+// startsRequest reports whether a call has started a nonblocking operation.
+func startsRequest(e *event) bool {
+	h := e.Out("request")
+	return strings.HasPrefix(e.name, "MPI_I") && h.Given() && h.Item.Form == insight.List
 }
 
 // keep notes a persistent request.
@@ -53,7 +63,7 @@ func (c *Checker) keep(k *rank, e *event) {
 		p.base = base
 	}
 	c.opens(k, p, e)
-	k.requests[e.Out("request").Uint()] = []*request{{persistent: p, site: k.site(e)}}
+	k.requests[e.Out("request").Uint()] = &request{persistent: p, site: k.site(e)}
 }
 
 // start begins what a persistent request does.
@@ -69,6 +79,7 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 	if m == nil {
 		return
 	}
+	c.endBuffers(k, r)
 	r.active = true
 	r.send, r.receive, r.meeting = nil, nil, nil
 	switch {
@@ -90,20 +101,37 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 		caller.call.sent = append(caller.call.sent, r.send)
 	}
 	if c.follow == nil {
-		c.enterBuffers(k, &e)
+		c.enterBuffers(k, &e, true)
 	}
 	r.buffers = e.call.buffers
 }
 
-// finish notes that a request is complete.
+// endBuffers ends the use of a request's buffers.
+func (c *Checker) endBuffers(k *rank, r *request) {
+	for _, a := range r.buffers {
+		c.endAccess(a, k.now())
+	}
+	r.buffers = nil
+}
+
+// finish notes that a request is complete, and that the call has freed it.
 func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
-	all := k.requests[h]
-	// Of several with one handle another thread's may have begun before this one's: it got the handle later.
-	i := max(0, slices.IndexFunc(all, func(r *request) bool { return r.site != nil && r.site.thread == e.Thread }))
-	if len(all) == 0 || !all[i].active {
+	r := k.requests[h]
+	if r == nil {
 		return
 	}
-	r := all[i]
+	c.finishOperation(k, r, status)
+	if r.persistent == nil {
+		delete(k.requests, h)
+		k.freed.add(object{"REQUEST", h}, k.site(e))
+	}
+}
+
+// finishOperation notes that the operation of a request is complete. A later call may still free the request.
+func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
+	if r == nil || !r.active {
+		return
+	}
 	r.active = false
 	if status != nil && status.Cancelled {
 		c.cancelled(k, r)
@@ -127,15 +155,27 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	if r.operation != nil {
 		c.requestDone(k, r.operation)
 	}
-	for _, a := range r.buffers {
-		c.endAccess(a, k.now())
+	c.endBuffers(k, r)
+}
+
+// free notes that MPI_Request_free has freed a request. The buffer of a send is in use until the message is received,
+// which is what the sender has to learn before it uses the buffer again.
+func (c *Checker) free(k *rank, e *event, h uint64) {
+	r := k.requests[h]
+	if r == nil {
+		return
 	}
-	r.buffers = nil
-	if r.persistent == nil {
-		k.freed[object{"REQUEST", h}] = k.site(e)
-		if k.requests[h] = slices.Delete(all, i, i+1); len(all) == 1 {
-			delete(k.requests, h)
+	delete(k.requests, h)
+	k.freed.add(object{"REQUEST", h}, k.site(e))
+	switch s := r.send; {
+	case s == nil || !r.active:
+		c.endBuffers(k, r)
+	case s.arrived != moment{}:
+		for _, a := range r.buffers {
+			c.endAccess(a, s.arrived)
 		}
+	default:
+		s.buffers = r.buffers
 	}
 }
 
@@ -164,11 +204,9 @@ func (c *Checker) cancelled(k *rank, r *request) {
 
 // finishAll takes all requests for complete: a call with more of them than are recorded has completed some.
 func (c *Checker) finishAll(k *rank, e *event) {
-	for h, some := range k.requests {
-		for _, r := range slices.Clone(some) {
-			if r.active {
-				c.finish(k, e, h, nil)
-			}
+	for h, r := range k.requests {
+		if r.active {
+			c.finish(k, e, h, nil)
 		}
 	}
 }
@@ -192,8 +230,8 @@ func (c *Checker) completeFailed(k *rank, e *event) {
 		h, after = e.In("request").Words, e.Out("request").Words
 	}
 	for i := range min(len(h), len(after)) {
-		all := k.requests[h[i]]
-		if len(all) == 0 || after[i] != abi.MPI_REQUEST_NULL && all[0].persistent == nil {
+		r := k.requests[h[i]]
+		if r == nil || after[i] != abi.MPI_REQUEST_NULL && r.persistent == nil {
 			continue
 		}
 		over := after[i] == abi.MPI_REQUEST_NULL
@@ -212,6 +250,8 @@ func (c *Checker) completeFailed(k *rank, e *event) {
 		}
 		if over {
 			c.finish(k, e, h[i], status)
+		} else {
+			c.endBuffers(k, r) // in favour of silence
 		}
 	}
 }
@@ -231,7 +271,27 @@ func (c *Checker) complete(k *rank, e *event) {
 			c.finish(k, e, e.In("request").Uint(), statusOf(e.Out("status"), 0))
 		}
 	case "MPI_Request_free":
-		delete(k.requests, e.In("request").Uint())
+		c.free(k, e, e.In("request").Uint())
+	case "MPI_Request_get_status":
+		if e.Out("flag").Int() != 0 {
+			c.finishOperation(k, k.requests[e.In("request").Uint()], statusOf(e.Out("status"), 0))
+		}
+	case "MPI_Request_get_status_all":
+		for i, h := range all {
+			if e.Out("flag").Int() != 0 {
+				c.finishOperation(k, k.requests[h], statusOf(e.Out("array_of_statuses"), i))
+			}
+		}
+	case "MPI_Request_get_status_any":
+		if i := e.Out("index"); e.Out("flag").Int() != 0 && i.Int() >= 0 && i.Int() < int64(len(all)) {
+			c.finishOperation(k, k.requests[all[i.Int()]], statusOf(e.Out("status"), 0))
+		}
+	case "MPI_Request_get_status_some":
+		for n, i := range e.Out("array_of_indices").Words {
+			if i < uint64(len(all)) {
+				c.finishOperation(k, k.requests[all[i]], statusOf(e.Out("array_of_statuses"), n))
+			}
+		}
 	case "MPI_Waitall", "MPI_Testall":
 		if e.name == "MPI_Testall" && e.Out("flag").Int() == 0 {
 			return

@@ -29,6 +29,8 @@ type access struct {
 	atomic  bool // and that is atomic
 	ordered bool // updates of one origin come in its order
 	remote  bool // done by an operation on a window, be it at the target or with the origin's buffer
+	async   bool // done by a request, which may not be complete when the call returns
+	strand  int  // that has begun it, of remote and async ones
 	group   *operation
 	spans   []span // ascending, none touches the next
 	held    []hold
@@ -39,6 +41,7 @@ type access struct {
 	root    *access // which stands for this one in the space; nil: it does itself
 	others  int     // that it stands for and that have not ended
 	ended   bool    // it has ended itself
+	dropped bool    // its memory has been given back: it is in no space any longer
 	over    bool    // all that it stands for have, at
 	end     moment
 	again   *moment // its own strand has ended it as well, after another had
@@ -59,11 +62,10 @@ func (a *access) endsAgain(at moment) {
 	}
 }
 
-// repeats reports whether an access of an operation is one that is under way once more. Whatever conflicts with the
-// later one does with the earlier, which began before and has not ended.
+// repeats reports whether an access of an operation or request is one that is under way once more. Whatever conflicts
+// with the later one does with the earlier, which began before and has not ended.
 func (a *access) repeats(x *access) bool {
-	if x.over || a.group == nil || x.group == nil || a.group.began.strand != x.group.began.strand ||
-		x.release != nil {
+	if x.over || !(a.remote && x.remote || a.async && x.async) || a.strand != x.strand || x.release != nil {
 		return false
 	}
 	return a.site.rank == x.site.rank && a.site.address == x.site.address && a.kind == x.kind && a.op == x.op &&
@@ -76,6 +78,13 @@ func (a *access) join(x *access) {
 	a.root, a.spans, a.typed = x, x.spans, x.typed
 	x.others++
 	x.group = a.group // who comes after it comes after what the latest comes after
+}
+
+// apart reports whether two accesses of one rank, of which none is an operation on a window, are not a conflict. Only what
+// a request does while it is active conflicts with other accesses of its rank: it is what MPI knows of. An access that
+// has ended is no concern of MPI.
+func (a *access) apart(x *access) bool {
+	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.over || !a.async && !x.async)
 }
 
 // leave takes a back without an end, for whoever x stands for has the same.
@@ -206,14 +215,22 @@ func (s *space) ended(a *access) {
 // free takes away what has been done with memory that is given back, but for what has been done with it as a window's:
 // who gets it next is ordered behind that by who gives it.
 func (s *space) free(memory span) {
+	s.dropThose(memory, func(a *access) bool { return a.over && a.win == nil })
+}
+
+// drop takes away all that has been done with memory that nobody uses any longer.
+func (s *space) drop(memory span) { s.dropThose(memory, func(*access) bool { return true }) }
+
+func (s *space) dropThose(memory span, is func(*access) bool) {
 	var gone []*access
 	s.each(&access{spans: []span{memory}}, func(a *access) {
-		if a.over && a.win == nil && memory.low <= a.low() && a.high() <= memory.high {
+		if memory.low <= a.low() && a.high() <= memory.high && is(a) {
 			gone = append(gone, a)
 		}
 	})
 	for _, a := range gone {
 		s.remove(a)
+		a.dropped = true
 		if key := a.key(); s.last[key] == a {
 			delete(s.last, key)
 		}

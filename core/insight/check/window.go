@@ -13,6 +13,8 @@ type window struct {
 	name    string
 	number  int
 	dynamic bool
+	owned   bool  // its memory is the library's
+	freeing int   // how many members have called MPI_Win_free
 	meets   *comm // its members, and their collective calls on it
 	parts   []part
 	open    map[int][]*operation // by origin, operations that are not complete at their targets
@@ -91,6 +93,7 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 	if w == nil {
 		c.windows++
 		w = &window{number: c.windows, dynamic: e.name == "MPI_Win_create_dynamic",
+			owned: strings.HasPrefix(e.name, "MPI_Win_allocate"),
 			meets: &comm{members: meet.comm.members}, parts: make([]part, len(meet.comm.members)),
 			open: map[int][]*operation{}, elsewhere: map[int][]*operation{},
 			locks: map[int]*lockState{}, posts: map[int][]*exposure{},
@@ -169,10 +172,13 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 			c.done(o, e.call.now)
 			return true
 		})
+		if e.name == "MPI_Win_free" {
+			c.givesBack(w)
+		}
 	case "MPI_Win_post":
 		c.posted(k, e, w)
 	case "MPI_Win_complete":
-		w.completes(k, k.site(e))
+		c.completes(k, w, k.site(e))
 	case "MPI_Win_unlock", "MPI_Win_unlock_all":
 		for _, h := range k.held {
 			if h.window != w || e.name == "MPI_Win_unlock" && h.target != w.meets.world(k,
@@ -197,8 +203,21 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	}
 }
 
-// completes ends an access epoch, as far as its targets are concerned: their epochs end later.
-func (w *window) completes(k *rank, s *site) {
+// givesBack notes that one more member frees a window. No member returns before all have called, and then the library
+// may use its memory for anything else: what has been done with it conflicts with nothing that follows.
+func (c *Checker) givesBack(w *window) {
+	if w.freeing++; w.freeing < len(w.meets.members) || !w.owned {
+		return
+	}
+	for i, r := range w.meets.members {
+		if p := &w.parts[i]; p.known && p.size > 0 {
+			c.ranks[r].space.drop(span{p.base, p.base + p.size})
+		}
+	}
+}
+
+// completes ends an access epoch, as far as its targets are concerned: their epochs end later, and gets end by then.
+func (c *Checker) completes(k *rank, w *window, s *site) {
 	for _, target := range w.started[k.number] {
 		t := w.turnsOf(k.number, target)
 		if x := w.exposureOf(k.number, target, t.started-1); x != nil {
@@ -214,6 +233,9 @@ func (w *window) completes(k *rank, s *site) {
 	w.take(k, func(o *operation) bool {
 		if x := w.exposureOf(k.number, o.target, o.turn); x != nil {
 			x.done = append(x.done, o)
+		}
+		if o.reads {
+			c.doneThere(o, k.now())
 		}
 		o.completed = true
 		return false
@@ -279,6 +301,7 @@ func (c *Checker) posted(k *rank, e *event, w *window) {
 		}
 		if s := t.unchecked[x.number[origin]]; s != nil {
 			c.asserted("NOCHECK", w, s, x.site, "nothing orders the post before the start")
+			delete(t.unchecked, x.number[origin])
 		}
 		early := t.early
 		t.early = nil

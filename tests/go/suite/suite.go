@@ -62,7 +62,7 @@ type Finding struct {
 	Windows []string // names: any of them is right
 	Targets []int    // any of them is right; none: not told
 	Rank    int      // whose memory or object it is; -1: any
-	Object  string   // of leak and freed: datatype, communicator, group, info, op, window, request
+	Object  string   // of leak and freed: datatype, communicator, group, info, op, window, request; message
 	Name    string   // of an assertion or hint
 	// Argument is what members of a collective call differ in: root, op, length, name.
 	Argument string

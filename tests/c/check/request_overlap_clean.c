@@ -1,0 +1,25 @@
+/* Two receives are active, whose buffers lie side by side (MPI-5.0 3.7.2).
+ *
+ * np: 2
+ * ref: mpich
+ * find: nothing
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+	int rank, data[4] = {1, 2, 3, 4};
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank == 0) {
+		MPI_Send(data, 2, MPI_INT, 1, 0, MPI_COMM_WORLD);
+		MPI_Send(data, 2, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	} else {
+		MPI_Request requests[2];
+		MPI_Irecv(&data[0], 2, MPI_INT, 0, 0, MPI_COMM_WORLD, &requests[0]);
+		MPI_Irecv(&data[2], 2, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[1]);
+		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+	}
+	MPI_Finalize();
+	return 0;
+}
