@@ -1,8 +1,8 @@
 // What a program does by itself, as far as libgompirma-access.so tells: which memory is of interest there, found from
 // the records of calls as they are written, and the records of what has been gathered, before the next call's.
 //
-// Of interest is the memory of windows, and each buffer of an operation from its call until all operations of that
-// window and target are complete.
+// Of interest is the memory of windows, each buffer of an operation from its call until all operations of that window
+// and target are complete, and the buffers of requests until these are complete.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,7 +35,10 @@ enum {
 	UNLOCK,
 	FLUSH,
 	ENDS,
-	ENDS_ASSERTED
+	ENDS_ASSERTED,
+	COMPLETE,
+	COMPLETE_SEVERAL,
+	STARTS
 };
 static uint8_t what_for[GOMPI_INSIGHT_FUNCTIONS];
 
@@ -57,6 +60,22 @@ static _Atomic(struct gompi_access_runtime *) access_runtime;
 static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the windows
 static struct watched *access_windows;
 
+// Buffers of requests that are not complete, or that are persistent, in buckets by their handles. What of them is of
+// interest is in a window without memory.
+struct pending {
+	struct pending *next;
+	uint64_t request;
+	struct extent buffer;
+};
+enum { PENDING_BUCKETS = 4096, NO_WINDOW = 0 };
+static struct pending *access_pending[PENDING_BUCKETS];
+static size_t pending_live, pending_dropped; // the latter since what is of interest has been found anew
+
+// What nonblocking and persistent functions say of their buffers, a letter for each input: an address, a number of
+// elements, the same for each member, a datatype, and lists of numbers, displacements and datatypes for each member.
+// Displacements are in bytes if there is a list of datatypes. What follows a datatype is about another buffer.
+static const char *buffers_of[GOMPI_INSIGHT_FUNCTIONS];
+
 static void pass_gathered(struct gompi_insight_thread *t);
 
 static void hand_gathered(void) {
@@ -71,6 +90,58 @@ static void release_address(const void *p) { gompi_threads_release((uintptr_t)p)
 static void acquire_address(const void *p) { gompi_threads_acquire((uintptr_t)p); }
 
 static bool own_outside(void) { return gompi_insight_self.open || gompi_insight_self.frame == 0; }
+
+static bool is_called(const char *function, const char *name) {
+	size_t n = strlen(name);
+	return strncmp(function, name, n) == 0 && (function[n] == 0 || strcmp(function + n, "_c") == 0);
+}
+
+// Notes the functions that make a request, of which MPI_X_init has the inputs of MPI_IX.
+static void classify_starts(const char *function, int number) {
+	static const struct {
+		const char *name, *buffers;
+	} forms[] = {{"send", "ant"},
+		     {"bsend", "ant"},
+		     {"ssend", "ant"},
+		     {"rsend", "ant"},
+		     {"recv", "ant"},
+		     {"mrecv", "ant"},
+		     {"sendrecv", "ant--ant"},
+		     {"sendrecv_replace", "ant"},
+		     {"bcast", "ant"},
+		     {"allreduce", "aant"},
+		     {"reduce", "aant"},
+		     {"scan", "aant"},
+		     {"exscan", "aant"},
+		     {"reduce_scatter", "aalt"},
+		     {"reduce_scatter_block", "aaNt"},
+		     {"gather", "antaNt"},
+		     {"gatherv", "antaldt"},
+		     {"scatter", "aNtant"},
+		     {"scatterv", "aldtant"},
+		     {"allgather", "antaNt"},
+		     {"allgatherv", "antaldt"},
+		     {"alltoall", "aNtaNt"},
+		     {"alltoallv", "aldtaldt"},
+		     {"alltoallw", "aldwaldw"}};
+	char base[64];
+	size_t n = strlen(function);
+	if (n >= sizeof base)
+		return;
+	memcpy(base, function, n + 1);
+	if (n > 2 && strcmp(base + n - 2, "_c") == 0)
+		base[n -= 2] = 0;
+	bool persistent = n > 5 && strcmp(base + n - 5, "_init") == 0;
+	if (persistent)
+		base[n - 5] = 0;
+	else if (base[0] != 'I')
+		return;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		if (strcasecmp(base + !persistent, forms[i].name) == 0) {
+			what_for[number] = STARTS;
+			buffers_of[number] = forms[i].buffers;
+		}
+}
 
 static void classify(void) {
 	static const struct {
@@ -101,14 +172,23 @@ static void classify(void) {
 		     {"Win_fence", ENDS_ASSERTED},
 		     {"Win_unlock_all", ENDS},
 		     {"Win_flush_all", ENDS},
-		     {"Win_flush_local_all", ENDS}};
-	for (int f = 0; f < GOMPI_INSIGHT_FUNCTIONS; f++)
-		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-			size_t n = strlen(names[i].name);
-			const char *name = gompi_insight_names[f] + strlen("MPI_");
-			if (strncmp(name, names[i].name, n) == 0 && (name[n] == 0 || strcmp(name + n, "_c") == 0))
+		     {"Win_flush_local_all", ENDS},
+		     {"Wait", COMPLETE},
+		     {"Test", COMPLETE},
+		     {"Request_free", COMPLETE},
+		     {"Waitall", COMPLETE_SEVERAL},
+		     {"Testall", COMPLETE_SEVERAL},
+		     {"Waitany", COMPLETE_SEVERAL},
+		     {"Testany", COMPLETE_SEVERAL},
+		     {"Waitsome", COMPLETE_SEVERAL},
+		     {"Testsome", COMPLETE_SEVERAL}};
+	for (int f = 0; f < GOMPI_INSIGHT_FUNCTIONS; f++) {
+		const char *name = gompi_insight_names[f] + strlen("MPI_");
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+			if (is_called(name, names[i].name))
 				what_for[f] = names[i].what;
-		}
+		classify_starts(name, f);
+	}
 }
 
 static void find_accesses(void) {
@@ -247,17 +327,21 @@ static int join_extents(struct extent *e, int n, int most) {
 	return m;
 }
 
-// Returns true if the buffer was not among those of the window.
-static bool add_buffer(struct watched *w, uint64_t address, int64_t count, uint64_t type) {
+// Returns the bytes of a buffer; none: it has none, or nothing is known of them.
+static struct extent extent_of(uint64_t address, int64_t count, uint64_t type) {
 	MPI_Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;
-	if (w == NULL || count <= 0 || type <= (uintptr_t)MPI_DATATYPE_NULL ||
+	if (count <= 0 || type <= (uintptr_t)MPI_DATATYPE_NULL ||
 	    GOMPI_ASK(MPI_Type_get_extent_c, (MPI_Datatype)type, &lb, &extent) != MPI_SUCCESS ||
 	    GOMPI_ASK(MPI_Type_get_true_extent_c, (MPI_Datatype)type, &true_lb, &true_extent) != MPI_SUCCESS)
-		return false;
+		return (struct extent){0, 0};
 	int64_t last = (count - 1) * extent;
-	struct extent e = {address + true_lb + (last < 0 ? last : 0),
-			   address + true_lb + true_extent + (last > 0 ? last : 0)};
-	if (e.low < 4096 || e.high <= e.low)
+	return (struct extent){address + true_lb + (last < 0 ? last : 0),
+			       address + true_lb + true_extent + (last > 0 ? last : 0)};
+}
+
+// Returns true if the bytes were not among the buffers of the window.
+static bool add_extent(struct watched *w, struct extent e) {
+	if (w == NULL || e.low < 4096 || e.high <= e.low)
 		return false;
 	for (int i = 0; i < w->buffers; i++)
 		if (w->buffer[i].low <= e.low && e.high <= w->buffer[i].high)
@@ -265,6 +349,10 @@ static bool add_buffer(struct watched *w, uint64_t address, int64_t count, uint6
 	w->buffer[w->buffers++] = e;
 	w->buffers = join_extents(w->buffer, w->buffers, BUFFERS);
 	return true;
+}
+
+static bool add_buffer(struct watched *w, uint64_t address, int64_t count, uint64_t type) {
+	return add_extent(w, extent_of(address, count, type));
 }
 
 static bool drop_buffers(struct watched *w) {
@@ -396,6 +484,140 @@ static bool learn_end(int what, const uint64_t *in) {
 	}
 }
 
+static struct pending **pending_at(uint64_t request) {
+	return &access_pending[(request ^ request >> 12) % PENDING_BUCKETS];
+}
+
+static void drop_pending(uint64_t request) {
+	for (struct pending **at = pending_at(request), *p; (p = *at) != NULL;)
+		if (p->request == request) {
+			*at = p->next;
+			free(p);
+			pending_live--;
+			pending_dropped++;
+		} else {
+			at = &p->next;
+		}
+}
+
+// Of more requests nothing is known: of calls that complete thousands not all are recorded.
+enum { MOST_PENDING = 1 << 16 };
+
+static bool add_pending(uint64_t request, struct extent e) {
+	for (int i = 0; pending_live == MOST_PENDING && i < PENDING_BUCKETS; i++)
+		while (access_pending[i] != NULL)
+			drop_pending(access_pending[i]->request);
+	struct pending *p = e.low < 4096 || e.high <= e.low ? NULL : malloc(sizeof *p), **at = pending_at(request);
+	if (p == NULL)
+		return false;
+	*p = (struct pending){*at, request, e};
+	*at = p;
+	pending_live++;
+	return add_extent(window_at(NO_WINDOW, true), e);
+}
+
+// Finds anew what is of interest, when so many requests are complete that this costs less than what they did.
+static bool forget_pending(void) {
+	struct watched *w = window_at(NO_WINDOW, false);
+	if (w == NULL || pending_dropped < BUFFERS || pending_dropped < pending_live)
+		return false;
+	pending_dropped = 0;
+	w->buffers = 0;
+	for (int i = 0; i < PENDING_BUCKETS; i++)
+		for (struct pending *p = access_pending[i]; p != NULL; p = p->next)
+			add_extent(w, p->buffer);
+	return true;
+}
+
+static uint64_t list_length(const uint64_t *list) { return (uint32_t)*list; }
+
+// A buffer of a call, as far as its inputs have been read.
+struct parsed {
+	uint64_t address[2];
+	int addresses;
+	int64_t count;
+	const uint64_t *counts, *displs; // lists, or NULL; without displacements the elements lie together
+};
+
+// Adds the buffers that a datatype ends the description of; types: a list, with displacements in bytes.
+static bool add_parsed(uint64_t request, const struct parsed *b, uint64_t type, const uint64_t *types) {
+	bool added = false;
+	int64_t count = b->count;
+	for (uint64_t k = 1; b->counts != NULL && k <= list_length(b->counts); k++)
+		count += b->counts[k];
+	for (int i = 0; i < b->addresses; i++) {
+		if (b->displs == NULL) {
+			added |= add_pending(request, extent_of(b->address[i], count, type));
+			continue;
+		}
+		struct extent all = {UINT64_MAX, 0};
+		MPI_Count lb = 0, extent = 1;
+		if (types == NULL &&
+		    (type <= (uintptr_t)MPI_DATATYPE_NULL ||
+		     GOMPI_ASK(MPI_Type_get_extent_c, (MPI_Datatype)type, &lb, &extent) != MPI_SUCCESS))
+			continue;
+		for (uint64_t k = 1; k <= list_length(b->counts) && b->address[i] >= 4096; k++) {
+			if (k > list_length(b->displs) || (types != NULL && k > list_length(types)))
+				break;
+			struct extent e = extent_of(b->address[i] + b->displs[k] * extent, b->counts[k],
+						    types != NULL ? types[k] : type);
+			if (e.high <= e.low)
+				continue;
+			all.low = e.low < all.low ? e.low : all.low;
+			all.high = e.high > all.high ? e.high : all.high;
+		}
+		added |= add_pending(request, all);
+	}
+	return added;
+}
+
+static bool learn_start(const struct gompi_insight_thread *t) {
+	uint32_t number = t->words[0] & 0xffff, made = t->used - 2; // the list of the request that has been made
+	if (t->words[made] != ((uint64_t)GOMPI_INSIGHT_STATE_GIVEN << 32 | 1))
+		return false;
+	uint64_t request = t->words[t->used - 1];
+	bool persistent = strstr(gompi_insight_names[number], "_init") != NULL, added = false;
+	struct parsed b = {.addresses = 0};
+	const uint64_t *in = t->words + GOMPI_INSIGHT_HEAD_WORDS;
+	for (const char *form = buffers_of[number]; *form; form++) {
+		const uint64_t *word = in++;
+		if (*form == 'l' || *form == 'd' || *form == 'w')
+			in += list_length(word);
+		switch (*form) {
+		case 'a':
+			b.address[b.addresses++] = *word;
+			break;
+		case 'n':
+			b.count = *word;
+			break;
+		case 'N': // the communicator is the last input, but for the hints of what is persistent
+			b.count = *word * gompi_insight_members((MPI_Comm)t->words[made - 1 - persistent]);
+			break;
+		case 'l':
+			b.counts = word;
+			break;
+		case 'd':
+			b.displs = word;
+			break;
+		case 't':
+		case 'w':
+			added |= add_parsed(request, &b, *word, *form == 'w' ? word : NULL);
+			b = (struct parsed){.addresses = 0};
+			break;
+		}
+	}
+	return added;
+}
+
+// Requests that are MPI_REQUEST_NULL when a call has returned are complete.
+static bool learn_completion(int what, const uint64_t *in) {
+	const uint64_t *before = what == COMPLETE ? in : in + 1, *after = before + 1 + list_length(before);
+	for (uint64_t i = 1; i <= list_length(before) && i <= list_length(after); i++)
+		if (after[i] == (uintptr_t)MPI_REQUEST_NULL && before[i] != after[i])
+			drop_pending(before[i]);
+	return forget_pending();
+}
+
 // Which memory of the program is a window's.
 static void learn_given(int what, const uint64_t *in) {
 	switch (what) {
@@ -440,7 +662,9 @@ static void learn_from(struct gompi_insight_thread *t) {
 	pthread_mutex_lock(&access_mutex);
 	bool changed = what <= FREE             ? learn_memory(what, in)
 		       : what <= GET_ACCUMULATE ? learn_operation(what, in)
-						: learn_end(what, in);
+		       : what <= ENDS_ASSERTED  ? learn_end(what, in)
+		       : what == STARTS         ? learn_start(t)
+						: learn_completion(what, in);
 	if (changed)
 		own_publish(gompi_load(&access_runtime));
 	pthread_mutex_unlock(&access_mutex);
