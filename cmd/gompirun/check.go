@@ -14,6 +14,7 @@ import (
 // checkListener looks for conflicting accesses: --check.
 type checkListener struct {
 	path     string // of the findings as JSON, or ""
+	strict   bool   // sends that are complete because they are buffered are found as well
 	raises   bool   // calls wait until it is known of them whether they conflict
 	job      *job
 	checker  *check.Checker
@@ -39,6 +40,9 @@ func (l *checkListener) begin(j *job) error {
 		return l.lines.Place(memory.Rank(rank).Objects(), address)
 	})
 	l.order.Use = l.checker.Record
+	if l.strict {
+		l.checker.Strict()
+	}
 	if l.raises {
 		l.come = make([][]uint64, memory.Ranks())
 		l.checker.Answering()

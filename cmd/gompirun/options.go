@@ -59,6 +59,7 @@ For the job, before the first program:
   --check, --check=FILE   tell of accesses to memory that MPI calls conflicting, and that nothing orders (also when all went well this
                           time), on standard error, and to FILE as JSON; then the exit status is 3; see docs/INSIGHT.md
   --check=error           the same, and the later call of the two raises MPI_ERR_RMA_CONFLICT; calls wait until it is known
+  --check=strict          the same as --check, and report sends that complete only because MPI buffers the messages
   --trace FILE            write every call of every rank to FILE as a timeline with arrows, for Perfetto, chrome://tracing
                           and gompirun report; see docs/INSIGHT.md
   --trace=drop            with --trace=FILE: calls for which gompirun is too slow are left out of the file and counted; else ranks wait
@@ -468,7 +469,7 @@ func (p *parser) setTrace(value string) error {
 	return nil
 }
 
-// setCheck takes what --check is given, which may stand twice: once for the file, once for the word error.
+// setCheck sets what --check is given: a file, or one of the words error and strict. The option may be repeated.
 func (p *parser) setCheck(value string) error {
 	var l *checkListener
 	for _, other := range p.opts.listeners {
@@ -483,6 +484,8 @@ func (p *parser) setCheck(value string) error {
 	switch {
 	case value == "error":
 		l.raises = true
+	case value == "strict":
+		l.strict = true
 	case value != "" && l.path != "" && l.path != value:
 		return fmt.Errorf("--check=%s: the findings are already written to %s", value, l.path)
 	case value != "":

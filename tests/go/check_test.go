@@ -55,6 +55,9 @@ func checked(t *testing.T, p *suite.Program, program string, front ...string) (a
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "findings.json")
 	args := []string{"-n", strconv.Itoa(p.Ranks), "--check=" + file}
+	if strings.HasPrefix(p.Name, "buffering_") {
+		args = append(args, "--check=strict")
+	}
 	if p.Hangs {
 		args = append(args, "--deadlock", "abort", "--deadlock-after", "2")
 	}

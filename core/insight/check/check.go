@@ -41,6 +41,8 @@ type Checker struct {
 	event         event       // the record that is looked at
 	operates      call        // of an operation on a window, of which nothing is kept when it has returned
 	strands       int         // how many have numbers
+	strict        bool        // sends that are complete because they are buffered are looked for
+	blocked       []*replay   // that have steps
 }
 
 // rank is what is known of one.
@@ -66,8 +68,9 @@ type rank struct {
 	current  *call
 	asked    []asked // calls that have returned, and of which nothing has been said
 	later    []later
-	missed   bool // a receive has got a message that is not known
-	unknown  int  // operations of it of which the target's memory is not known
+	replays  map[int]*replay // by thread
+	missed   bool            // a receive has got a message that is not known
+	unknown  int             // operations of it of which the target's memory is not known
 }
 
 // alias is memory of another rank that is mapped here.

@@ -12,16 +12,19 @@ import (
 
 // comm is a communicator, the same for all its members.
 type comm struct {
-	name     string
-	label    string // that the program has given
-	number   int    // among all but the predefined ones, from 1
-	members  []int  // ranks in MPI_COMM_WORLD
-	remote   []int  // of an intercommunicator's other group
-	hints    map[string]string
-	sequence                       // its collectives
-	sends    map[int][]*send       // by receiver, those that have no receive
-	receives map[int][]*receive    // by receiver, those that have no message
-	channels map[channelKey]*queue // of partitioned messages
+	name      string
+	label     string // that the program has given
+	number    int    // among all but the predefined ones, from 1
+	members   []int  // ranks in MPI_COMM_WORLD
+	remote    []int  // of an intercommunicator's other group
+	hints     map[string]string
+	sequence                        // its collectives
+	sends     map[int][]*send       // by receiver, those that have no receive
+	receives  map[int][]*receive    // by receiver, those that have no message
+	channels  map[channelKey]*queue // of partitioned messages
+	key       commKey               // under which it is known
+	freed     int                   // how many processes have freed it
+	anySource map[int]bool          // ranks that receive messages of any source
 }
 
 // sequence is what all members of a communicator call together, in the same order at each: its collectives, or the
@@ -30,8 +33,6 @@ type sequence struct {
 	counts   map[int]int // by rank, its calls
 	meetings []*meeting  // those that not all members have left; the first is number first
 	first    int
-	key      commKey // under which it is known
-	freed    int     // how many processes have freed it
 }
 
 // next returns the meeting that a rank's next call belongs to; nil: it has failed for another member.
@@ -171,22 +172,24 @@ const (
 
 // meeting is one collective call of all members.
 type meeting struct {
-	comm    *comm
-	of      *sequence
-	flow    flow
-	entered map[int]vector
-	exact   bool // flow is not more than what is
-	last    int  // who came last, and when
-	lastAt  time.Duration
-	rootAt  time.Duration // when the root came, 0: it has not
-	left    int
-	root    int
-	window  *window      // that it makes
-	parts   map[int]part // of that window, by rank, as far as the call says
-	share   share        // of the first member
-	lists   map[int]lists
-	makes   map[string]*comm // communicators that it makes, by their members
-	rounds  sequence         // of the persistent collective that it makes
+	comm     *comm
+	of       *sequence
+	flow     flow
+	entered  map[int]vector
+	exact    bool // flow is not more than what is
+	last     int  // who came last, and when
+	lastAt   time.Duration
+	rootAt   time.Duration // when the root came, 0: it has not
+	left     int
+	root     int
+	window   *window      // that it makes
+	parts    map[int]part // of that window, by rank, as far as the call says
+	share    share        // of the first member
+	lists    map[int]lists
+	makes    map[string]*comm // communicators that it makes, by their members
+	rounds   sequence         // of the persistent collective that it makes
+	replays  map[int]*replay  // by rank, the threads that have come
+	repeated map[int]bool     // for whom that has been repeated
 }
 
 // collectives are the functions that all members call, by their names without what makes them nonblocking or
@@ -303,6 +306,7 @@ func (c *Checker) enter(k *rank, e *event, meet *meeting, base string, how manne
 	}
 	meet.exact = exactly(e, m, base)
 	meet.gives(k, e)
+	c.strictly(k, e.Thread, step{enter: meet})
 	meet.entered[k.number] = k.clock.clone()
 	e.call.meeting = meet
 }
@@ -351,6 +355,7 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 			c.begin(k, e, &request{meeting: e.call.meeting})
 		} else {
 			e.call.meeting.leave(k)
+			c.strictly(k, e.Thread, step{leave: e.call.meeting})
 		}
 	}
 	for i := range e.Outputs {

@@ -20,17 +20,22 @@ type send struct {
 	receive *receive  // that gets it
 	arrived moment    // when it has been received; none: it has not
 	buffers []*access // in use until then: their request has been freed
+	replay  *replay   // who repeats it
+	begun   bool      // it has been repeated
+	free    bool      // its end waits for nothing
 }
 
 // receive waits for a message, or has one.
 type receive struct {
-	comm  *comm
-	site  *site
-	data  contents
-	from  int // a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
-	tag   int
-	clock vector
-	send  *send
+	comm   *comm
+	site   *site
+	data   contents
+	from   int // a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
+	tag    int
+	clock  vector
+	send   *send
+	replay *replay // who repeats it
+	posted bool    // it has been repeated
 }
 
 func (r *receive) takes(s *send) bool {
@@ -173,6 +178,15 @@ func receives(name string) bool {
 	return false
 }
 
+// isStandard reports whether a send is of the standard mode.
+func isStandard(name string) bool {
+	switch strings.TrimPrefix(name, "MPI_") {
+	case "Send", "Isend", "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace":
+		return true
+	}
+	return false
+}
+
 // message begins the sending part of a call, or of a persistent request.
 func (c *Checker) message(k *rank, e *event, m *comm, dest, tag int) *send {
 	to := m.world(k, dest)
@@ -184,6 +198,7 @@ func (c *Checker) message(k *rank, e *event, m *comm, dest, tag int) *send {
 	if !c.broken {
 		m.post(to, s)
 	}
+	c.strictly(k, e.Thread, step{begin: s})
 	return s
 }
 
@@ -205,6 +220,7 @@ func (c *Checker) expects(k *rank, e *event, m *comm, source, tag int) *receive 
 	if !c.broken {
 		m.expect(k.number, r)
 	}
+	c.strictly(k, e.Thread, step{post: r})
 	return r
 }
 
@@ -257,7 +273,8 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 	name := strings.TrimPrefix(e.name, "MPI_")
 	switch {
 	case strings.HasPrefix(name, "I") && (sends(e.name) || receives(e.name)):
-		c.begin(k, e, &request{send: e.call.send, synchronous: name == "Issend", receive: e.call.receive})
+		c.begin(k, e, &request{send: e.call.send, synchronous: name == "Issend",
+			standard: isStandard(e.name), receive: e.call.receive})
 		return
 	case strings.HasSuffix(name, "_init") && e.Out("request").Given():
 		c.keep(k, e)
@@ -275,7 +292,11 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 	case name == "Mprobe" || name == "Improbe" && e.Out("flag").Int() != 0:
 		c.probed(k, e, m, true)
 	}
+	if s := e.call.send; s != nil && isStandard(e.name) {
+		c.strictly(k, e.Thread, step{end: s})
+	}
 	if r := e.call.receive; r != nil {
+		c.strictly(k, e.Thread, step{received: r})
 		from, tag := -1, 0
 		if s := e.Out("status"); s.Given() && s.Statuses() == 1 {
 			from, tag = m.world(k, s.Status(0).Source), s.Status(0).Tag
@@ -290,6 +311,8 @@ func (c *Checker) probed(k *rank, e *event, m *comm, takes bool) {
 		clock: k.clock.clone()}
 	if source := int(e.In("source").Int()); source != abi.MPI_ANY_SOURCE {
 		r.from = m.world(k, source)
+	} else if c.strict {
+		m.takesAny(k.number)
 	}
 	if s := e.Out("status"); s.Given() && s.Statuses() == 1 {
 		r.from, r.tag = m.world(k, s.Status(0).Source), s.Status(0).Tag

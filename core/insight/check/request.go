@@ -14,6 +14,7 @@ type request struct {
 	meeting     *meeting
 	send        *send
 	synchronous bool // it is complete when the receive has begun
+	standard    bool
 	receive     *receive
 	operation   *operation // on a window
 	buffers     []*access  // in use until it is complete
@@ -93,7 +94,7 @@ func (c *Checker) start(k *rank, r *request, caller *event) {
 		c.startPartitions(k, r, &e)
 	case sends(e.name):
 		r.send = c.message(k, &e, m, int(e.In("dest").Int()), int(e.In("tag").Int()))
-		r.synchronous = e.name == "MPI_Ssend"
+		r.synchronous, r.standard = e.name == "MPI_Ssend", e.name == "MPI_Send"
 	case receives(e.name):
 		r.receive = c.expects(k, &e, m, int(e.In("source").Int()), int(e.In("tag").Int()))
 	}
@@ -120,10 +121,26 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	if r == nil {
 		return
 	}
+	if waited := e.name == "MPI_Wait" || e.name == "MPI_Waitall"; waited && !e.Truncated && r.active {
+		c.finishStrictly(k, e.Thread, r)
+	}
 	c.finishOperation(k, r, status)
 	if r.persistent == nil {
 		delete(k.requests, h)
 		k.freed.add(object{"REQUEST", h}, k.site(e))
+	}
+}
+
+// finishStrictly notes that a thread has waited for a request.
+func (c *Checker) finishStrictly(k *rank, thread int, r *request) {
+	if r.standard && r.send != nil {
+		c.strictly(k, thread, step{end: r.send})
+	}
+	if r.receive != nil {
+		c.strictly(k, thread, step{received: r.receive})
+	}
+	if r.meeting != nil {
+		c.strictly(k, thread, step{leave: r.meeting})
 	}
 }
 
@@ -198,6 +215,7 @@ func (c *Checker) cancelled(k *rank, r *request) {
 			v.send, s.receive = nil, nil
 			m.expect(s.to, v)
 		}
+		s.free = true
 		r.send = nil
 	}
 }

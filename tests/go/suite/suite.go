@@ -25,6 +25,7 @@ var Kinds = map[string][]string{
 	"assertion":  {"name", "window", "needs"},
 	"hint":       {"name"},
 	"memory":     {"window"},
+	"buffering":  nil,
 }
 
 // optional lists the keys that a finding of any kind may have.
