@@ -18,13 +18,13 @@ type comm struct {
 	members   []int  // ranks in MPI_COMM_WORLD
 	remote    []int  // of an intercommunicator's other group
 	hints     map[string]string
-	sequence                        // its collectives
-	sends     map[int][]*send       // by receiver, those that have no receive
-	receives  map[int][]*receive    // by receiver, those that have no message
-	channels  map[channelKey]*queue // of partitioned messages
-	key       commKey               // under which it is known
-	freed     int                   // how many processes have freed it
-	anySource map[int]bool          // ranks that receive messages of any source
+	sequence                          // its collectives
+	sends     map[int]*line[*send]    // by receiver, those that have no receive
+	receives  map[int]*line[*receive] // by receiver, those that have no message
+	channels  map[channelKey]*queue   // of partitioned messages
+	key       commKey                 // under which it is known
+	freed     int                     // how many processes have freed it
+	anySource map[int]bool            // ranks that receive messages of any source
 }
 
 // sequence is what all members of a communicator call together, in the same order at each: its collectives, or the

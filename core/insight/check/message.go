@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gompirma/core/abi"
@@ -10,13 +9,12 @@ import (
 
 // send is a message on its way.
 type send struct {
-	comm    *comm
-	site    *site
-	data    contents
-	from    int
-	to      int
-	tag     int
-	clock   vector
+	comm  *comm
+	site  *site
+	data  contents
+	to    int
+	clock vector
+	waiter[*send]
 	receive *receive  // that gets it
 	arrived moment    // when it has been received; none: it has not
 	buffers []*access // in use until then: their request has been freed
@@ -27,49 +25,14 @@ type send struct {
 
 // receive waits for a message, or has one.
 type receive struct {
-	comm   *comm
-	site   *site
-	data   contents
-	from   int // a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
-	tag    int
-	clock  vector
-	send   *send
-	replay *replay // who repeats it
-	posted bool    // it has been repeated
-}
-
-func (r *receive) takes(s *send) bool {
-	return (r.from == s.from || r.from == abi.MPI_ANY_SOURCE) && (r.tag == s.tag || r.tag == abi.MPI_ANY_TAG)
-}
-
-// post adds a message, and gives it to the receive that it is for, if there is one.
-func (m *comm) post(to int, s *send) {
-	if m.sends == nil {
-		m.sends, m.receives = map[int][]*send{}, map[int][]*receive{}
-	}
-	for i, r := range m.receives[to] {
-		if r.takes(s) {
-			s.receive, r.send = r, s
-			m.receives[to] = slices.Delete(m.receives[to], i, i+1)
-			return
-		}
-	}
-	m.sends[to] = append(m.sends[to], s)
-}
-
-// expect adds a receive, and gives it the message that is for it, if there is one.
-func (m *comm) expect(at int, r *receive) {
-	if m.sends == nil {
-		m.sends, m.receives = map[int][]*send{}, map[int][]*receive{}
-	}
-	for i, s := range m.sends[at] {
-		if r.takes(s) {
-			s.receive, r.send = r, s
-			m.sends[at] = slices.Delete(m.sends[at], i, i+1)
-			return
-		}
-	}
-	m.receives[at] = append(m.receives[at], r)
+	comm             *comm
+	site             *site
+	data             contents
+	clock            vector
+	waiter[*receive] // from a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
+	send             *send
+	replay           *replay // who repeats it
+	posted           bool    // it has been repeated
 }
 
 // received ends a receive at a rank, which has got a message from somebody; from -1: nobody has said.
@@ -78,20 +41,19 @@ func (c *Checker) received(m *comm, k *rank, r *receive, from, tag int) {
 		// What was taken for it is another's.
 		s := r.send
 		r.send, s.receive = nil, nil
-		m.sends[k.number] = slices.Insert(m.sends[k.number], 0, s)
+		lineAt(&m.sends, k.number).restore(&s.waiter, s)
 	}
 	if r.send == nil {
-		for i, s := range m.sends[k.number] {
-			if from >= 0 && s.from == from && s.tag == tag || from < 0 && r.takes(s) {
-				r.send, s.receive = s, r
-				m.sends[k.number] = slices.Delete(m.sends[k.number], i, i+1)
-				break
-			}
+		got := envelope{from, tag}
+		if from < 0 {
+			got = r.envelope
+		}
+		if s := m.messageFor(k.number, got); s != nil {
+			r.send, s.receive = s, r
+			m.sends[k.number].remove(&s.waiter)
 		}
 	}
-	if i := slices.Index(m.receives[k.number], r); i >= 0 {
-		m.receives[k.number] = slices.Delete(m.receives[k.number], i, i+1)
-	}
+	m.receives[k.number].remove(&r.waiter)
 	if r.send == nil {
 		k.missed = true
 	}
@@ -134,13 +96,14 @@ func (c *Checker) finalized() {
 // not known, one of those that seem to be left is that.
 func (c *Checker) unreceived(m *comm) {
 	for to, all := range m.sends {
-		for _, s := range all {
+		all.each(func(s *send) bool {
 			if c.follow == nil && !c.ranks[to].missed {
 				c.tell(&Finding{Kind: "leak", Target: to, Object: "message",
 					Advice: fmt.Sprintf("rank %d does not receive the message before MPI_Finalize", to)},
 					spot{s.site, "sends it"})
 			}
-		}
+			return false
+		})
 	}
 }
 
@@ -193,8 +156,9 @@ func (c *Checker) message(k *rank, e *event, m *comm, dest, tag int) *send {
 	if to < 0 {
 		return nil
 	}
-	s := &send{comm: m, site: k.site(e), to: to, data: k.messageContents(e, "send"), from: k.number,
-		tag: tag, clock: k.clock.clone()}
+	s := &send{comm: m, site: k.site(e), to: to, data: k.messageContents(e, "send"),
+		clock: k.clock.clone()}
+	s.envelope = envelope{k.number, tag}
 	if !c.broken {
 		m.post(to, s)
 	}
@@ -215,8 +179,8 @@ func (c *Checker) expects(k *rank, e *event, m *comm, source, tag int) *receive 
 	if tag == abi.MPI_ANY_TAG && m.hints["mpi_assert_no_any_tag"] == "true" {
 		c.hintFails("mpi_assert_no_any_tag", k.site(e), nil, "the receive takes a message with any tag")
 	}
-	r := &receive{comm: m, site: k.site(e), data: k.messageContents(e, "recv"), from: from, tag: tag,
-		clock: k.clock.clone()}
+	r := &receive{comm: m, site: k.site(e), data: k.messageContents(e, "recv"), clock: k.clock.clone()}
+	r.envelope = envelope{from, tag}
 	if !c.broken {
 		m.expect(k.number, r)
 	}
@@ -307,8 +271,8 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 
 // probed: a rank knows of a message, which is its own alone if it takes it.
 func (c *Checker) probed(k *rank, e *event, m *comm, takes bool) {
-	r := &receive{comm: m, site: k.site(e), from: abi.MPI_ANY_SOURCE, tag: int(e.In("tag").Int()),
-		clock: k.clock.clone()}
+	r := &receive{comm: m, site: k.site(e), clock: k.clock.clone()}
+	r.envelope = envelope{abi.MPI_ANY_SOURCE, int(e.In("tag").Int())}
 	if source := int(e.In("source").Int()); source != abi.MPI_ANY_SOURCE {
 		r.from = m.world(k, source)
 	} else if c.strict {
@@ -317,16 +281,13 @@ func (c *Checker) probed(k *rank, e *event, m *comm, takes bool) {
 	if s := e.Out("status"); s.Given() && s.Statuses() == 1 {
 		r.from, r.tag = m.world(k, s.Status(0).Source), s.Status(0).Tag
 	}
-	for i, s := range m.sends[k.number] {
-		if r.takes(s) {
-			k.clock.join(s.clock)
-			e.call.await(s.site.rank, s.site.start)
-			if takes {
-				s.receive = r
-				c.arrives(k, s)
-				m.sends[k.number] = slices.Delete(m.sends[k.number], i, i+1)
-			}
-			return
+	if s := m.messageFor(k.number, r.envelope); s != nil {
+		k.clock.join(s.clock)
+		e.call.await(s.site.rank, s.site.start)
+		if takes {
+			s.receive = r
+			c.arrives(k, s)
+			m.sends[k.number].remove(&s.waiter)
 		}
 	}
 }

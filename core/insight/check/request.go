@@ -1,7 +1,6 @@
 package check
 
 import (
-	"slices"
 	"strings"
 
 	"gompirma/core/abi"
@@ -200,18 +199,14 @@ func (c *Checker) free(k *rank, e *event, h uint64) {
 func (c *Checker) cancelled(k *rank, r *request) {
 	if v := r.receive; v != nil && !c.broken {
 		m := v.comm
-		if i := slices.Index(m.receives[k.number], v); i >= 0 {
-			m.receives[k.number] = slices.Delete(m.receives[k.number], i, i+1)
-		} else if s := v.send; s != nil {
+		if s := v.send; !m.receives[k.number].remove(&v.waiter) && s != nil {
 			v.send, s.receive = nil, nil
 			m.post(k.number, s)
 		}
 	}
 	if s := r.send; s != nil && !c.broken {
 		m := s.comm
-		if i := slices.Index(m.sends[s.to], s); i >= 0 {
-			m.sends[s.to] = slices.Delete(m.sends[s.to], i, i+1)
-		} else if v := s.receive; v != nil {
+		if v := s.receive; !m.sends[s.to].remove(&s.waiter) && v != nil {
 			v.send, s.receive = nil, nil
 			m.expect(s.to, v)
 		}

@@ -1,0 +1,42 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+)
+
+// Messages and receives meet in the order in which they came, also with wildcards, and what was taken for another's
+// message waits again in its place.
+func TestLine(t *testing.T) {
+	var m comm
+	sent := func(from, tag int) *send {
+		s := &send{}
+		s.envelope = envelope{from, tag}
+		m.post(0, s)
+		return s
+	}
+	expected := func(from, tag int) *receive {
+		r := &receive{}
+		r.envelope = envelope{from, tag}
+		m.expect(0, r)
+		return r
+	}
+	const source, tag = abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG
+	a, b, c := sent(1, 5), sent(2, 5), sent(1, 6)
+	require.Same(t, b, expected(2, tag).send)
+	require.Same(t, a, expected(source, 5).send)
+	lineAt(&m.sends, 0).restore(&a.waiter, a)
+	require.Same(t, a, expected(1, tag).send)
+	require.Same(t, c, expected(source, tag).send)
+	require.Empty(t, m.sends[0].by)
+
+	first, second, third := expected(source, 7), expected(3, 7), expected(source, tag)
+	require.True(t, m.receives[0].remove(&second.waiter))
+	require.False(t, m.receives[0].remove(&second.waiter))
+	require.Same(t, first, sent(3, 7).receive)
+	require.Same(t, third, sent(3, 7).receive)
+	require.Nil(t, sent(3, 7).receive)
+}
