@@ -59,6 +59,13 @@ func (p *player) call(rank int, name string, in, out values) {
 	p.checker.Record(rank, r)
 }
 
+// orders records what orders a thread of rank 0.
+func (p *player) orders(thread int, what int, object uint64) {
+	p.time++
+	p.checker.Record(0, &insight.Record{Thread: thread, Start: p.time, End: p.time,
+		Events: []insight.Event{{What: what, Object: object}}})
+}
+
 // round makes objects of all kinds, uses and frees them. Each handle is a new one.
 func (p *player) round(n int) {
 	const world = abi.MPI_COMM_WORLD
@@ -74,6 +81,10 @@ func (p *player) round(n int) {
 	both := func(name string, in, out values) {
 		p.call(0, name, in, out)
 		p.call(1, name, in, out)
+	}
+	for thread := range 2 {
+		p.orders(thread, insight.Release, handle(9+thread))
+		p.orders(1-thread, insight.Acquire, handle(9+thread))
 	}
 	message(0, 1)
 	message(1, 0)
@@ -137,6 +148,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
 	c.Strict()
 	p := &player{checker: c}
+	p.orders(0, insight.Fork, 1)
+	p.orders(1, insight.Enter, 1)
+	p.orders(1, insight.Drop, 1)
 	size := func() int { return reachable(reflect.ValueOf(c), map[uintptr]bool{}) }
 	n := 0
 	for ; n < 600; n++ {

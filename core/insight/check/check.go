@@ -196,6 +196,7 @@ func (c *Checker) counts() {
 func (c *Checker) forget() {
 	var all vector
 	for _, k := range c.ranks {
+		k.forgetObjects()
 		if k.ended {
 			continue
 		}

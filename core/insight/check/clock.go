@@ -22,6 +22,16 @@ func (v *vector) grow(n int) {
 
 func (v vector) clone() vector { return slices.Clone(v) }
 
+// before reports whether w comes after all that v does.
+func (v vector) before(w vector) bool {
+	for i, n := range v {
+		if n > 0 && (i >= len(w) || n > w[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // moment is an event of a strand.
 type moment struct {
 	strand int

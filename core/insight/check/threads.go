@@ -1,6 +1,10 @@
 package check
 
-import "gompirma/core/insight"
+import (
+	"maps"
+
+	"gompirma/core/insight"
+)
 
 // strand is a part of what a rank does that has an order in itself: what one thread does, or a task does in it. It has
 // a number among those of the job, by which clocks know it.
@@ -77,6 +81,34 @@ func (c *Checker) orders(k *rank, r *insight.Record) {
 			k.space.free(span{e.Object, e.Object + e.Size})
 		}
 	}
+}
+
+// manyObjects is from how many objects on a rank looks which of them it can forget.
+const manyObjects = 256
+
+// forgetObjects drops objects whose acquisition orders nothing any longer, since all strands come after their releases.
+func (k *rank) forgetObjects() {
+	if len(k.objects) < manyObjects {
+		return
+	}
+	k.running.clock = k.clock
+	all := k.first.clock.clone()
+	meet := func(v vector) {
+		all = all[:min(len(all), len(v))]
+		for i := range all {
+			all[i] = min(all[i], v[i])
+		}
+	}
+	meet(k.clock)
+	for _, strands := range k.inside {
+		for _, s := range strands {
+			meet(s.clock)
+		}
+	}
+	for _, f := range k.forks {
+		meet(f.clock)
+	}
+	maps.DeleteFunc(k.objects, func(_ uint64, v vector) bool { return v.before(all) })
 }
 
 // releases has who acquires an object come after what the strand has done.
