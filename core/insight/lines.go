@@ -50,24 +50,48 @@ type debugFile struct {
 
 // Place returns where an address is that a call returns to, in a process that has loaded these objects.
 func (l *Lines) Place(objects []Object, address uint64) Place {
-	for _, o := range slices.Backward(objects) {
-		if address < o.Low || address >= o.High {
-			continue
-		}
-		at := address - o.Bias - 1 // in the call, not behind it
-		p := Place{Object: o.Name, Offset: at + 1}
-		f := l.file(o.Name)
-		if i := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].address > at }); i > 0 &&
-			f.lines[i-1].line > 0 {
-			return Place{File: f.lines[i-1].file, Line: f.lines[i-1].line}
-		}
-		i := sort.Search(len(f.symbols), func(i int) bool { return f.symbols[i].Value > at })
-		if i > 0 && at < f.symbols[i-1].Value+f.symbols[i-1].Size {
-			p.Function, p.Offset = f.symbols[i-1].Name, at+1-f.symbols[i-1].Value
-		}
-		return p
+	f, o, at := l.find(objects, address)
+	if f == nil {
+		return Place{Offset: address}
 	}
-	return Place{Offset: address}
+	p := Place{Object: o.Name, Offset: at + 1}
+	if i := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].address > at }); i > 0 &&
+		f.lines[i-1].line > 0 {
+		return Place{File: f.lines[i-1].file, Line: f.lines[i-1].line}
+	}
+	if s := f.function(at); s != nil {
+		p.Function, p.Offset = s.Name, at+1-s.Value
+	}
+	return p
+}
+
+// Function returns the name of the function in which that is, "" if it is not known.
+func (l *Lines) Function(objects []Object, address uint64) string {
+	if f, _, at := l.find(objects, address); f != nil {
+		if s := f.function(at); s != nil {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// find returns the file of the object with a return address, nil if there is none, and the address of the call in it.
+func (l *Lines) find(objects []Object, address uint64) (f *debugFile, o Object, at uint64) {
+	for _, o := range slices.Backward(objects) {
+		if address >= o.Low && address < o.High {
+			return l.file(o.Name), o, address - o.Bias - 1 // in the call, not behind it
+		}
+	}
+	return nil, o, 0
+}
+
+// function returns the function with an address, nil if it is not known.
+func (f *debugFile) function(at uint64) *elf.Symbol {
+	i := sort.Search(len(f.symbols), func(i int) bool { return f.symbols[i].Value > at })
+	if i > 0 && at < f.symbols[i-1].Value+f.symbols[i-1].Size {
+		return &f.symbols[i-1]
+	}
+	return nil
 }
 
 func (l *Lines) file(name string) *debugFile {
