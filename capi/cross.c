@@ -94,7 +94,10 @@ void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context
 			first_call(&gompi_thread);
 	}
 	gompi_set_in_go(true);
+	const uintptr_t outer = gompi_crossing;
+	gompi_crossing = (uintptr_t)__builtin_frame_address(0);
 	__real_crosscall2(fn, frame, size, context);
+	gompi_crossing = outer;
 	gompi_set_in_go(was);
 	if (__builtin_expect(observed, 0))
 		tell_tsan();

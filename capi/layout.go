@@ -4,8 +4,10 @@ package main
 #include "base/node.h"
 #include "base/objects.h"
 #include "base/verdict.h"
+#include "comm/comm.h"
 #include "message/inbox.h"
 #include "message/request.h"
+#include "transport/stream.h"
 #include "win/attached.h"
 #include "win/win_table.h"
 */
@@ -53,11 +55,27 @@ var (
 	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.member)-shm.WaitMember]
 	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.lacks)-shm.WaitLacks]
 	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.name)-shm.WaitName]
+	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.operation)-shm.WaitOperation]
+	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.missing)-shm.WaitMissing]
+	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.crossing)-shm.WaitCrossing]
+	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.part_of)-shm.WaitPartOf]
+	_ = same[unsafe.Offsetof(C.struct_gompi_wait_record{}.parts)-shm.WaitParts]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.comms)-shm.CellComms]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.comm_world)-shm.CellWorld]
+	_ = same[unsafe.Offsetof(C.struct_gompi_table_entries{}.mask)-shm.TableMask]
+	_ = same[unsafe.Sizeof(C.struct_gompi_table_entries{})-shm.TableEntries]
+	_ = same[unsafe.Offsetof(C.struct_gompi_comm{}.id)-shm.CommID]
+	_ = same[unsafe.Offsetof(C.struct_gompi_comm{}.started)-shm.CommStarted]
+	_ = same[unsafe.Offsetof(C.struct_gompi_win{}.streams)-shm.WindowStreams]
+	_ = same[unsafe.Sizeof(C.struct_gompi_streams{})-shm.StreamsOf]
+	_ = same[unsafe.Offsetof(C.struct_gompi_stream{}.holds)-shm.StreamHolds]
+	_ = same[C.HOLDS_EXCLUSIVE-shm.HoldsExclusive]
 	_ = same[C.GOMPI_TOLD_MEMBERS-shm.ToldMembers]
+	_ = same[C.GOMPI_TOLD_MISSING-shm.ToldMissing]
 	_ = same[C.GOMPI_TOLD_NAME-shm.ToldName]
 	_ = same[C.TOLD_ALL-shm.ToldAll]
 	_ = same[C.TOLD_FOREIGN-shm.ToldForeign]
-	_ = same[C.GOMPI_FOR_LOCK-C.int(shm.ForLock)]
+	_ = same[C.GOMPI_FOR_SELF-C.int(shm.ForSelf)]
 	_ = same[C.GOMPI_OWN_THREADS-shm.OwnThreads]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.code)-shm.CellCode]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.windows)-shm.CellWindows]
@@ -76,6 +94,7 @@ var (
 	_ = same[C.ACCESS_LOCK_ALL-shm.AccessLockAll]
 	_ = same[unsafe.Offsetof(C.struct_gompi_win{}.lock_all_nocheck)-shm.WindowNoCheck]
 	_ = same[C.GOMPI_WAIT_RECORDS-shm.WaitRecords]
+	_ = same[C.GOMPI_WAIT_THREADS-shm.WaitThreads]
 	_ = same[C.RECORD_TOLD-shm.WaitTold]
 	_ = same[C.GOMPI_PEERS_ANY-shm.PeersAny]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks)-shm.CellMarks]

@@ -74,7 +74,10 @@ enum {
 	MPIX_GOMPIRMA_FOR_RECEIPT, /* the process receives the one with the tag */
 	MPIX_GOMPIRMA_FOR_POST,    /* the process calls MPI_Win_post */
 	MPIX_GOMPIRMA_FOR_COMPLETE, /* the members call MPI_Win_complete */
-	MPIX_GOMPIRMA_FOR_LOCK     /* the memory of the member with the rank tag is unlocked */
+	MPIX_GOMPIRMA_FOR_LOCK,    /* the memory of the member with the rank tag is unlocked */
+	MPIX_GOMPIRMA_FOR_COLLECTIVE, /* the members start a nonblocking or persistent collective: number tag */
+	MPIX_GOMPIRMA_FOR_PARTITIONS, /* the process marks the partitions of the message with the tag as ready */
+	MPIX_GOMPIRMA_FOR_SELF        /* another thread of this process calls MPI_Pready or MPI_Grequest_complete */
 };
 
 /* A thread that sleeps in a call of MPI. */

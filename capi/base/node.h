@@ -33,6 +33,9 @@ enum gompi_awaited {
 	GOMPI_FOR_POST,     // the peer calls MPI_Win_post
 	GOMPI_FOR_COMPLETE, // all members call MPI_Win_complete, which some may have done
 	GOMPI_FOR_LOCK,     // the peer's memory, whose rank in the window is the tag, is unlocked by who has it locked
+	GOMPI_FOR_COLLECTIVE, // the members start the operation, which has the tag as its number on the communicator
+	GOMPI_FOR_PARTITIONS, // the peer marks the partitions of the message with the tag as ready
+	GOMPI_FOR_SELF,       // another thread of this process calls the operation
 };
 
 // What a thread that sleeps waits for, for the report on a hang. Written by that thread, read by whoever wants.
@@ -41,7 +44,7 @@ enum {
 	TOLD_ALL = 1 << 8,     // the peer is the next to do something, of the members
 	TOLD_FOREIGN = 1 << 9, // this process knows processes of other jobs
 };
-enum { GOMPI_TOLD_MEMBERS = 4, GOMPI_TOLD_NAME = 24 };
+enum { GOMPI_TOLD_MEMBERS = 4, GOMPI_TOLD_NAME = 24, GOMPI_TOLD_MISSING = 2 };
 struct gompi_wait_record {
 	_Alignas(GOMPI_LINE) gompi_a32 state;
 	gompi_ai32 peer;       // number of the process that it needs, or one of enum gompi_depends
@@ -57,12 +60,20 @@ struct gompi_wait_record {
 	// not regular, and the first GOMPI_TOLD_MEMBERS are here.
 	gompi_ai32 members, stride;
 	gompi_ai32 member[GOMPI_TOLD_MEMBERS];
-	gompi_ai32 lacks;                   // GOMPI_FOR_COMPLETE: so many of them have not
+	gompi_ai32 lacks; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: so many of them have not, -1: that is not known
 	_Atomic char name[GOMPI_TOLD_NAME]; // of the object, ended by 0, unless it is longer; "": it was given none
+	_Alignas(GOMPI_LINE) _Atomic char operation[32]; // name of a function, see enum gompi_awaited
+	gompi_a64 missing[GOMPI_TOLD_MISSING];           // GOMPI_FOR_COLLECTIVE: a bit for each of the first members
+	gompi_a64 crossing;                              // frame by which the thread has called Go, 0: it has not
+	// A wait that any of several things ends has a record for each of the first of them, which names that of the
+	// wait; the wait's own record has how many there are.
+	gompi_ai32 part_of; // number of that record + 1
+	gompi_ai32 parts;
 };
 
-// GOMPI_OWN_THREADS: the library's threads of the kind that makes progress.
-enum { GOMPI_CALLS = 16, GOMPI_WAIT_RECORDS = 16, GOMPI_OWN_THREADS = 6 };
+// GOMPI_OWN_THREADS: the library's threads of the kind that makes progress. GOMPI_WAIT_THREADS: the first records are
+// those of waits, the others those of what ends them.
+enum { GOMPI_CALLS = 16, GOMPI_WAIT_RECORDS = 32, GOMPI_WAIT_THREADS = 16, GOMPI_OWN_THREADS = 6 };
 struct gompi_cell {
 	gompi_ai32 pid;
 	gompi_a32 state;
@@ -85,6 +96,9 @@ struct gompi_cell {
 	_Alignas(GOMPI_LINE) gompi_a32 out_of_reach[GOMPI_CALLS];
 	gompi_a32 asked_by[GOMPI_CALLS];
 	struct gompi_wait_record waits[GOMPI_WAIT_RECORDS];
+	// Where the communicators are (comm/comm.h), for who looks at the process from outside: the addresses of the
+	// table and of what is not in it.
+	uint64_t comms, comm_world;
 	_Alignas(GOMPI_LINE)
 		gompi_a64 acks[]; // [node size]: ring operations of this process that process i has completed
 };

@@ -14,6 +14,8 @@ struct gompi_waiting;
 struct gompi_told {
 	uint64_t id;
 	int32_t members, stride, member[GOMPI_TOLD_MEMBERS], lacks;
+	const char *operation; // NULL: none
+	uint64_t missing[GOMPI_TOLD_MISSING];
 	char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -65,16 +65,15 @@ void gompi_doorbell(struct gompi_cell *c) {
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-// The number of a record that this thread may write; GOMPI_WAIT_RECORDS: there is none, which is counted.
-static int take_wait_record(struct gompi_cell *me) {
-	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
+// Returns the number of a record from first to end that this thread may write, end if there is none.
+static int take_wait_record(struct gompi_cell *me, int first, int end) {
+	for (int i = first; i < end; i++) {
 		uint32_t state = RECORD_FREE;
 		if (gompi_load(&me->waits[i].state) == RECORD_FREE &&
 		    gompi_change_once(&me->waits[i].state, &state, RECORD_TAKEN))
 			return i;
 	}
-	gompi_add(&me->waits_more, 1);
-	return GOMPI_WAIT_RECORDS;
+	return end;
 }
 
 // Returns true if this process has come to know processes of other jobs, which may end its waits.
@@ -84,70 +83,135 @@ static bool knows_other_jobs(void) {
 	return n > 0 && gompi_process(p, n - 1)->job != 0;
 }
 
-// Writes what is to be known of a wait besides whom it needs.
-static void tell_more(struct gompi_wait_record *r, const struct gompi_waiting *what) {
+static void write_text(_Atomic char *to, size_t size, const char *text) {
+	for (size_t k = 0; k < size; k++) {
+		char c = text == NULL || k == size - 1 ? 0 : text[k];
+		gompi_store(&to[k], c);
+		if (c == 0)
+			break;
+	}
+}
+
+// Writes what may change while a wait lasts.
+static void write_missing(struct gompi_wait_record *r, const struct gompi_told *t) {
+	gompi_store(&r->lacks, t->lacks);
+	for (int i = 0; i < GOMPI_TOLD_MISSING; i++)
+		gompi_store(&r->missing[i], t->missing[i]);
+}
+
+// Writes what a wait, or a part of one, is for, and lets others read it.
+static void write_record(struct gompi_wait_record *r, const struct gompi_waiting *what, struct gompi_told *t,
+			 int part_of, int parts) {
 	static _Thread_local int thread;
 	if (thread == 0)
 		thread = (int)syscall(SYS_gettid);
+	gompi_store(&r->peer, what->peer);
+	gompi_store(&r->object, what->object);
+	write_text(r->call, sizeof r->call, what->call);
 	gompi_store(&r->thread, thread);
 	gompi_add(&r->number, 1);
 	gompi_store(&r->tag, what->tag);
 	gompi_store(&r->reason, what->reason | (what->all ? TOLD_ALL : 0u) | (knows_other_jobs() ? TOLD_FOREIGN : 0u));
-	struct gompi_told t = {.id = 0};
-	gompi_services_tell(what, &t);
-	gompi_store(&r->id, t.id);
-	gompi_store(&r->members, t.members);
-	gompi_store(&r->stride, t.stride);
-	gompi_store(&r->lacks, t.lacks);
+	gompi_services_tell(what, t);
+	gompi_store(&r->id, t->id);
+	gompi_store(&r->members, t->members);
+	gompi_store(&r->stride, t->stride);
 	for (int i = 0; i < GOMPI_TOLD_MEMBERS; i++)
-		gompi_store(&r->member[i], t.member[i]);
+		gompi_store(&r->member[i], t->member[i]);
 	for (int i = 0; i < GOMPI_TOLD_NAME; i++)
-		gompi_store(&r->name[i], t.name[i]);
+		gompi_store(&r->name[i], t->name[i]);
+	write_text(r->operation, sizeof r->operation, t->operation);
+	write_missing(r, t);
+	gompi_store(&r->crossing, gompi_crossing);
+	gompi_store(&r->part_of, part_of);
+	gompi_store(&r->parts, parts);
+	gompi_store_release(&r->state, RECORD_TOLD); // pairs with who reads it
 }
 
 enum { NO_RECORD = -1 };
+
+// Publishes what may end a wait whose record has been taken, and returns how many things there are.
+static int publish_parts(struct gompi_cell *me, int record, const struct gompi_waiting *what) {
+	int n = 0;
+	for (int i = 0, at = GOMPI_WAIT_THREADS;; i++, n++) {
+		struct gompi_waiting one = *what;
+		struct gompi_told t = {.id = 0};
+		i = what->describe(what->on, i, &one, &t);
+		if (i < 0)
+			return n;
+		if (at < GOMPI_WAIT_RECORDS)
+			at = take_wait_record(me, at, GOMPI_WAIT_RECORDS);
+		if (at < GOMPI_WAIT_RECORDS)
+			write_record(&me->waits[at++], &one, &t, record + 1, 0);
+	}
+}
 
 int gompi_publish_wait(const struct gompi_waiting *what) {
 	if (what->call == NULL || what->call[0] == 0)
 		return NO_RECORD; // a thread of the library's own
 	struct gompi_cell *me = gompi_my_cell();
-	int i = take_wait_record(me);
-	if (i == GOMPI_WAIT_RECORDS)
+	int i = take_wait_record(me, 0, GOMPI_WAIT_THREADS);
+	if (i == GOMPI_WAIT_THREADS) {
+		gompi_add(&me->waits_more, 1);
 		return i;
-	struct gompi_wait_record *r = &me->waits[i];
-	gompi_store(&r->peer, what->peer);
-	gompi_store(&r->object, what->object);
-	for (size_t k = 0; k < sizeof r->call; k++) {
-		char c = k == sizeof r->call - 1 ? 0 : what->call[k];
-		gompi_store(&r->call[k], c);
-		if (c == 0)
-			break;
 	}
-	tell_more(r, what);
-	gompi_store_release(&r->state, RECORD_TOLD); // pairs with who reads it
+	struct gompi_waiting one = *what;
+	struct gompi_told t = {.id = 0};
+	int parts = 0;
+	if (what->describe != NULL && what->peer == GOMPI_PEERS_SEVERAL)
+		parts = publish_parts(me, i, what);
+	else if (what->describe != NULL)
+		what->describe(what->on, 0, &one, &t);
+	write_record(&me->waits[i], &one, &t, 0, parts);
 	return i;
 }
 
 void gompi_withdraw_wait(int record) {
 	struct gompi_cell *me = gompi_my_cell();
-	if (record == GOMPI_WAIT_RECORDS)
+	if (record == GOMPI_WAIT_THREADS)
 		gompi_sub(&me->waits_more, 1);
-	else if (record != NO_RECORD)
-		gompi_store_release(&me->waits[record].state, RECORD_FREE);
+	if (record == NO_RECORD || record == GOMPI_WAIT_THREADS)
+		return;
+	for (int i = GOMPI_WAIT_THREADS; gompi_load(&me->waits[record].parts) > 0 && i < GOMPI_WAIT_RECORDS; i++)
+		if (gompi_load(&me->waits[i].part_of) == record + 1) {
+			gompi_store(&me->waits[i].part_of, 0);
+			gompi_store_release(&me->waits[i].state, RECORD_FREE);
+		}
+	gompi_store_release(&me->waits[record].state, RECORD_FREE);
 }
 
-// Tells how many have not completed, again: somebody may have since it was told, and this is no wait's end.
-static void tell_lacks(int record, const struct gompi_waiting *what) {
-	if (record < 0 || record >= GOMPI_WAIT_RECORDS || what->reason != GOMPI_FOR_COMPLETE)
+// Writes again which members have not come: somebody may have since the wait was published, and this is no wait's end.
+static void tell_missing(int record, const struct gompi_waiting *what) {
+	if (record < 0 || record >= GOMPI_WAIT_THREADS ||
+	    (what->reason != GOMPI_FOR_COMPLETE && what->describe == NULL))
 		return;
+	struct gompi_cell *me = gompi_my_cell();
+	struct gompi_waiting one = *what;
 	struct gompi_told t = {.id = 0};
-	gompi_services_tell(what, &t);
-	gompi_store(&gompi_my_cell()->waits[record].lacks, t.lacks);
+	if (what->describe == NULL) {
+		gompi_services_tell(what, &t);
+	} else if (what->peer != GOMPI_PEERS_SEVERAL) {
+		what->describe(what->on, 0, &one, &t);
+	} else { // the records of its parts have the order of these
+		for (int k = GOMPI_WAIT_THREADS, i = 0; k < GOMPI_WAIT_RECORDS; k++) {
+			if (gompi_load(&me->waits[k].part_of) != record + 1)
+				continue;
+			one = *what;
+			t = (struct gompi_told){.id = 0};
+			i = what->describe(what->on, i, &one, &t);
+			if (i < 0)
+				return;
+			i++;
+			write_missing(&me->waits[k], &t);
+		}
+		return;
+	}
+	write_missing(&me->waits[record], &t);
 }
 
 // Tells that somebody had something for a thread that has told what it waits for.
 static void tell_woken(int record) {
-	if (record >= 0 && record < GOMPI_WAIT_RECORDS)
+	if (record >= 0 && record < GOMPI_WAIT_THREADS)
 		gompi_add(&gompi_my_cell()->waits[record].wakes, 1);
 }
 
@@ -198,10 +262,10 @@ static void wait_sleeps(struct gompi_wait *t) {
 	// poller is served here.
 	gompi_sub_total(&me->pollers, 1);
 	gompi_full_fence_after_change();
+	tell_missing(t->record, &t->what); // behind the arming: what changes from here on wakes
 	bool worked = gompi_serve_all();
 	if (!worked) {
 		gompi_serve_lasts();
-		tell_lacks(t->record, &t->what); // behind the arming: what changes from here on wakes
 		int64_t start = gompi_now_ns();
 		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
 		if (gompi_load(&t->word->wake) != t->seen)

@@ -62,6 +62,11 @@ struct gompi_waiting {
 	// NULL, or returns whose loss ends a wait that depends on more than that, as gompi_loss_to does.
 	int (*lost)(const void *of, struct gompi_stuck *place);
 	const void *of;
+	// NULL, or called when the wait is reported, to find out what it is for, of which only on is known: writes that
+	// and what else is reported of it, which begin as this wait's. If peer is GOMPI_PEERS_SEVERAL it writes the
+	// first thing from number first on that may end the wait. Returns its number, -1: there is none.
+	int (*describe)(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t);
+	const void *on;
 };
 
 // Returns 0 as soon as done(arg) is true, MPI_ERR_PROC_ABORTED if a process is lost that the wait depends on: the peer,

@@ -7,7 +7,10 @@ _Static_assert((int)GOMPI_FOR_UNSAID == MPIX_GOMPIRMA_FOR_CALL && (int)GOMPI_FOR
 		       (int)GOMPI_FOR_RECEIPT == MPIX_GOMPIRMA_FOR_RECEIPT &&
 		       (int)GOMPI_FOR_POST == MPIX_GOMPIRMA_FOR_POST &&
 		       (int)GOMPI_FOR_COMPLETE == MPIX_GOMPIRMA_FOR_COMPLETE &&
-		       (int)GOMPI_FOR_LOCK == MPIX_GOMPIRMA_FOR_LOCK,
+		       (int)GOMPI_FOR_LOCK == MPIX_GOMPIRMA_FOR_LOCK &&
+		       (int)GOMPI_FOR_COLLECTIVE == MPIX_GOMPIRMA_FOR_COLLECTIVE &&
+		       (int)GOMPI_FOR_PARTITIONS == MPIX_GOMPIRMA_FOR_PARTITIONS &&
+		       (int)GOMPI_FOR_SELF == MPIX_GOMPIRMA_FOR_SELF,
 	       "reasons");
 
 static void read_record(struct MPIX_Gompirma_wait *to, struct gompi_wait_record *r) {
@@ -28,7 +31,7 @@ int MPIX_Gompirma_waits(int most, struct MPIX_Gompirma_wait *waits, int *count) 
 	int n = 0;
 	if (gompi_load(&gompi_state.running) && gompi_node.control != NULL) {
 		struct gompi_cell *me = gompi_my_cell();
-		for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
+		for (int i = 0; i < GOMPI_WAIT_THREADS; i++) {
 			struct gompi_wait_record *r = &me->waits[i];
 			// Acquire: what was written before it; pairs with the release in gompi_publish_wait.
 			if (gompi_load_acquire(&r->state) != RECORD_TOLD)

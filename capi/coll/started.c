@@ -128,6 +128,21 @@ bool gompi_started_advance(struct gompi_started *s) {
 	return true;
 }
 
+int gompi_started_missing(const struct gompi_started *s, uint64_t *missing, int words) {
+	const struct gompi_board *b = s->board;
+	int n = 0;
+	if (s->state == STARTED_QUEUED && s->now == 0)
+		return -1; // it waits for the end of older ones
+	for (int i = 0; i < b->n; i++) {
+		if (gompi_load_acquire(&gompi_board_head(b, i, s->number)->number) >= (s->number & ~1ULL))
+			continue;
+		n++;
+		if (i < 64 * words)
+			missing[i / 64] |= 1ULL << i % 64;
+	}
+	return n;
+}
+
 void gompi_started_over(struct gompi_started *s) {
 	struct gompi_request *r = s->request;
 	if (s->differ.rank >= 0)

@@ -59,7 +59,16 @@ static void release_started(struct gompi_request *r) {
 
 static void drop_started(struct gompi_request *r) { gompi_started_drop(started_of(r)); }
 
+static void await_started(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
+	const struct gompi_started *s = started_of(r);
+	what->reason = GOMPI_FOR_COLLECTIVE;
+	what->tag = (int32_t)(s->number / 2);
+	t->operation = s->name;
+	t->lacks = gompi_started_missing(s, t->missing, GOMPI_TOLD_MISSING);
+}
+
 static const struct gompi_request_kind started_kind = {.progress = progress_started,
+						       .awaits = await_started,
 						       .start = start_started,
 						       .release = release_started,
 						       .why = say_started,
@@ -119,6 +128,10 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 			return rc;
 	}
 	c->started = call.tag;
+	if ((r = gompi_request_of(h)) != NULL) {
+		r->operation = a->name;
+		r->tag = call.tag;
+	}
 	*request = h;
 	return rc;
 }

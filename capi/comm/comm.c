@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/node.h"
 #include "base/verdict.h"
 #include "comm/z_calls.h"
 #include "info/info.h"
@@ -49,8 +50,11 @@ struct gompi_comm *gompi_comm_open(const struct gompi_comm *from) {
 		c->handle = handle;
 		opened = world || self || gompi_table_put(&gompi_comms, handle, c) != NULL;
 	}
-	if (opened)
+	if (opened) {
+		gompi_my_cell()->comms = (uintptr_t)&gompi_comms;
+		gompi_my_cell()->comm_world = (uintptr_t)&gompi_comm_world;
 		return c;
+	}
 	if (c != NULL && !world && !self)
 		gompi_spares_give(&spare_comms, c);
 	return NULL;

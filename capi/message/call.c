@@ -80,6 +80,12 @@ static bool over(void *arg) {
 	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->broken) != 0;
 }
 
+static int describe_request(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
+	const struct gompi_request *r = on;
+	r->kind->awaits(r, what, t);
+	return first;
+}
+
 // What a wait for a request is for.
 static struct gompi_waiting waiting_for(const struct gompi_request *r, const char *call) {
 	int world = r->world;
@@ -89,13 +95,23 @@ static struct gompi_waiting waiting_for(const struct gompi_request *r, const cha
 		if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
 			world = gompi_ranks_at(&c->peers, r->peer);
 	}
-	return (struct gompi_waiting){.call = call,
-				      .peer = world,
-				      .tag = r->tag,
-				      .object = r->comm,
-				      .reason = r->kind != NULL ? GOMPI_FOR_UNSAID
-						: r->receive    ? GOMPI_FOR_MESSAGE
-								: GOMPI_FOR_RECEIPT};
+	struct gompi_waiting what = {.call = call,
+				     .peer = world,
+				     .tag = r->tag,
+				     .object = r->comm,
+				     .reason = r->receive ? GOMPI_FOR_MESSAGE : GOMPI_FOR_RECEIPT};
+	if (r->kind != NULL) {
+		what.reason = GOMPI_FOR_UNSAID;
+		what.describe = r->kind->awaits != NULL ? describe_request : NULL;
+		what.on = r;
+	}
+	return what;
+}
+
+void gompi_request_awaits(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
+	*what = waiting_for(r, what->call);
+	if (what->describe != NULL)
+		r->kind->awaits(r, what, t);
 }
 
 int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place) {

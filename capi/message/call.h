@@ -124,6 +124,8 @@ int gompi_request_await_with(struct gompi_request *r, const char *call,
 			     int (*lost)(const void *of, struct gompi_stuck *place), const void *of);
 // Whose loss keeps a request from ever being complete, as gompi_loss_to tells.
 int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place);
+// Writes what a wait for a request is for; what->call stays.
+void gompi_request_awaits(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t);
 
 // What a send does that is not over at once: r has been checked. Waits for it. What the call returns.
 int gompi_send_blocking(const struct gompi_request *r, const char *call);

@@ -39,8 +39,18 @@ static void say_failed(const struct gompi_request *r, struct gompi_verdict *v) {
 	say_code(v, r->functions.failed, r->result.class);
 }
 
-static const struct gompi_request_kind generalized_kind = {
-	.query = ask_query, .cancel = ask_cancel, .release = ask_free, .why = say_failed, .keeps = true};
+static void await_completion(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
+	what->reason = GOMPI_FOR_SELF;
+	what->peer = r->lane->home->node.self;
+	t->operation = "MPI_Grequest_complete";
+}
+
+static const struct gompi_request_kind generalized_kind = {.awaits = await_completion,
+							   .query = ask_query,
+							   .cancel = ask_cancel,
+							   .release = ask_free,
+							   .why = say_failed,
+							   .keeps = true};
 
 int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
 			 MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request) {

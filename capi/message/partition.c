@@ -280,7 +280,20 @@ static void say_refused(const struct gompi_request *r, struct gompi_verdict *v) 
 			    p->refused == MPI_ERR_NO_MEM ? "no memory for partitions" : "the sender's word is damaged");
 }
 
-static const struct gompi_request_kind partitioned_kind = {.start = start_partitioned,
+static void await_partitions(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
+	const struct partitioned *p = partitioned_of(r);
+	what->reason = p->sends ? GOMPI_FOR_RECEIPT : GOMPI_FOR_PARTITIONS;
+	for (int32_t i = 0; p->sends && i < p->parts; i++)
+		if (gompi_load(&p->passed[i]) == 0) {
+			what->reason = GOMPI_FOR_SELF;
+			what->peer = r->lane->home->node.self;
+			t->operation = "MPI_Pready";
+			return;
+		}
+}
+
+static const struct gompi_request_kind partitioned_kind = {.awaits = await_partitions,
+							   .start = start_partitioned,
 							   .release = release_partitioned,
 							   .drop = drop_partitioned,
 							   .why = say_refused,

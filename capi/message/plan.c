@@ -278,6 +278,22 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text) {
 	gompi_store_total(&p->busy, 0);
 }
 
+void gompi_plan_missing(struct gompi_plan *p, struct gompi_told *t) {
+	if (gompi_swap_total(&p->busy, 1) != 0)
+		return;
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct gompi_request *r = p->under_way[i];
+		if (gompi_is_complete(r))
+			continue;
+		t->lacks++;
+		if (r->peer < 64 * GOMPI_TOLD_MISSING)
+			t->missing[r->peer / 64] |= 1ULL << r->peer % 64;
+	}
+	gompi_store_total(&p->busy, 0);
+	if (gompi_load_total(&p->missed) != 0)
+		gompi_store_total(&p->home->stepped, 1); // the wait goes on with it before it sleeps
+}
+
 void gompi_plan_remind(struct gompi_plan *p) {
 	struct gompi_messages *m = p->home;
 	if (gompi_swap_total(&p->busy, 1) != 0)

@@ -13,6 +13,7 @@
 
 struct gompi_messages;
 struct gompi_request;
+struct gompi_told;
 
 // The kinds of steps; the numbers are core/p2p's.
 enum gompi_step_kind {
@@ -109,6 +110,10 @@ void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
 // Has those look at their messages that this process waits for: a wait of it lasts, or others wait for what its
 // progress thread makes of them. From the second time on they are to look at each message.
 void gompi_plan_remind(struct gompi_plan *p);
+
+// Finds the peers that the messages under way are with: sets a bit of t->missing for each of the first, and t->lacks to
+// how many messages there are; nothing if another thread is at the plan, which has been entered.
+void gompi_plan_missing(struct gompi_plan *p, struct gompi_told *t);
 
 // Makes the process go on with a plan that has begun until gompi_plan_leave, or, if it has a request, until it is over,
 // which completes that; it may be no more when this returns.

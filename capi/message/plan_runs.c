@@ -134,11 +134,21 @@ static bool plan_is_over(void *arg) {
 	return gompi_plan_poll(p);
 }
 
+static int describe_plan(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
+	(void)what;
+	gompi_plan_missing((struct gompi_plan *)(uintptr_t)on, t);
+	return first;
+}
+
 int gompi_plan_do(struct gompi_plan *p) {
 	if (gompi_plan_poll(p))
 		return p->why.class;
 	struct gompi_messages *m = p->home;
-	struct gompi_waiting what = {.call = gompi_current_call(), .peer = GOMPI_PEERS_ALL, .object = p->head.comm};
+	struct gompi_waiting what = {.call = gompi_current_call(),
+				     .peer = GOMPI_PEERS_ALL,
+				     .object = p->head.comm,
+				     .describe = describe_plan,
+				     .on = p};
 	gompi_plan_enter(p);
 	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, plan_is_over, p, &what);
 	if (class != MPI_SUCCESS) {
@@ -217,7 +227,22 @@ static void release_plan(struct gompi_request *r) {
 		detach(r, plan_of(r));
 }
 
+static void await_plan(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
+	if (r->operation == NULL)
+		return;
+	what->reason = GOMPI_FOR_COLLECTIVE;
+	t->operation = r->operation;
+	struct gompi_messages *m = r->lane->home;
+	gompi_mutex_take(&m->plans_lock); // a plan in the list stays
+	for (struct gompi_plan *p = m->plans; p != NULL; p = p->later)
+		if (p->request == r)
+			gompi_plan_missing(p, t);
+	gompi_mutex_give(&m->plans_lock);
+	t->lacks = -1; // whom messages are with may have started it, and wait for others
+}
+
 static const struct gompi_request_kind plan_kind = {.progress = progress_plan,
+						    .awaits = await_plan,
 						    .start = start_plan,
 						    .release = release_plan,
 						    .drop = gompi_request_drop_text,

@@ -23,6 +23,8 @@ struct gompi_result {
 struct gompi_messages;
 struct gompi_lane;
 struct gompi_request;
+struct gompi_told;
+struct gompi_waiting;
 
 // What differs between the kinds of requests besides messages. All are called without any lock; those that return an
 // int return 0 or an error code, which v tells. NULL: there is nothing to do, or it cannot be done.
@@ -43,6 +45,8 @@ struct gompi_request_kind {
 	// Of a message that stands for a part of another request: it is complete. Under the lane's lock, unlike the
 	// others.
 	void (*over)(struct gompi_lane *l, struct gompi_request *r);
+	// NULL, or writes what a wait for it is for: the fields of t and those of what that differ.
+	void (*awaits)(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t);
 	bool keeps;        // the handle of a request that is freed while it is active lives until it is complete
 	bool idle_to_free; // MPI_Request_free of an active one is MPI_ERR_REQUEST
 	bool lets_go;      // one that is freed while it is active goes at once: nothing else needs it after release
@@ -74,7 +78,10 @@ struct gompi_request {
 				struct gompi_link *to;         // send
 				char *text;                    // carried out by Go: what is wrong, or NULL
 			};
-			int64_t want; // receive: bytes that will come: what fits; send: that go in pieces
+			union {
+				int64_t want; // receive: bytes that will come: what fits; send: that go in pieces
+				const char *operation; // of a plan: the function that has made it, or NULL
+			};
 			union {
 				struct {
 					int64_t done;  // bytes that have come, or gone, in pieces

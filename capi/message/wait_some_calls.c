@@ -20,10 +20,27 @@ static bool any_complete(void *arg) {
 	return first_complete(s) >= 0;
 }
 
+// Describes a request that may end the wait (struct gompi_waiting).
+static int describe_one(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
+	const struct gompi_several *s = on;
+	struct gompi_request *r;
+	for (int i = first; i < s->count; i++)
+		if (gompi_what_is(s->requests[i], &r) == GOMPI_LIVE && !gompi_is_idle(r) && !gompi_is_complete(r)) {
+			gompi_request_awaits(r, what, t);
+			return i;
+		}
+	return -1;
+}
+
 // Waits until a request is complete. Which; -1 and *rc: one never will be, *lost, -1 if it is not known which.
 static int await_first(const char *call, struct gompi_several *s, int *lost, int *rc) {
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	struct gompi_waiting what = {.call = call, .peer = GOMPI_PEERS_SEVERAL, .lost = gompi_loss_to_any, .of = s};
+	struct gompi_waiting what = {.call = call,
+				     .peer = GOMPI_PEERS_SEVERAL,
+				     .lost = gompi_loss_to_any,
+				     .of = s,
+				     .describe = describe_one,
+				     .on = s};
 	*rc = MPI_SUCCESS;
 	if (s->first >= 0 || s->active == 0)
 		return s->first;

@@ -60,6 +60,15 @@ static void say_why(const struct gompi_request *r, struct gompi_verdict *v) {
 	gompi_operation_verdict(v, g->dynamic, r->result.class);
 }
 
+static void await_ongoing(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
+	struct gompi_ongoing *g = of_request(r);
+	(void)t;
+	gompi_mutex_take(&live.mu);
+	if (g->remote != NULL)
+		gompi_stream_awaits(g->remote, what);
+	gompi_mutex_give(&live.mu);
+}
+
 static void drop_ongoing(struct gompi_request *r) { free(of_request(r)); }
 
 // Looks after one of those that are live, under their lock. Returns true if it is over.
@@ -132,7 +141,7 @@ static void progress_ongoing(struct gompi_request *r) {
 }
 
 static const struct gompi_request_kind ongoing_kind = {
-	.progress = progress_ongoing, .why = say_why, .drop = drop_ongoing};
+	.progress = progress_ongoing, .awaits = await_ongoing, .why = say_why, .drop = drop_ongoing};
 
 int gompi_ongoing_sent(struct gompi_ongoing *g, struct gompi_win *w, const struct gompi_operation *o, int rc) {
 	MPI_Request *request = o->request;

@@ -95,9 +95,26 @@ static bool transferred(void *arg) {
 	return gompi_load_acquire(&n->s->transfers) == 0;
 }
 
+void gompi_stream_awaits(struct gompi_stream *s, struct gompi_waiting *what) {
+	if (gompi_load_acquire(&s->done) >= gompi_load(&s->locked))
+		return;
+	const bool started = (gompi_load(&s->w->targets[s->rank].state) & TARGET_STARTED) != 0;
+	what->peer = s->peer;
+	what->object = s->w->handle;
+	what->reason = started ? GOMPI_FOR_POST : GOMPI_FOR_LOCK;
+	what->tag = s->rank;
+}
+
+static int describe_stream(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
+	(void)t;
+	gompi_stream_awaits(((const struct stream_wait *)on)->s, what);
+	return first;
+}
+
 int gompi_stream_await(struct gompi_stream *s, bool (*done)(void *), uint64_t number, const char *call) {
 	struct stream_wait n = {s, number};
-	struct gompi_waiting what = {.call = call, .peer = s->peer, .object = s->w->handle};
+	struct gompi_waiting what = {
+		.call = call, .peer = s->peer, .object = s->w->handle, .describe = describe_stream, .on = &n};
 	int rc = gompi_await(&gompi_my_cell()->wait, done, &n, &what);
 	if (rc == MPI_SUCCESS)
 		rc = over_class(s);

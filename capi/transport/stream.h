@@ -105,6 +105,10 @@ static inline struct gompi_stream *gompi_stream_first(struct gompi_win *w) {
 	return all == NULL ? NULL : gompi_load_acquire(&all->first);
 }
 
+// Writes what waits for a stream are for, if that is not only what the library does: its lock, or an exposure epoch.
+struct gompi_waiting;
+void gompi_stream_awaits(struct gompi_stream *s, struct gompi_waiting *what);
+
 // Why nothing comes back any more from a stream's member, whose answers are not taken from then on: an error class, 0:
 // it does.
 int gompi_stream_over(struct gompi_stream *s);

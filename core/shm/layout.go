@@ -30,7 +30,7 @@ const (
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
-	CellFixed  = 3648
+	CellFixed  = 7808
 	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a line of their
 	// own.
 	MarkSlots = 16
@@ -89,32 +89,41 @@ const (
 	CellOwn      = 1448      // OwnThreads of int32: the library's threads that make progress
 	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
 	CellWaits    = 1600      // WaitRecords of WaitRecord bytes each: what threads that sleep wait for
+	CellComms    = 7744      // uint64: the address of the table of communicators, 0: there were none
+	CellWorld    = 7752      // uint64: that of MPI_COMM_WORLD, which is not in it
 	CellAcks     = CellFixed // one uint64 for each process: ring operations of mine that it has completed
 )
 
-// WaitRecords is the number of threads of a process that can tell what they wait for; more are counted. WaitRecord is
-// the size of what each tells; the rest are the offsets in it of struct gompi_wait_record (capi/base/node.h), which
-// says what is in each.
+// WaitRecords is the number of records of a process; the first WaitThreads are those of waits, of which more are
+// counted, the others those of what ends a wait for any of several things. WaitRecord is the size of each; the rest are
+// the offsets in it of struct gompi_wait_record (capi/base/node.h), which says what is in each.
 const (
-	WaitRecords = 16
-	WaitRecord  = 2 * CacheLine
-	WaitState   = 0   // uint32: WaitTold if the rest is valid
-	WaitPeer    = 4   // int32
-	WaitObject  = 8   // uint64
-	WaitCall    = 16  // 32 bytes
-	WaitNumber  = 48  // uint32
-	WaitWakes   = 52  // uint32
-	WaitThread  = 56  // int32
-	WaitTag     = 60  // int32
-	WaitID      = 64  // uint64
-	WaitReason  = 72  // uint32
-	WaitMembers = 76  // int32
-	WaitStride  = 80  // int32
-	WaitMember  = 84  // ToldMembers of int32
-	WaitLacks   = 100 // int32
-	WaitName    = 104 // ToldName bytes
+	WaitRecords   = 32
+	WaitThreads   = 16
+	WaitRecord    = 3 * CacheLine
+	WaitState     = 0   // uint32: WaitTold if the rest is valid
+	WaitPeer      = 4   // int32
+	WaitObject    = 8   // uint64
+	WaitCall      = 16  // 32 bytes
+	WaitNumber    = 48  // uint32
+	WaitWakes     = 52  // uint32
+	WaitThread    = 56  // int32
+	WaitTag       = 60  // int32
+	WaitID        = 64  // uint64
+	WaitReason    = 72  // uint32
+	WaitMembers   = 76  // int32
+	WaitStride    = 80  // int32
+	WaitMember    = 84  // ToldMembers of int32
+	WaitLacks     = 100 // int32
+	WaitName      = 104 // ToldName bytes
+	WaitOperation = 128 // 32 bytes
+	WaitMissing   = 160 // ToldMissing of uint64
+	WaitCrossing  = 176 // uint64
+	WaitPartOf    = 184 // int32
+	WaitParts     = 188 // int32
 
 	WaitTold    = 2
+	ToldMissing = 2
 	ToldMembers = 4
 	ToldName    = 24
 	ToldAll     = 1 << 8
@@ -138,6 +147,23 @@ const (
 	TargetExclusive = 1 << 2
 	TargetNoCheck   = 1 << 3
 	TargetNear      = 1 << 5
+
+	// Of members on other nodes (capi/transport/stream.h): the address of their streams by rank, and what lock of
+	// this process' memory a stream's member holds.
+	WindowStreams  = 128 // address
+	StreamsOf      = 8
+	StreamHolds    = 224 // int32: 0, or
+	HoldsShared    = 1
+	HoldsExclusive = 2
+)
+
+// What gompirun reads of the communicators of a process: the table (capi/base/table.h), its entries, and the
+// communicator (capi/comm/comm.h).
+const (
+	TableMask    = 8   // uint64
+	TableEntries = 16  // of two uint64: handle, address of the communicator
+	CommID       = 24  // uint64
+	CommStarted  = 104 // int32
 )
 
 // BarrierSize is the shared memory of a barrier among n processes (capi/base/barrier.h), zero to begin with: a line for

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"bytes"
+	mathbits "math/bits"
 	"sync/atomic"
 )
 
@@ -25,6 +26,9 @@ const (
 	ForPost
 	ForComplete
 	ForLock
+	ForCollective
+	ForPartitions
+	ForSelf
 )
 
 // Waiting says what a thread waits for, so that a launcher can explain a hang.
@@ -52,8 +56,17 @@ type Told struct {
 	// The members of the object; ForComplete: the processes whose MPI_Win_complete ends the wait, of whom Lacks
 	// have not called it.
 	Members Members
-	Lacks   int
+	Lacks   int    // -1: not known
 	Name    string // of the object, or how it begins; "": it was given none
+	// Operation is a function: ForCollective: that the members call, of whom the places in Missing have not;
+	// ForSelf: that another thread of the process calls.
+	Operation string
+	Missing   []int
+	// Crossing is the address of the frame by which the thread has called Go, 0: it has not.
+	Crossing uint64
+	// Parts are what may end the wait, if any of several things does; there may be more than are known here.
+	Parts    []Waiting
+	AllParts bool // there are no more
 }
 
 // Members are the processes that are told of.
@@ -78,11 +91,27 @@ func (m *Members) At(i int) int {
 // by one while a thread may change them: good enough for a report.
 func (nd *Node) Waits(i int) (ws []Waiting, more int) {
 	cell := nd.cell(i)
-	for k := range WaitRecords {
+	record := func(k int) []byte {
 		r := cell[CellWaits+k*WaitRecord:][:WaitRecord]
-		if atomic.LoadUint32(u32(r, WaitState)) == WaitTold {
-			ws = append(ws, readWait(r, k))
+		if atomic.LoadUint32(u32(r, WaitState)) != WaitTold {
+			return nil
 		}
+		return r
+	}
+	for k := range WaitThreads {
+		r := record(k)
+		if r == nil {
+			continue
+		}
+		w := readWait(r, k)
+		parts := int(int32(atomic.LoadUint32(u32(r, WaitParts))))
+		for part := WaitThreads; parts > 0 && part < WaitRecords; part++ {
+			if r := record(part); r != nil && atomic.LoadUint32(u32(r, WaitPartOf)) == uint32(k)+1 {
+				w.Parts = append(w.Parts, readWait(r, part))
+			}
+		}
+		w.AllParts = len(w.Parts) == parts
+		ws = append(ws, w)
 	}
 	return ws, int(atomic.LoadUint32(u32(cell, CellWaitMore)))
 }
@@ -101,7 +130,13 @@ func readWait(r []byte, k int) Waiting {
 			Foreign: reason&ToldForeign != 0,
 			Tag:     int32(word(WaitTag)), ID: atomic.LoadUint64(u64(r, WaitID)),
 			Lacks: int(int32(word(WaitLacks))),
-			Name:  text(WaitName, ToldName)}}
+			Name:  text(WaitName, ToldName), Operation: text(WaitOperation, 32),
+			Crossing: atomic.LoadUint64(u64(r, WaitCrossing))}}
+	for word := range ToldMissing {
+		for bits := atomic.LoadUint64(u64(r, WaitMissing+8*int64(word))); bits != 0; bits &= bits - 1 {
+			w.Missing = append(w.Missing, 64*word+mathbits.TrailingZeros64(bits))
+		}
+	}
 	w.Members.N, w.Members.Stride = int(int32(word(WaitMembers))), int(int32(word(WaitStride)))
 	for i := range w.Members.First {
 		w.Members.First[i] = int32(word(WaitMember + 4*int64(i)))
@@ -118,6 +153,8 @@ func (nd *Node) Blocked(i int) int {
 type Inside struct {
 	Code    uint64 // an address in the library's code
 	Windows uint64 // the address of the table of windows, 0: there were none
+	Comms   uint64 // the address of the table of communicators, 0: there were none
+	World   uint64 // the address of MPI_COMM_WORLD
 	Own     []int  // the library's threads that make progress, as the system numbers them
 }
 
@@ -125,6 +162,7 @@ type Inside struct {
 func (nd *Node) Inside(i int) (in Inside) {
 	cell := nd.cell(i)
 	in.Code, in.Windows = atomic.LoadUint64(u64(cell, CellCode)), atomic.LoadUint64(u64(cell, CellWindows))
+	in.Comms, in.World = atomic.LoadUint64(u64(cell, CellComms)), atomic.LoadUint64(u64(cell, CellWorld))
 	for k := range OwnThreads {
 		if thread := atomic.LoadUint32(u32(cell, CellOwn+4*int64(k))); thread != 0 {
 			in.Own = append(in.Own, int(thread))
