@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -11,19 +12,78 @@ import (
 
 // Why ranks wait for each other. Said is only what is certain of ranks that all wait.
 
-// edge is that a rank's only wait cannot end before another rank calls something.
+// edge is that a rank's wait cannot end before another rank calls something.
 type edge struct {
 	from, to int
 	what     string // "waits in ... for 2"
 }
 
-// edges returns what a rank needs for certain; nothing of one whose threads wait for several things, any of which may
-// end.
-func (p picture) edges(d *doing, h held) (es []edge) {
-	if len(d.ws) != 1 || d.more > 0 {
-		return nil
+// needs are what ends the wait of a rank: all of the edges are necessary, or, if either is set, any of them is. Without
+// edges it is not known.
+type needs struct {
+	edges  []edge
+	either bool
+}
+
+// target returns the one rank that is needed, -1: there are several or none.
+func (n *needs) target() int {
+	to := -1
+	for _, e := range n.edges {
+		if to >= 0 && e.to != to {
+			return -1
+		}
+		to = e.to
 	}
-	w := &d.ws[0]
+	return to
+}
+
+// any combines what ends several waits, of which one is enough.
+func anyOf(all []needs) (out needs) {
+	out.either = true
+	for i := range all {
+		switch n := &all[i]; {
+		case len(n.edges) == 0:
+			return needs{}
+		case n.either:
+			out.edges = append(out.edges, n.edges...)
+		default: // without any of them it does not end
+			out.edges = append(out.edges, n.edges[0])
+		}
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	if out.target() >= 0 {
+		out.either = false
+	}
+	return out
+}
+
+// needs returns what a rank needs. Any of its threads may go on.
+func (p picture) needs(d *doing, h held) needs {
+	if d.more > 0 || len(d.ws) == 0 {
+		return needs{}
+	}
+	var threads []needs
+	for i := range d.ws {
+		threads = append(threads, p.ends(d.rank, &d.ws[i], h))
+	}
+	return anyOf(threads)
+}
+
+// ends returns what ends the wait of a thread.
+func (p picture) ends(rank int, w *shm.Waiting, h held) needs {
+	if w.Peer == shm.PeersSeveral {
+		if len(w.Parts) == 0 || !w.AllParts {
+			return needs{}
+		}
+		var parts []needs
+		for i := range w.Parts {
+			parts = append(parts, p.ends(rank, &w.Parts[i], h))
+		}
+		return anyOf(parts)
+	}
+	var out needs
 	var to []int
 	switch {
 	case w.Reason == shm.ForLock:
@@ -31,49 +91,104 @@ func (p picture) edges(d *doing, h held) (es []edge) {
 			to = append(to, one.rank)
 		}
 	case w.Reason == shm.ForComplete:
-		if w.Lacks == w.Members.N {
-			to = ofMembers(&w.Members)
-		}
-	case w.Reason != shm.ForUnsaid && w.Peer >= 0:
+		to, out.either = ofMembers(&w.Members), w.Lacks != w.Members.N
+	case w.Reason == shm.ForMessage && w.Peer == shm.PeersAny:
+		to, out.either = ofMembers(&w.Members), true
+	case w.Reason == shm.ForUnsaid && w.Call == finalize:
+		to = p.notIn(finalize)
+	case w.Reason != shm.ForUnsaid && w.Reason != shm.ForCollective && w.Peer >= 0:
 		to = []int{int(w.Peer)}
+	case w.Reason == shm.ForCollective && w.Lacks < 0 && persistent(w.Operation):
+		// It is not known which of those have started it that messages are to come from.
 	case collective(w) && w.All && w.Peer >= 0 && !p.isIn(int(w.Peer), w):
 		to = []int{int(w.Peer)}
 	default:
 		to = p.missing(w)
 	}
-	for _, rank := range to {
-		itself := rank == d.rank && w.Reason != shm.ForMessage && w.Reason != shm.ForPost
-		if rank < 0 || rank >= len(p) || itself {
+	for _, other := range to {
+		itself := other == rank && (out.either || w.Reason != shm.ForMessage && w.Reason != shm.ForPost &&
+			w.Reason != shm.ForReceipt && w.Reason != shm.ForPartitions && w.Reason != shm.ForSelf)
+		if other < 0 || other >= len(p) || itself {
 			continue
 		}
-		what := "waits " + toward(w, fmt.Sprint(rank))
-		if w.Reason == shm.ForLock {
-			what += fmt.Sprintf(", which %d holds", rank)
-		}
-		es = append(es, edge{d.rank, rank, what})
+		out.edges = append(out.edges, edge{rank, other, p.inOrder(w, rank, other)})
 	}
-	return es
+	if out.target() >= 0 {
+		out.either = false
+	}
+	return out
+}
+
+// inOrder says of a wait what it needs of one rank.
+func (p picture) inOrder(w *shm.Waiting, rank, other int) string {
+	if w.Call == finalize && w.Reason == shm.ForUnsaid {
+		return fmt.Sprintf("is in %s and %s", finalize, p.withholds(rank, other, ""))
+	}
+	what := "waits " + toward(w, fmt.Sprint(other))
+	if w.Reason == shm.ForLock {
+		what += fmt.Sprintf(", which %d holds", other)
+	}
+	return what
+}
+
+// blockingOf returns the name of the blocking collective that a nonblocking one is the other form of.
+func blockingOf(call string) string {
+	call = strings.TrimSuffix(call, "_c")
+	if name, ok := strings.CutPrefix(call, "MPI_I"); ok && name != "" {
+		call = "MPI_" + strings.ToUpper(name[:1]) + name[1:]
+	}
+	return call
+}
+
+// finalize is the call that all ranks make once, and nothing behind it.
+const finalize = "MPI_Finalize"
+
+// notIn returns the ranks that have not ended and are not in a call that all make.
+func (p picture) notIn(call string) (ranks []int) {
+	for r := range p {
+		if !p[r].gone && p[r].is == "" &&
+			!slices.ContainsFunc(p[r].ws, func(w shm.Waiting) bool { return w.Call == call }) {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
+}
+
+// withholds says what a rank that is in MPI_Finalize will not do for another one that waits; before is put before the
+// other's number.
+func (p picture) withholds(rank, other int, before string) string {
+	for i := range p[other].ws {
+		w := &p[other].ws[i]
+		switch {
+		case w.Peer != int32(rank) && w.Peer != shm.PeersAny:
+		case w.Reason == shm.ForMessage || w.Reason == shm.ForPartitions:
+			return fmt.Sprintf("will send nothing more to %s%d", before, other)
+		case w.Reason == shm.ForReceipt:
+			return fmt.Sprintf("will receive nothing more from %s%d", before, other)
+		}
+	}
+	return fmt.Sprintf("waits there for %s%d", before, other)
 }
 
 // mostStarts bounds from how many ranks a shortest way back is looked for.
 const mostStarts = 256
 
-// allEdges returns the edges of each rank.
-func (p picture) allEdges(h held) [][]edge {
-	out := make([][]edge, len(p))
+// allNeeds returns what each rank needs.
+func (p picture) allNeeds(h held) []needs {
+	out := make([]needs, len(p))
 	for r := range p {
-		out[r] = p.edges(&p[r], h)
+		out[r] = p.needs(&p[r], h)
 	}
 	return out
 }
 
 // cycle returns a shortest chain of ranks each of which needs the next for certain, and the last one the first; nil:
 // none was found.
-func cycle(out [][]edge) []edge {
+func cycle(out []needs) []edge {
 	var best []edge
 	starts := 0
 	for r := range out {
-		if len(out[r]) == 0 {
+		if len(out[r].edges) == 0 || out[r].either {
 			continue
 		}
 		if starts++; starts > mostStarts {
@@ -87,10 +202,13 @@ func cycle(out [][]edge) []edge {
 }
 
 // wayBack returns the shortest way from a rank to itself, nil if there is none.
-func wayBack(out [][]edge, start int) []edge {
+func wayBack(out []needs, start int) []edge {
 	came := map[int]edge{}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range out[queue[0]] {
+		if out[queue[0]].either {
+			continue
+		}
+		for _, e := range out[queue[0]].edges {
 			if _, seen := came[e.to]; seen {
 				continue
 			}
@@ -111,10 +229,16 @@ func wayBack(out [][]edge, start int) []edge {
 // mismatches says of which communicators and windows the members are in different collectives.
 func (p picture) mismatches() (lines []string) {
 	type calls struct {
-		w     *shm.Waiting
-		ranks map[string][]int
+		w       *shm.Waiting
+		ranks   map[string][]int
+		certain bool
 	}
 	objects := map[key]*calls{}
+	type nth struct {
+		key
+		number int32
+	}
+	nonblocking := map[nth]*calls{} // of which every member starts the same ones in the same order
 	for r := range p {
 		for i := range p[r].ws {
 			w := &p[r].ws[i]
@@ -128,7 +252,25 @@ func (p picture) mismatches() (lines []string) {
 			objects[k].ranks[w.Call] = append(objects[k].ranks[w.Call], r)
 		}
 	}
-	for _, c := range objects {
+	for r := range p {
+		for i := range p[r].ws {
+			w := &p[r].ws[i]
+			k, ok := keyOf(w)
+			if c := objects[k]; c != nil && p.meetsAnother(w) {
+				c.ranks[w.Operation] = append(c.ranks[w.Operation], r)
+				c.certain = true
+			}
+			if !ok || w.Reason != shm.ForCollective || persistent(w.Operation) {
+				continue
+			}
+			n := nth{k, w.Tag}
+			if nonblocking[n] == nil {
+				nonblocking[n] = &calls{w: w, ranks: map[string][]int{}, certain: true}
+			}
+			nonblocking[n].ranks[w.Operation] = append(nonblocking[n].ranks[w.Operation], r)
+		}
+	}
+	for _, c := range slices.AppendSeq(slices.Collect(maps.Values(objects)), maps.Values(nonblocking)) {
 		var names []string
 		in, meet := 0, 0
 		for name, ranks := range c.ranks {
@@ -140,7 +282,7 @@ func (p picture) mismatches() (lines []string) {
 		}
 		// A member may have done its part of one that is not a meeting, and be in the next: unless nobody is
 		// left that the others could wait for.
-		if len(names) < 2 || meet < 2 && in < c.w.Members.N {
+		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}
 		sort.Slice(names, func(a, b int) bool { return c.ranks[names[a]][0] < c.ranks[names[b]][0] })
@@ -167,15 +309,27 @@ func (p picture) mismatches() (lines []string) {
 	return lines
 }
 
+// meetsAnother returns whether a wait is for a collective that a member has not started which is in another one, and
+// that one no member leaves before this rank calls it.
+func (p picture) meetsAnother(w *shm.Waiting) bool {
+	k, ok := keyOf(w)
+	return ok && w.Reason == shm.ForCollective && slices.ContainsFunc(p.missing(w), func(rank int) bool {
+		return rank >= 0 && rank < len(p) && slices.ContainsFunc(p[rank].ws, func(other shm.Waiting) bool {
+			o, known := keyOf(&other)
+			return known && o == k && meets(&other)
+		})
+	})
+}
+
 // why says in a line why no rank can go on, as far as it is known.
 func (p picture) why(h held) string {
 	if lines := p.mismatches(); len(lines) > 0 {
 		return strings.Join(lines, "; ")
 	}
-	out := p.allEdges(h)
+	out := p.allNeeds(h)
 	way := cycle(out)
 	if way == nil {
-		return p.nobodyElse(out)
+		return p.knot(out)
 	}
 	var parts []string
 	for _, e := range way {
@@ -184,45 +338,64 @@ func (p picture) why(h held) string {
 	return strings.Join(parts, "; ")
 }
 
-// nobodyElse says of a rank that one of several others could help why none of them does: each needs that rank itself.
+// mostInKnot bounds how many ranks are named that need each other.
+const mostInKnot = 64
+
+// knot says of a rank that one of several others could help why none of them does: each needs others of the same ranks.
 // "" if there is no such rank.
-func (p picture) nobodyElse(out [][]edge) string {
-	for r := range p {
-		if len(p[r].ws) != 1 || p[r].more > 0 {
+func (p picture) knot(out []needs) string {
+	var best []int
+	for r := range out {
+		if !out[r].either {
 			continue
 		}
-		w := &p[r].ws[0]
-		either := w.Reason == shm.ForMessage && w.Peer == shm.PeersAny || w.Reason == shm.ForComplete
-		needs := map[string][]int{}
-		var order []string
-		for _, other := range ofMembers(&w.Members) {
-			if other == r {
-				continue
-			}
-			k := -1
-			if other >= 0 && other < len(p) {
-				k = slices.IndexFunc(out[other], func(e edge) bool { return e.to == r })
-			}
-			if either = either && k >= 0; !either {
-				break
-			}
-			what := out[other][k].what
-			if needs[what] = append(needs[what], other); len(needs[what]) == 1 {
-				order = append(order, what)
-			}
+		if ranks := closure(out, r); ranks != nil && (best == nil || len(ranks) < len(best)) {
+			best = ranks
 		}
-		if !either || order == nil {
-			continue
-		}
-		text := fmt.Sprintf("%d waits %s", r, p.wait(w))
-		for _, what := range order {
-			ranks := needs[what]
-			if len(ranks) > 1 {
-				what = several(what)
-			}
-			text += fmt.Sprintf("; %s %s", ranges(ranks), what)
-		}
-		return text
 	}
-	return ""
+	if best == nil {
+		return ""
+	}
+	says := map[string][]int{}
+	var order []string
+	for _, r := range best[1:] {
+		what := p.says(&p[r])
+		if !out[r].either {
+			what = out[r].edges[0].what
+		}
+		if says[what] = append(says[what], r); len(says[what]) == 1 {
+			order = append(order, what)
+		}
+	}
+	text := fmt.Sprintf("%d %s", best[0], p.says(&p[best[0]]))
+	for _, what := range order {
+		ranks := says[what]
+		if len(ranks) > 1 {
+			what = several(what)
+		}
+		text += fmt.Sprintf("; %s %s", ranges(ranks), what)
+	}
+	return text
+}
+
+// closure returns the ranks that one needs, and those that these need, and so on, the first one first and the others
+// in ascending order. nil: it is not known of one of them what it needs, or there are too many.
+func closure(out []needs, start int) []int {
+	ranks := []int{start}
+	for i := 0; i < len(ranks); i++ {
+		edges := out[ranks[i]].edges
+		if len(edges) == 0 || len(ranks) > mostInKnot {
+			return nil
+		}
+		if !out[ranks[i]].either {
+			edges = edges[:1]
+		}
+		for _, e := range edges {
+			if !slices.Contains(ranks, e.to) {
+				ranks = append(ranks, e.to)
+			}
+		}
+	}
+	slices.Sort(ranks[1:])
+	return ranks
 }

@@ -16,6 +16,38 @@ func all(ws ...shm.Waiting) (p picture) {
 	return p
 }
 
+// someOf is a wait for any of some things.
+func someOf(parts ...shm.Waiting) shm.Waiting {
+	return shm.Waiting{Call: "MPI_Waitany", Peer: shm.PeersSeveral, Told: shm.Told{Parts: parts, AllParts: true}}
+}
+
+func notAll(w shm.Waiting) shm.Waiting {
+	w.AllParts = false
+	return w
+}
+
+func inCallOf(call string, w shm.Waiting) shm.Waiting {
+	w.Call = call
+	return w
+}
+
+// byMessages marks that it is not known by who waits who has not started a collective.
+const byMessages = -1
+
+// nonblocking is a wait for a collective, which these members have not started.
+func nonblocking(call string, missing ...int) shm.Waiting {
+	w := wait("MPI_Wait", shm.PeersAll, world, 3, why(shm.ForCollective, 4))
+	for _, i := range missing {
+		if i == byMessages {
+			w.Lacks = -1
+			continue
+		}
+		w.Missing = append(w.Missing, i)
+	}
+	w.Operation = call
+	return w
+}
+
 func mustKey(w *shm.Waiting) key {
 	k, _ := keyOf(w)
 	return k
@@ -26,6 +58,7 @@ func TestWhyNobodyGoesOn(t *testing.T) {
 	receive := func(from int32) shm.Waiting { return wait("MPI_Recv", from, world, 3, why(shm.ForMessage, 7)) }
 	fence := wait("MPI_Win_fence", -1, win, 3, named("halo"))
 	lock := wait("MPI_Win_lock", 0, win, 3, why(shm.ForLock, 0))
+	finalizes := wait("MPI_Finalize", -1, 0, 0)
 	for _, c := range []struct {
 		name, says string
 		p          picture
@@ -44,6 +77,47 @@ func TestWhyNobodyGoesOn(t *testing.T) {
 		{"any rank might, and none does", "0 waits in MPI_Recv (tag 7) for any rank of MPI_COMM_WORLD; " +
 			"1-2 wait in MPI_Recv (tag 7) for 0", all(
 			wait("MPI_Recv", shm.PeersAny, world, 3, why(shm.ForMessage, 7)), receive(0), receive(0)), nil},
+		{"any of two messages might", "0 waits in MPI_Waitany for a message of ranks 1-2 (tag 7); " +
+			"1-2 wait in MPI_Recv (tag 7) for 0",
+			all(someOf(receive(1), receive(2)), receive(0), receive(0)), nil},
+		{"any of three operations might", "0 waits in MPI_Waitany for a message of rank 1 (tag 7) or rank 2 " +
+			"to receive (tag 3) or MPI_Ibarrier of rank 1; 1 waits in MPI_Recv (tag 7) for 0; 2 waits in " +
+			"MPI_Recv (tag 7) for 1",
+			all(someOf(receive(1), wait("MPI_Waitany", 2, world, 3, why(shm.ForReceipt, 3)),
+				nonblocking("MPI_Ibarrier", 1)), receive(0), receive(1)), nil},
+		{"one of two messages may come", "", all(someOf(receive(1), receive(2)), receive(0),
+			wait("MPI_Win_flush", 1, win, 3)), nil},
+		{"not all are known that may end it", "", all(notAll(someOf(receive(1), receive(2))), receive(0),
+			receive(0)), nil},
+		{"both of one rank", "0 waits in MPI_Waitany (tag 7) for 1; 1 waits in MPI_Recv (tag 7) for 0",
+			all(someOf(inCallOf("MPI_Waitany", receive(1)), receive(1)), receive(0)), nil},
+		{"who has called MPI_Finalize", "0 waits in MPI_Recv (tag 7) for 1; 1 is in MPI_Finalize and " +
+			"will send nothing more to 0", all(receive(1), finalizes), nil},
+		{"a message that nobody receives", "0 waits in MPI_Ssend (tag 3) for 1 to receive; 1 is in " +
+			"MPI_Finalize and will receive nothing more from 0",
+			all(wait("MPI_Ssend", 1, world, 2, why(shm.ForReceipt, 3)), finalizes), nil},
+		{"who has not called MPI_Finalize", "0 waits in MPI_Barrier on MPI_COMM_WORLD for 1; 1 is in " +
+			"MPI_Finalize and waits there for 0", all(wait("MPI_Barrier", -1, world, 2), finalizes), nil},
+		{"a blocking collective meets a nonblocking one", "rank 0 is in MPI_Barrier, rank 1 in MPI_Ibarrier " +
+			"on the same communicator MPI_COMM_WORLD", all(wait("MPI_Barrier", -1, world, 3),
+			nonblocking("MPI_Ibarrier", 0, 2), receive(0)), nil},
+		{"a nonblocking one that all have started", "0 waits in MPI_Barrier on MPI_COMM_WORLD for 2; 2 waits " +
+			"in MPI_Recv (tag 7) for 0", all(wait("MPI_Barrier", -1, world, 3),
+			nonblocking("MPI_Ibarrier"), receive(0)), nil},
+		{"different nonblocking ones", "rank 0 is in MPI_Ibarrier, ranks 1-2 in MPI_Ibcast on the same " +
+			"communicator MPI_COMM_WORLD", all(nonblocking("MPI_Ibarrier"), nonblocking("MPI_Ibcast"),
+			nonblocking("MPI_Ibcast")), nil},
+		{"who has not started it", "0 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 4) on " +
+			"MPI_COMM_WORLD for 1; 1 waits in MPI_Recv (tag 7) for 0",
+			all(nonblocking("MPI_Ibarrier", 1), receive(0)), nil},
+		{"whether it has started it is not known", "", all(nonblocking("MPI_Bcast_init", 1, byMessages),
+			receive(0)), nil},
+		{"partitions", "0 waits in MPI_Wait (tag 3) for the partitions of 1; 1 waits in MPI_Recv (tag 7) for 0",
+			all(wait("MPI_Wait", 1, world, 2, why(shm.ForPartitions, 3)), receive(0)), nil},
+		{"partitions of its own", "0 waits in MPI_Wait for MPI_Pready, which only its own threads can call",
+			all(wait("MPI_Wait", 0, world, 2, why(shm.ForSelf, 3), func(w *shm.Waiting) {
+				w.Operation = "MPI_Pready"
+			}), receive(0)), nil},
 		{"one of two may end it", "", all(wait("MPI_Win_wait", -1, win, 3, lacks(1, 1, 2)), receive(0),
 			wait("MPI_Waitany", shm.PeersSeveral, world, 3)), nil},
 		{"one of two might", "0 waits in MPI_Win_wait for 1 more of ranks 1-2 to complete an epoch on window " +
@@ -85,9 +159,12 @@ func TestWhyNobodyGoesOn(t *testing.T) {
 	} {
 		require.Equal(t, c.says, c.p.why(c.h), c.name)
 	}
-	p := all(receive(1), receive(0))
-	p[0].ws = append(p[0].ws, receive(1))
-	require.Empty(t, p.why(nil), "a rank with two threads may go on by either")
+	p := all(receive(1), receive(0), receive(0))
+	p[0].ws = append(p[0].ws, receive(2))
+	require.Equal(t, "0 waits in MPI_Recv (tag 7) for rank 1, in MPI_Recv (tag 7) for rank 2; "+
+		"1-2 wait in MPI_Recv (tag 7) for 0", p.why(nil), "either thread might go on")
+	p[0].ws = append(p[0].ws, wait("MPI_Win_flush", 1, win, 3))
+	require.Empty(t, p.why(nil), "a thread may go on by itself")
 }
 
 // It is not known that ranks wait for each other while one of them does not wait, or another job may help.

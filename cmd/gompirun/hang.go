@@ -29,6 +29,7 @@ type hang struct {
 	next     time.Time // when to look at them again
 	backoff  time.Duration
 	reported bool
+	doubted  bool // that it may hang has been reported
 }
 
 // told is that a thread waits: another wait, or something that came for this one, makes it another.
@@ -80,14 +81,35 @@ func (j *job) watchHangs() {
 	if j.state != running {
 		seen = nil
 	}
-	if !h.still(seen, now, j.between(), j.opts.patience()) || !h.allSleep(j.threads(p), now, j.between()) {
+	if !h.still(seen, now, j.between(), j.opts.patience()) {
 		return
 	}
-	if !slices.Equal(j.look().waits(), seen) {
+	others := j.threads(p)
+	if !h.allSleep(others, now, j.between()) || !slices.Equal(j.look().waits(), seen) {
 		return
 	}
-	h.reported = true
-	j.tellDeadlock(p, now)
+	if len(others.may) == 0 {
+		h.reported = true
+		j.tellDeadlock(p, now)
+		return
+	}
+	h.later(now, j.between())
+	if others.futex && !h.doubted {
+		h.doubted = true
+		j.findMissing(p)
+		j.say(slices.Concat(mayHang(others), p.lines(j.traces(p)), h.held.lines(p, now)))
+	}
+}
+
+// later has the threads looked at again after some time, which grows.
+func (h *hang) later(now time.Time, between time.Duration) {
+	h.backoff = min(2*h.backoff+between, mostBackoff)
+	h.next = now.Add(h.backoff)
+}
+
+// mayHang says that a job hangs unless something outside of it wakes a thread.
+func mayHang(o outside) []string {
+	return []string{"may hang: " + strings.Join(o.may, "; ")}
 }
 
 // still takes in what all ranks wait for, nil if a rank does not, and returns whether that has long been the same, so
@@ -103,26 +125,29 @@ func (h *hang) still(seen []told, now time.Time, between, patience time.Duration
 	return now.Sub(h.since) >= patience && !now.Before(h.next)
 }
 
-// allSleep takes in what threads outside of MPI sleep on, nil if one does not, and returns whether all have slept at
-// two looks in a row, in the same way. What one does between them another would have had to wake it for.
-func (h *hang) allSleep(asleep []string, now time.Time, between time.Duration) bool {
-	if asleep == nil {
-		h.backoff = min(2*h.backoff+between, mostBackoff)
-		h.next = now.Add(h.backoff)
+// allSleep takes in what threads outside of MPI do, and returns whether all have slept at two looks in a row, in the
+// same way. What one does between them another would have had to wake it for.
+func (h *hang) allSleep(o outside, now time.Time, between time.Duration) bool {
+	if o.active {
+		h.later(now, between)
+		h.asleep = nil
+		return false
 	}
-	same := asleep != nil && h.asleep != nil && slices.Equal(asleep, h.asleep)
+	asleep := append([]string{}, o.asleep...)
+	same := h.asleep != nil && slices.Equal(asleep, h.asleep)
 	h.asleep = asleep
 	return same
 }
 
 // tellDeadlock says that no rank can go on, and ends the job if that is wanted.
 func (j *job) tellDeadlock(p picture, now time.Time) {
+	j.findMissing(p)
 	why := p.why(j.hang.held)
 	if why == "" {
 		why = "all ranks wait in MPI"
 	}
 	why += fmt.Sprintf(" (nothing has moved for %.0f s)", now.Sub(j.hang.since).Seconds())
-	lines := slices.Concat([]string{"deadlock: " + why}, p.lines(), j.hang.held.lines(p, now))
+	lines := slices.Concat([]string{"deadlock: " + why}, p.lines(j.traces(p)), j.hang.held.lines(p, now))
 	if j.opts.deadlock == deadlockAbort {
 		j.fail(&verdict{statusDeadlock, lines})
 		return
@@ -133,10 +158,13 @@ func (j *job) tellDeadlock(p picture, now time.Time) {
 // report is what each rank does, and who holds what others wait for.
 func (j *job) report() []string {
 	p, now := j.look(), time.Now()
+	j.findMissing(p)
 	j.hang.held = j.holders(p, j.hang.held, now)
-	lines := slices.Concat(p.lines(), j.hang.held.lines(p, now))
+	lines := slices.Concat(p.lines(j.traces(p)), j.hang.held.lines(p, now))
 	// One look is not enough to know that ranks wait for each other: they are looked at one after the other.
-	if why := p.why(j.hang.held); why != "" && j.hang.reported && slices.Equal(p.waits(), j.hang.seen) {
+	if others := j.threads(p); len(others.may) > 0 && !others.active && p.waits() != nil {
+		lines = append(mayHang(others), lines...)
+	} else if why := p.why(j.hang.held); why != "" && j.hang.reported && slices.Equal(p.waits(), j.hang.seen) {
 		lines = append([]string{"deadlock: " + why}, lines...)
 	}
 	return lines

@@ -44,17 +44,17 @@ func TestWhatIsStill(t *testing.T) {
 // Threads outside of MPI must have slept at two looks in a row, and are looked at less often while they do not.
 func TestThreadsSleepTwice(t *testing.T) {
 	h, now := hang{}, time.Now()
-	sleeps := func(on ...string) bool { return h.allSleep(append([]string{}, on...), now, time.Second) }
+	sleeps := func(on ...string) bool { return h.allSleep(outside{asleep: on}, now, time.Second) }
 	require.False(t, sleeps("a"))
 	require.True(t, sleeps("a"))
 	require.False(t, sleeps("b"), "another sleep")
-	require.False(t, h.allSleep(nil, now, time.Second), "one does not sleep")
+	require.False(t, h.allSleep(outside{active: true}, now, time.Second), "one does not sleep")
 	require.False(t, sleeps("b"), "the look before said nothing")
 	require.True(t, sleeps("b"))
 	require.False(t, sleeps())
 	require.True(t, sleeps(), "there are none")
 	for range 10 {
-		h.allSleep(nil, now, time.Second)
+		h.allSleep(outside{active: true}, now, time.Second)
 	}
 	require.Equal(t, mostBackoff, h.next.Sub(now))
 }

@@ -14,7 +14,8 @@ import (
 
 // Who holds the locks of windows that others wait for. The lock itself does not say it: that would cost every lock an
 // instruction. Each process notes in its own memory what it has locked, and that is read from outside; so it is known
-// of ranks that compute, too. Of locks between nodes it is not known.
+// of ranks that compute, too. A lock of memory on another node belongs to the origin once the target has taken it for
+// the origin's stream, so it is read there.
 
 // lockAt is the lock of a window at a target.
 type lockAt struct {
@@ -61,7 +62,7 @@ func (j *job) holders(p picture, before held, now time.Time) held {
 				if rank < 0 || rank >= len(p) || p[rank].is != "" {
 					continue
 				}
-				exclusive, holds := j.holds(p, rank, w)
+				exclusive, holds := j.holds(p, rank, m, w)
 				if !holds {
 					continue
 				}
@@ -78,21 +79,11 @@ func (j *job) holders(p picture, before held, now time.Time) held {
 	return h
 }
 
-// holds returns whether a rank holds the lock that w waits for, and how.
-func (j *job) holds(p picture, rank int, w *shm.Waiting) (exclusive, holds bool) {
-	node := j.nodeOf(rank)
-	in := node.memory.Inside(rank - node.first)
-	pid := node.memory.Pid(rank - node.first)
-	if in.Windows == 0 || pid <= 0 {
-		return false, false
-	}
-	index := w.Object % shm.WindowIndices
-	if number, ok := readWord(pid, in.Windows+8*index); !ok || number != w.Object {
-		return false, false
-	}
-	slot, ok := readWord(pid, in.Windows+shm.WindowSlots+8*index)
+// holds returns whether a rank, which is member of w's window, holds the lock that w waits for, and how.
+func (j *job) holds(p picture, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WindowNoCheck + 1]byte
-	if !ok || !readMemory(pid, slot, win[:]) {
+	pid, ok := j.readWindow(rank, w, win[:])
+	if !ok {
 		return false, false
 	}
 	word := func(b []byte, at int) uint32 { return binary.NativeEndian.Uint32(b[at:]) }
@@ -105,13 +96,127 @@ func (j *job) holds(p picture, rank int, w *shm.Waiting) (exclusive, holds bool)
 	state := word(target[:], shm.TargetState)
 	switch {
 	case state&shm.TargetNear == 0:
-		return false, false
+		return j.holdsAcross(w.Members.At(int(w.Tag)), member, w)
 	case state&shm.TargetLocked != 0:
 		return state&shm.TargetExclusive != 0, state&shm.TargetNoCheck == 0
 	case word(win[:], shm.WindowAccess)&shm.AccessLockAll != 0 && win[shm.WindowNoCheck] == 0:
 		return false, !p.locksAll(rank, w)
 	}
 	return false, false
+}
+
+// holdsAcross returns whether a target holds its lock for a member on another node, and how.
+func (j *job) holdsAcross(target, member int, w *shm.Waiting) (exclusive, holds bool) {
+	var win [shm.WindowStreams + 8]byte
+	if target < 0 || target >= len(j.ranks) {
+		return false, false
+	}
+	pid, ok := j.readWindow(target, w, win[:])
+	streams := binary.NativeEndian.Uint64(win[shm.WindowStreams:])
+	if !ok || streams == 0 {
+		return false, false
+	}
+	stream, ok := readWord(pid, streams+shm.StreamsOf+8*uint64(member))
+	var how [4]byte
+	if !ok || stream == 0 || !readMemory(pid, stream+shm.StreamHolds, how[:]) {
+		return false, false
+	}
+	lock := binary.NativeEndian.Uint32(how[:])
+	return lock == shm.HoldsExclusive, lock == shm.HoldsExclusive || lock == shm.HoldsShared
+}
+
+// readWindow reads how the window that w waits for begins in the memory of a rank.
+func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool) {
+	node := j.nodeOf(rank)
+	in := node.memory.Inside(rank - node.first)
+	pid = node.memory.Pid(rank - node.first)
+	if in.Windows == 0 || pid <= 0 {
+		return 0, false
+	}
+	index := w.Object % shm.WindowIndices
+	if number, ok := readWord(pid, in.Windows+8*index); !ok || number != w.Object {
+		return 0, false
+	}
+	slot, ok := readWord(pid, in.Windows+shm.WindowSlots+8*index)
+	return pid, ok && readMemory(pid, slot, win)
+}
+
+// started returns how many nonblocking collectives a rank has started on a communicator, by messages. false: it is not
+// known.
+func (j *job) started(rank int, id uint64) (n int32, ok bool) {
+	const mostComms = 1 << 16
+	node := j.nodeOf(rank)
+	in := node.memory.Inside(rank - node.first)
+	pid := node.memory.Pid(rank - node.first)
+	if in.Comms == 0 || pid <= 0 {
+		return 0, false
+	}
+	of := func(comm uint64) (int32, bool) {
+		var b [shm.CommStarted + 4]byte
+		if !readMemory(pid, comm, b[:]) || binary.NativeEndian.Uint64(b[shm.CommID:]) != id {
+			return 0, false
+		}
+		return int32(binary.NativeEndian.Uint32(b[shm.CommStarted:])), true
+	}
+	if n, ok := of(in.World); ok {
+		return n, true
+	}
+	table, ok := readWord(pid, in.Comms)
+	if !ok {
+		return 0, false
+	}
+	mask, ok := readWord(pid, table+shm.TableMask)
+	if !ok || mask >= mostComms {
+		return 0, false
+	}
+	entries := make([]byte, 16*(mask+1))
+	if !readMemory(pid, table+shm.TableEntries, entries) {
+		return 0, false
+	}
+	for i := range mask + 1 {
+		handle := binary.NativeEndian.Uint64(entries[16*i:])
+		if handle&mask != i {
+			continue // nobody has it
+		}
+		if n, ok := of(binary.NativeEndian.Uint64(entries[16*i+8:])); ok {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// findMissing completes the waits of a picture for collectives by messages: which members have not started them.
+func (j *job) findMissing(p picture) {
+	for r := range p {
+		for i := range p[r].ws {
+			w := &p[r].ws[i]
+			j.findMissingOf(p, w)
+			for k := range w.Parts {
+				j.findMissingOf(p, &w.Parts[k])
+			}
+		}
+	}
+}
+
+func (j *job) findMissingOf(p picture, w *shm.Waiting) {
+	if w.Reason != shm.ForCollective || w.Lacks >= 0 || !w.Members.Known() || w.Members.N > mostAsked {
+		return
+	}
+	if persistent(w.Operation) {
+		return // a start is not counted
+	}
+	some := w.Missing // that messages are to come from
+	w.Missing = nil
+	for i := range w.Members.N {
+		rank := w.Members.At(i)
+		if rank < 0 || rank >= len(p) || p[rank].is != "" ||
+			!meeting[blockingOf(w.Operation)] && !slices.Contains(some, i) {
+			continue
+		}
+		if n, ok := j.started(rank, w.ID); ok && n < w.Tag {
+			w.Missing = append(w.Missing, i)
+		}
+	}
 }
 
 // locksAll returns whether a rank is still about to take the locks of w's window one after the other, so that it is not
@@ -153,7 +258,7 @@ func (h held) lines(p picture, now time.Time) (lines []string) {
 				}
 				what := "it " + p.says(&p[one.rank])
 				if d := &p[one.rank]; len(d.ws) == 0 && d.more == 0 && d.is == "" {
-					what = "it is not in MPI, or does not wait there"
+					what = "it is not blocked in MPI (computing, or polling with MPI_Test)"
 				}
 				lines = append(lines, fmt.Sprintf("rank %d has held %s at target %d since %.0f s%s: %s",
 					one.rank, object(w), w.Tag, now.Sub(one.since).Seconds(), how, what))

@@ -51,6 +51,8 @@ type job struct {
 
 	hang hang
 
+	sites callSites
+
 	initialized bool  // some rank has called MPI_Init
 	outsiders   []int // ranks that ended well without it
 

@@ -16,6 +16,8 @@
 //	threads.go     what threads do that are not in MPI
 //	holders.go     who holds the locks of windows
 //	deadlock.go    which ranks wait for each other
+//	calls.go       where the calls are that ranks wait in
+//	unwind.go      stacks of other processes
 //	signals.go     signals to gompirun
 //	binding.go     which cores a rank is bound to
 //	hosts.go       lists of hosts, and which of them is this machine

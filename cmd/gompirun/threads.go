@@ -14,77 +14,101 @@ import (
 )
 
 // What the threads of ranks do that do not wait in MPI. A thread of the application may compute, sleep or read, and
-// call MPI afterwards: then the job does not hang. So each must be known to wait for another thread of its process:
-// it sleeps on a futex without a time limit. The library's own do what they want: those that make progress are told
-// by number, and those of the Go runtime sleep in the library's code, not in that of the C library.
+// call MPI afterwards: then the job does not hang. So each must be known to wait for another thread of its process,
+// without a time limit: on a futex that only this process has mapped. The library's own threads do not count: those
+// that make progress are reported by number, and those of the Go runtime sleep in the library's code, not in that of
+// the C library.
 
-// threads returns what those threads of all ranks sleep on that wait for another one; nil: one does something, or it is
-// not known.
-func (j *job) threads(p picture) (asleep []string) {
-	asleep = []string{}
+// outside is what the threads of ranks do that do not wait in MPI.
+type outside struct {
+	active bool     // one does something, may wake up by itself, or cannot be looked at
+	asleep []string // how each of the others sleeps, to compare
+	may    []string // those that something outside of the job may wake
+	futex  bool     // all of these sleep on futexes
+}
+
+// threads returns what those threads of all ranks do.
+func (j *job) threads(p picture) (all outside) {
+	all.futex = true
 	for r := range p {
-		if p[r].gone {
+		if p[r].gone || p[r].is != "" {
 			continue
 		}
 		node := j.nodeOf(r)
 		known := node.memory.Inside(r - node.first)
-		x := rankProcess{pid: node.memory.Pid(r - node.first), code: known.Code, own: known.Own}
+		x := rankProcess{rank: r, pid: node.memory.Pid(r - node.first), code: known.Code, own: known.Own}
 		for _, w := range p[r].ws {
 			x.waiting = append(x.waiting, w.Thread)
 		}
-		some, ok := x.asleep("/proc")
-		if !ok {
-			return nil
-		}
-		asleep = append(asleep, some...)
+		one := x.outside("/proc")
+		all.active = all.active || one.active
+		all.asleep = append(all.asleep, one.asleep...)
+		all.may = append(all.may, one.may...)
+		all.futex = all.futex && one.futex
 	}
-	return asleep
+	return all
 }
 
 // rankProcess is a rank's, as the library has told of it.
 type rankProcess struct {
+	rank    int
 	pid     int
 	code    uint64 // an address in the library's code
 	own     []int  // threads of the library's that make progress
 	waiting []int  // threads of the application that wait in MPI
 }
 
-// asleep returns what threads besides those sleep on. false: one does not sleep, or may wake up by itself, or it cannot
-// be known.
-func (x *rankProcess) asleep(proc string) (what []string, ok bool) {
+// outside returns what threads besides those do.
+func (x *rankProcess) outside(proc string) (o outside) {
+	o.futex = true
 	dir := fmt.Sprintf("%s/%d", proc, x.pid)
-	from, to := codeAround(dir+"/maps", x.code)
+	maps := memoryOf(dir + "/maps")
+	library := maps.at(x.code)
 	tasks, err := os.ReadDir(dir + "/task")
-	if err != nil || to == 0 {
-		return nil, false
+	if err != nil || library == nil || !library.executable {
+		o.active = true
+		return o
 	}
+	handlers := handlesSignals(proc, x.pid)
 	for _, task := range tasks {
 		thread, _ := strconv.Atoi(task.Name())
 		fields := statOf(dir+"/task", task.Name())
 		if len(fields) == 0 || bytes.ContainsAny(fields[0], "TtDR") {
-			return nil, false // stopped, or at work
+			o.active = true // stopped, or at work
+			continue
 		}
 		if slices.Contains(x.own, thread) || slices.Contains(x.waiting, thread) {
 			continue
 		}
 		text, err := os.ReadFile(dir + "/task/" + task.Name() + "/syscall")
 		if err != nil {
-			return nil, false
+			o.active = true
+			continue
 		}
 		call, pc, ok := parseCall(string(text))
-		switch {
-		case !ok:
-			return nil, false
-		case pc >= from && pc < to:
-		case call.waitsForThread():
-			what = append(what, fmt.Sprintf("%d %d %s %s", x.pid, thread,
-				switches(dir+"/task/"+task.Name()),
-				strings.TrimSpace(string(text))))
-		default:
-			return nil, false
+		if ok && pc >= library.low && pc < library.high {
+			continue
 		}
+		name, sleeps := call.sleeps()
+		if !ok || !sleeps {
+			o.active = true
+			continue
+		}
+		o.asleep = append(o.asleep, fmt.Sprintf("%d %d %s %s", x.pid, thread,
+			switches(dir+"/task/"+task.Name()), strings.TrimSpace(string(text))))
+		switch {
+		case call.number != unix.SYS_FUTEX:
+			o.futex = false
+		case !call.isPrivate(maps):
+			name = "futex (shared)"
+		case handlers:
+			name = "futex, which a signal handler may end"
+		default:
+			continue
+		}
+		o.may = append(o.may, fmt.Sprintf("rank %d's thread %d waits outside MPI in %s", x.rank, thread, name))
 	}
-	return what, true
+	return o
 }
 
 // systemCall is a call of the system, with its arguments.
@@ -113,28 +137,106 @@ func parseCall(text string) (c systemCall, pc uint64, ok bool) {
 	return c, pc, err == nil
 }
 
-// waitsForThread returns whether a call is one that sleeps until a thread of the process wakes it.
-func (c *systemCall) waitsForThread() bool {
-	const wait, lock, waitBitset, command = 0, 6, 9, 0x7f
-	op := c.arg[1] & command
-	return c.number == unix.SYS_FUTEX && (op == wait || op == lock || op == waitBitset) && c.arg[3] == 0
+// endlessCalls are calls besides that for futexes that may sleep until something happens, with which of their arguments
+// is a time limit, -1: there is none; its value for no limit is 0, or -1 as an int.
+var endlessCalls = map[uint64]struct {
+	name  string
+	limit int
+	none  int32
+}{
+	unix.SYS_READ: {"read", -1, 0}, unix.SYS_READV: {"readv", -1, 0}, unix.SYS_WRITE: {"write", -1, 0},
+	unix.SYS_WRITEV: {"writev", -1, 0}, unix.SYS_PREAD64: {"pread", -1, 0}, unix.SYS_PWRITE64: {"pwrite", -1, 0},
+	unix.SYS_ACCEPT: {"accept", -1, 0}, unix.SYS_ACCEPT4: {"accept", -1, 0}, unix.SYS_CONNECT: {"connect", -1, 0},
+	unix.SYS_RECVFROM: {"recv", -1, 0}, unix.SYS_RECVMSG: {"recvmsg", -1, 0}, unix.SYS_SENDTO: {"send", -1, 0},
+	unix.SYS_SENDMSG: {"sendmsg", -1, 0}, unix.SYS_WAIT4: {"waitpid", -1, 0}, unix.SYS_WAITID: {"waitid", -1, 0},
+	unix.SYS_PAUSE: {"pause", -1, 0}, unix.SYS_RT_SIGSUSPEND: {"sigsuspend", -1, 0},
+	unix.SYS_FLOCK: {"flock", -1, 0}, unix.SYS_FCNTL: {"fcntl", -1, 0}, unix.SYS_SEMOP: {"semop", -1, 0},
+	unix.SYS_MSGRCV: {"msgrcv", -1, 0}, unix.SYS_MSGSND: {"msgsnd", -1, 0}, unix.SYS_OPEN: {"open", -1, 0},
+	unix.SYS_OPENAT: {"open", -1, 0}, unix.SYS_POLL: {"poll", 2, -1}, unix.SYS_EPOLL_WAIT: {"epoll_wait", 3, -1},
+	unix.SYS_EPOLL_PWAIT: {"epoll_wait", 3, -1}, unix.SYS_PPOLL: {"poll", 2, 0}, unix.SYS_SELECT: {"select", 4, 0},
+	unix.SYS_PSELECT6: {"select", 4, 0}, unix.SYS_RT_SIGTIMEDWAIT: {"sigwait", 2, 0},
+	unix.SYS_SEMTIMEDOP: {"semop", 3, 0}, unix.SYS_MQ_TIMEDRECEIVE: {"mq_receive", 4, 0},
+	unix.SYS_MQ_TIMEDSEND: {"mq_send", 4, 0},
 }
 
-// codeAround returns the range of executable memory with an address in it; 0: there is none.
-func codeAround(maps string, address uint64) (from, to uint64) {
+// sleeps returns whether a call is one that sleeps until something happens, without a time limit, and its name.
+func (c *systemCall) sleeps() (name string, sleeps bool) {
+	const wait, lock, waitBitset, lock2, command = 0, 6, 9, 13, 0x7f
+	if c.number == unix.SYS_FUTEX {
+		op := c.arg[1] & command
+		return "futex", (op == wait || op == lock || op == waitBitset || op == lock2) && c.arg[3] == 0
+	}
+	e, ok := endlessCalls[c.number]
+	if !ok {
+		return "", false
+	}
+	none := e.limit < 0 || e.none < 0 && int32(c.arg[e.limit]) < 0 || e.none == 0 && c.arg[e.limit] == 0
+	return e.name, none
+}
+
+// isPrivate returns whether only threads of the process can wake a wait for a futex. pthread_join waits without the
+// flag, on memory of the process' own.
+func (c *systemCall) isPrivate(maps memoryMap) bool {
+	const private = 0x80
+	m := maps.at(c.arg[0])
+	return c.arg[1]&private != 0 || m != nil && !m.shared
+}
+
+// memoryRange is a part of the memory of a process.
+type memoryRange struct {
+	low, high, offset  uint64
+	executable, shared bool
+	name               string // of the file
+}
+
+type memoryMap []memoryRange
+
+// memoryOf returns what memory of a process is mapped; nil: it is not known.
+func memoryOf(maps string) (all memoryMap) {
 	file, err := os.Open(maps)
 	if err != nil {
-		return 0, 0
+		return nil
 	}
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var m memoryRange
 		var perms string
-		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &perms); n == 3 && address >= from &&
-			address < to && strings.Contains(perms, "x") {
-			return from, to
+		line := lines.Text()
+		n, _ := fmt.Sscanf(line, "%x-%x %s %x", &m.low, &m.high, &perms, &m.offset)
+		if n < 4 || len(perms) != 4 {
+			continue
+		}
+		m.executable, m.shared = perms[2] == 'x', perms[3] == 's'
+		if i := strings.IndexByte(line, '/'); i >= 0 {
+			m.name = line[i:]
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// at returns the range with an address, nil: there is none.
+func (m memoryMap) at(address uint64) *memoryRange {
+	for i := range m {
+		if address >= m[i].low && address < m[i].high {
+			return &m[i]
 		}
 	}
-	return 0, 0
+	return nil
+}
+
+// handlesSignals returns whether the program of a process has installed a handler of a signal that another process or a
+// timer sends. Those of faults and the runtime's do not count, nor does SIGINT, which interpreters catch and which ends
+// a job.
+func handlesSignals(proc string, pid int) bool {
+	mask, err := strconv.ParseUint(statusOf(fmt.Sprintf("%s/%d", proc, pid), "SigCgt"), 16, 64)
+	const first, last = 32, 33 // of the C library
+	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL,
+		syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGSYS, syscall.SIGPIPE, syscall.SIGURG, syscall.SIGQUIT,
+		syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGSTKFLT, syscall.SIGINT, first, last} {
+		mask &^= 1 << (uint(s) - 1)
+	}
+	return err == nil && mask != 0
 }
 
 // switches returns how often a thread has gone to sleep.

@@ -75,7 +75,9 @@ var meeting = map[string]bool{
 	"MPI_Barrier": true, "MPI_Allreduce": true, "MPI_Allgather": true, "MPI_Alltoall": true, "MPI_Win_fence": true,
 	"MPI_Win_create": true, "MPI_Win_allocate": true, "MPI_Win_allocate_shared": true,
 	"MPI_Win_create_dynamic": true,
-	"MPI_Win_free":           true, "MPI_Comm_dup": true, "MPI_Comm_split": true, "MPI_Comm_create": true,
+	"MPI_Win_free":           true, "MPI_Comm_dup": true, "MPI_Comm_dup_with_info": true, "MPI_Comm_split": true,
+	"MPI_Comm_split_type": true, "MPI_Comm_create": true, "MPI_Dist_graph_create": true,
+	"MPI_Dist_graph_create_adjacent": true,
 }
 
 // rooted are those in which a member may have done its part and gone on.
@@ -83,6 +85,13 @@ var rooted = map[string]bool{
 	"MPI_Bcast": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
 	"MPI_Allgatherv": true, "MPI_Alltoallv": true, "MPI_Alltoallw": true, "MPI_Reduce": true, "MPI_Scan": true,
 	"MPI_Exscan": true, "MPI_Reduce_scatter": true, "MPI_Reduce_scatter_block": true,
+	"MPI_Neighbor_allgather": true, "MPI_Neighbor_allgatherv": true, "MPI_Neighbor_alltoall": true,
+	"MPI_Neighbor_alltoallv": true, "MPI_Neighbor_alltoallw": true,
+}
+
+// persistent returns whether a function has made a request for a persistent collective.
+func persistent(function string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(function, "_c"), "_init")
 }
 
 // collective returns whether a wait is for the other members to make the same call.
@@ -93,9 +102,24 @@ func collective(w *shm.Waiting) bool {
 
 func meets(w *shm.Waiting) bool { return collective(w) && meeting[strings.TrimSuffix(w.Call, "_c")] }
 
-// missing returns the members that a wait in a collective needs for certain: those that are not in the same call.
+// missing returns the members that a wait in a collective needs for certain: those that are not in the same call, have
+// not started it, or have something for this member.
 func (p picture) missing(w *shm.Waiting) (ranks []int) {
-	if !meets(w) || !w.Members.Known() {
+	if !w.Members.Known() {
+		return nil
+	}
+	if w.Reason == shm.ForUnsaid || w.Reason == shm.ForCollective {
+		for _, i := range w.Missing {
+			if i < w.Members.N {
+				ranks = append(ranks, w.Members.At(i))
+			}
+		}
+	}
+	if len(ranks) > 0 {
+		slices.Sort(ranks)
+		return ranks
+	}
+	if !meets(w) {
 		return nil
 	}
 	for i := range w.Members.N {
@@ -137,7 +161,9 @@ func (p picture) says(d *doing) string {
 	case d.is != "":
 		return d.is
 	case len(d.ws) == 0 && d.more == 0:
-		return "runs outside MPI or does not wait"
+		return "is not blocked in MPI (computing, or polling with MPI_Test)"
+	case len(d.ws) == 1 && d.more == 0 && d.ws[0].Call == finalize && d.ws[0].Reason == shm.ForUnsaid:
+		return p.inFinalize(d)
 	}
 	threads := map[string]int{}
 	var whats []string
@@ -159,10 +185,31 @@ func (p picture) says(d *doing) string {
 	return "waits " + strings.Join(whats, ", ")
 }
 
+// inFinalize says what becomes of those that wait for a rank that is in MPI_Finalize.
+func (p picture) inFinalize(d *doing) string {
+	text := "is in " + finalize
+	for _, other := range p.notIn(finalize) {
+		if what := p.withholds(d.rank, other, "rank "); strings.HasPrefix(what, "will ") {
+			text += " and " + what
+		}
+	}
+	if text == "is in "+finalize {
+		text = "waits in " + finalize
+		if others := p.notIn(finalize); len(others) > 0 {
+			text += " for " + ranksOf(others)
+		}
+	}
+	return text
+}
+
 // wait says what a thread waits for.
 func (p picture) wait(w *shm.Waiting) string {
 	who, some := "", w.Object != 0
 	switch missing := p.missing(w); {
+	case len(w.Parts) > 0:
+		return inCall(w) + " for " + p.alternatives(w)
+	case w.Reason == shm.ForSelf:
+		return toward(w, "")
 	case w.Peer >= 0 && !w.All:
 		who = "rank " + fmt.Sprint(w.Peer)
 	case len(missing) > 0:
@@ -175,6 +222,57 @@ func (p picture) wait(w *shm.Waiting) string {
 		return inCall(w) + " for the ranks of " + object(w)
 	}
 	return toward(w, who)
+}
+
+// mostAlternatives bounds how many things are named any of which may end a wait.
+const mostAlternatives = 6
+
+// alternatives says what may end a wait that any of several things ends.
+func (p picture) alternatives(w *shm.Waiting) string {
+	of := func(part *shm.Waiting) string { return " (" + tag(part) + ")" + onOther(part) }
+	ranks := map[string][]int{} // by what they may do, with %s in the place of them
+	var whats []string
+	for i := range w.Parts {
+		part := &w.Parts[i]
+		what, who := "the end of another operation", []int{}
+		switch {
+		case part.Reason == shm.ForSelf:
+			what = printable(part.Operation) + " by its own threads"
+		case part.Reason == shm.ForCollective:
+			what, who = printable(part.Operation)+onOther(part)+" of %s", p.missing(part)
+		case part.Peer < 0:
+			who = nil
+		case part.Reason == shm.ForMessage:
+			what, who = "a message of %s"+of(part), []int{int(part.Peer)}
+		case part.Reason == shm.ForReceipt:
+			what, who = "%s to receive"+of(part), []int{int(part.Peer)}
+		case part.Reason == shm.ForPartitions:
+			what, who = "partitions of %s"+of(part), []int{int(part.Peer)}
+		}
+		if part.Reason == shm.ForMessage && part.Peer == shm.PeersAny {
+			what = "a message of any rank" + of(part)
+		}
+		if len(who) == 0 {
+			what = strings.ReplaceAll(what, " of %s", "")
+		}
+		if _, seen := ranks[what]; !seen {
+			whats = append(whats, what)
+		}
+		ranks[what] = append(ranks[what], who...)
+	}
+	if !w.AllParts {
+		whats = append(whats, "the end of another operation")
+	}
+	if len(whats) > mostAlternatives {
+		whats = append(whats[:mostAlternatives], "the end of another operation")
+	}
+	for i, what := range whats {
+		if strings.Contains(what, "%s") {
+			slices.Sort(ranks[what])
+			whats[i] = strings.ReplaceAll(what, "%s", ranksOf(slices.Compact(ranks[what])))
+		}
+	}
+	return strings.Join(slices.Compact(whats), " or ")
 }
 
 // completers says whose MPI_Win_complete is waited for.
@@ -191,11 +289,15 @@ func completers(w *shm.Waiting) string {
 
 // toward says what a thread waits for that needs somebody.
 func toward(w *shm.Waiting, who string) string {
-	if who == "" {
+	if who == "" && w.Reason != shm.ForSelf {
 		return inCall(w)
 	}
 	text := inCall(w)
 	switch w.Reason {
+	case shm.ForPartitions:
+		return text + onOther(w) + " for the partitions of " + who
+	case shm.ForSelf:
+		return text + " for " + printable(w.Operation) + ", which only its own threads can call"
 	case shm.ForMessage:
 		return text + onOther(w) + " for " + who
 	case shm.ForReceipt:
@@ -216,14 +318,28 @@ func toward(w *shm.Waiting, who string) string {
 // inCall names the call, and the tag where there is one.
 func inCall(w *shm.Waiting) string {
 	text := "in " + printable(w.Call)
-	switch {
-	case w.Reason != shm.ForMessage && w.Reason != shm.ForReceipt:
-	case int(w.Tag) == abi.MPI_ANY_TAG:
-		text += " (any tag)"
-	default:
-		text += fmt.Sprintf(" (tag %d)", w.Tag)
+	switch w.Reason {
+	case shm.ForMessage, shm.ForReceipt, shm.ForPartitions:
+		text += " (" + tag(w) + ")"
+	case shm.ForCollective:
+		text += fmt.Sprintf(" (%s, ", printable(w.Operation))
+		switch {
+		case !persistent(w.Operation):
+			text += fmt.Sprintf("nonblocking collective %d)", w.Tag)
+		case w.Lacks < 0:
+			text += fmt.Sprintf("collective %d)", w.Tag)
+		default:
+			text += fmt.Sprintf("round %d)", w.Tag)
+		}
 	}
 	return text
+}
+
+func tag(w *shm.Waiting) string {
+	if int(w.Tag) == abi.MPI_ANY_TAG {
+		return "any tag"
+	}
+	return fmt.Sprintf("tag %d", w.Tag)
 }
 
 // onOther names the communicator of a message if it is not the usual one.
@@ -280,8 +396,9 @@ func printableName(name string) string {
 	return name
 }
 
-// lines gives a line for each thing that ranks do, with the ranks that do it.
-func (p picture) lines() (lines []string) {
+// lines gives a line for each thing that ranks do, with the ranks that do it, and lines for where the calls are that
+// they wait in.
+func (p picture) lines(traces map[int][]string) (lines []string) {
 	ranks := map[string][]int{}
 	for r := range p {
 		what := p.says(&p[r])
@@ -293,17 +410,40 @@ func (p picture) lines() (lines []string) {
 	}
 	sort.Slice(whats, func(a, b int) bool { return ranks[whats[a]][0] < ranks[whats[b]][0] })
 	for _, what := range whats {
-		if len(ranks[what]) > 1 {
+		of := ranks[what]
+		if len(of) > 1 {
 			what = several(what)
 		}
-		lines = append(lines, ranksOf(ranks[singular(what)])+" "+what)
+		lines = append(lines, ranksOf(of)+" "+what)
+		lines = append(lines, placesOf(of, traces)...)
+	}
+	return lines
+}
+
+// placesOf gives a line for each place where ranks wait; with the ranks, if not all of them wait there.
+func placesOf(ranks []int, traces map[int][]string) (lines []string) {
+	at := map[string][]int{}
+	var places []string
+	for _, r := range ranks {
+		for _, place := range traces[r] {
+			if at[place] = append(at[place], r); len(at[place]) == 1 {
+				places = append(places, place)
+			}
+		}
+	}
+	for _, place := range places {
+		who := ""
+		if of := slices.Compact(at[place]); len(of) < len(ranks) {
+			who = ranksOf(of) + ": "
+		}
+		lines = append(lines, "  "+who+place)
 	}
 	return lines
 }
 
 // verbs are how what a rank does begins, for one and for several.
 var verbs = [][2]string{{"waits ", "wait "}, {"has ", "have "},
-	{"runs outside MPI or does not ", "run outside MPI or do not "}}
+	{"is ", "are "}}
 
 func several(what string) string  { return verb(what, 0, 1) }
 func singular(what string) string { return verb(what, 1, 0) }

@@ -47,7 +47,7 @@ func TestWaitingOfThreads(t *testing.T) {
 		more int
 		ws   []shm.Waiting
 	}{
-		{"runs outside MPI or does not wait", 0, nil},
+		{"is not blocked in MPI (computing, or polling with MPI_Test)", 0, nil},
 		{"waits and 2 more", 2, nil},
 		{"waits in MPI_Recv (tag 7) for rank 3", 0, []shm.Waiting{receive}},
 		{"waits in MPI_Probe (any tag) for any rank of MPI_COMM_WORLD, in MPI_Recv (tag 7) for rank 3 (2 " +
@@ -88,5 +88,10 @@ func TestLinesOfRanks(t *testing.T) {
 	p := picture{{ws: barrier}, {rank: 1, is: "has ended", gone: true}, {rank: 2, ws: barrier}, {rank: 3},
 		{rank: 4}}
 	require.Equal(t, []string{"ranks 0,2 wait in MPI_Barrier on MPI_COMM_WORLD for ranks 1,3-4", "rank 1 has ended",
-		"ranks 3-4 run outside MPI or do not wait"}, p.lines())
+		"ranks 3-4 are not blocked in MPI (computing, or polling with MPI_Test)"}, p.lines(nil))
+	places := map[int][]string{0: {"MPI_Barrier was called at a.c:1 in main"},
+		2: {"MPI_Barrier was called at a.c:2 in f"}}
+	require.Equal(t, []string{"ranks 0,2 wait in MPI_Barrier on MPI_COMM_WORLD for ranks 1,3-4",
+		"  rank 0: MPI_Barrier was called at a.c:1 in main", "  rank 2: MPI_Barrier was called at a.c:2 in f"},
+		p.lines(places)[:3])
 }

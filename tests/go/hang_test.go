@@ -76,11 +76,79 @@ lock-all -n 2
     1 waits in MPI_Win_lock for the lock of window 'halo' at target 1, which 0 holds
     + s, shared: it waits in MPI_Recv (tag 6) for rank 1
 finalize -n 2
-    all ranks wait in MPI
+    0 waits in MPI_Recv (tag 2) for 1; 1 is in MPI_Finalize and will send nothing more to 0
     + rank 0 waits in MPI_Recv (tag 2) for rank 1
-    + rank 1 waits in MPI_Finalize
+    + rank 1 is in MPI_Finalize and will send nothing more to rank 0
+finalize -n 2 --nodes 2
+    0 waits in MPI_Recv (tag 2) for 1; 1 is in MPI_Finalize and will send nothing more to 0
 joins -n 2
     0 waits in MPI_Recv (tag 1) for 1; 1 waits in MPI_Recv (tag 1) for 0
+waitany -n 3
+    0 waits in MPI_Waitany for a message of rank 1 (tag 3) or a message of rank 2 (tag 4);
+    1-2 wait in MPI_Recv (tag 7) for 0
+waitsome -n 3
+    0 waits in MPI_Waitsome for a message of rank 1 (tag 3) or rank 2 to receive (tag 4);
+    1-2 wait in MPI_Recv (tag 7) for 0
+two-threads -n 3
+    0 waits in MPI_Recv (tag 7) for rank 1, in MPI_Recv (tag 8) for rank 2; 1-2 wait in MPI_Recv (tag 7) for 0
+partitions -n 2
+    0 waits in MPI_Wait (tag 3) for the partitions of 1; 1 waits in MPI_Recv (tag 7) for 0
+partitions -n 2 --nodes 2
+    0 waits in MPI_Wait (tag 3) for the partitions of 1; 1 waits in MPI_Recv (tag 7) for 0
+pready -n 2
+    0 waits in MPI_Wait for MPI_Pready, which only its own threads can call
+grequest -n 2
+    0 waits in MPI_Wait for MPI_Grequest_complete, which only its own threads can call
+lock-put -n 2 --nodes 2
+    0 waits in MPI_Recv (tag 6) for 1;
+    1 waits in MPI_Win_lock for the lock of window 'halo' at target 1, which 0 holds
+    + rank 0 has held window 'halo' at target 1 since
+lock-put -n 4 --nodes 2
+    0 waits in MPI_Recv (tag 6) for 1;
+    1 waits in MPI_Win_flush for the lock of window 'halo' at target 3, which 0 holds
+    + rank 0 has held window 'halo' at target 3 since
+ibarrier -n 2
+    0 waits in MPI_Recv (tag 7) for 1;
+    1 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for 0
+ibarrier -n 4 --nodes 2
+    0 waits in MPI_Recv (tag 7) for 1;
+    1 waits in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for 0
+    + ranks 1-3 wait in MPI_Wait (MPI_Ibarrier, nonblocking collective 1) on MPI_COMM_WORLD for rank 0
+ibarrier-send -n 2
+    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Ssend (tag 0) for 0 to receive
+ibarrier-barrier -n 2
+    rank 0 is in MPI_Barrier, rank 1 in MPI_Ibarrier on the same communicator MPI_COMM_WORLD
+ibarrier-barrier -n 4 --nodes 2
+    rank 0 is in MPI_Barrier, ranks 1-3 in MPI_Ibarrier on the same communicator MPI_COMM_WORLD
+ibcast -n 3
+    0 waits in MPI_Recv (tag 7) for 1;
+    1 waits in MPI_Wait (MPI_Ibcast, nonblocking collective 1) on MPI_COMM_WORLD for 0
+ibcast -n 3 --nodes 3
+    0 waits in MPI_Recv (tag 7) for 1;
+    1 waits in MPI_Wait (MPI_Ibcast, nonblocking collective 1) on MPI_COMM_WORLD for 0
+barrier-init -n 2
+    0 waits in MPI_Recv (tag 7) for 1;
+    1 waits in MPI_Wait (MPI_Barrier_init, round 3) on MPI_COMM_WORLD for 0
+neighbors -n 3
+    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Neighbor_alltoall on communicator 'ring' for 0
+neighbors -n 4 --nodes 2
+    0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Neighbor_alltoall on communicator 'ring' for 0
+probe -n 2
+    0 waits in MPI_Probe (tag 9) for 1; 1 waits in MPI_Mprobe (tag 8) for 0
+window -n 2 --nodes 2
+    0 waits in MPI_Win_create on MPI_COMM_WORLD for 1; 1 waits in MPI_Recv (tag 4) for 0
+split -n 2
+    0 waits in MPI_Comm_split on MPI_COMM_WORLD for 1; 1 waits in MPI_Recv (tag 4) for 0
+idup -n 2
+    0 waits in MPI_Recv (tag 4) for 1;
+    1 waits in MPI_Wait (MPI_Comm_idup, nonblocking collective 1) on MPI_COMM_WORLD for 0
+intercommunicator -n 2
+    0 waits in MPI_Recv (tag 7) on communicator 'bridge' for 1;
+    1 waits in MPI_Recv (tag 7) on communicator 'bridge' for 0
+recv-init -n 2
+    0 waits in MPI_Wait (tag 5) for 1; 1 waits in MPI_Wait (tag 5) for 0
+large-sends -n 2
+    0 waits in MPI_Send (tag 3) for 1 to receive; 1 waits in MPI_Send (tag 3) for 0 to receive
 `
 
 // Each hang is told once, with why nobody goes on where that is certain, and the job ends.
@@ -88,18 +156,76 @@ func TestDeadlocks(t *testing.T) {
 	program := hangs(t)
 	for _, one := range regexp.MustCompile(`(?m)^\S.*\n(?: .*\n)+`).FindAllString(deadlocks, -1) {
 		name, says, _ := strings.Cut(one, "\n")
-		way, options, _ := strings.Cut(name, " ")
-		why, lines, _ := strings.Cut(says, "\n    + ")
-		args := append([]string{"--deadlock=abort", "--deadlock-after", "0.6"}, strings.Fields(options)...)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			way, options, _ := strings.Cut(name, " ")
+			why, lines, _ := strings.Cut(says, "\n    + ")
+			args := strings.Fields("--deadlock=abort --deadlock-after 0.6 " + options)
+			status, _, err := gompirun(t, append(args, program, way)...)
+			require.Equal(t, 4, status, err)
+			first, _, _ := strings.Cut(err, "\n")
+			why = regexp.QuoteMeta(strings.Join(strings.Fields(why), " "))
+			require.Regexp(t, `^gompirun: deadlock: `+why+` \(nothing has moved for \d+ s\)$`, first)
+			for _, line := range strings.Split(lines, "\n    + ") {
+				require.Contains(t, err, strings.TrimSpace(line))
+			}
+			require.Equal(t, 1, strings.Count(err, "deadlock:"), err)
+		})
+	}
+}
+
+// With each wait is said where in the program its call is: of calls in C and in Go, with a frame pointer and without,
+// with debug information and without, and behind other libraries.
+func TestDeadlocksHavePlaces(t *testing.T) {
+	source, err := os.ReadFile("testdata/hangs.c")
+	require.NoError(t, err)
+	line := func(text string) string {
+		before, _, found := strings.Cut(string(source), text)
+		require.True(t, found, text)
+		return "program.c:" + strconv.Itoa(strings.Count(before, "\n")+1)
+	}
+	says := func(program, way string, options ...string) string {
+		args := append([]string{"--deadlock=abort", "--deadlock-after", "0.6", "-n", "2"}, options...)
 		status, _, err := gompirun(t, append(args, program, way)...)
-		require.Equal(t, 4, status, "%s: %s", name, err)
-		first, _, _ := strings.Cut(err, "\n")
-		require.Regexp(t, `^gompirun: deadlock: `+regexp.QuoteMeta(strings.Join(strings.Fields(why), " "))+
-			` \(nothing has moved for \d+ s\)$`, first, name)
-		for _, line := range strings.Split(lines, "\n    + ") {
-			require.Contains(t, err, strings.TrimSpace(line), name)
+		require.Equal(t, 4, status, "%s: %s", way, err)
+		return err
+	}
+	receive, behind := line("MPI_Recv(&one, 1, MPI_INT, from"), ", from "+line("ways[i].does()")+" in main\n"
+	for _, flags := range []string{"-O0", "-O2 -fno-inline -fno-optimize-sibling-calls"} {
+		program := compile(t, string(source), append(strings.Fields(flags), "-pthread")...)
+		for _, options := range [][]string{nil, {"--check"}} {
+			text := says(program, "split", options...)
+			require.Contains(t, text, "\ngompirun: rank 0 waits in MPI_Comm_split on MPI_COMM_WORLD for "+
+				"rank 1\ngompirun:   MPI_Comm_split was called at "+line("MPI_Comm_split(")+" in split"+
+				behind, flags)
+			require.Contains(t, text, "gompirun:   MPI_Recv was called at "+receive+" in receive, from "+
+				line("receive(0, 4); /* split */")+" in split"+behind, flags)
 		}
-		require.Equal(t, 1, strings.Count(err, "deadlock:"), err)
+	}
+	bare := compile(t, string(source), "-g0", "-pthread")
+	require.Regexp(t, `MPI_Comm_split was called at split\+0x[0-9a-f]+ in program, `+
+		`from main\+0x[0-9a-f]+ in program\n`, says(bare, "split"))
+}
+
+// What may be woken from outside of the job is no deadlock, nor is the job ended: it may hang.
+func TestMayHang(t *testing.T) {
+	program := hangs(t)
+	const may = `^gompirun: may hang: rank 0's thread \d+ waits outside MPI in `
+	for way, says := range map[string]string{
+		"outside-semaphore": may + `futex \(shared\)\n`,
+		"outside-signal":    may + `futex, which a signal handler may end\n`,
+		"outside-pipe":      `^$`,
+		"outside-file":      `^$`,
+		"waitany-late":      `^$`,
+	} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			args := strings.Fields("--deadlock=abort --deadlock-after 0.4 -n 2")
+			status, _, err := gompirun(t, append(args, program, way)...)
+			require.Zero(t, status, err)
+			require.Regexp(t, says, err)
+			require.NotContains(t, err, "deadlock")
+		})
 	}
 }
 
@@ -135,7 +261,7 @@ func TestNoDeadlock(t *testing.T) {
 		require.Empty(t, err, healthy)
 	}
 	for way, says := range map[string]string{
-		"lock-computes": "rank 0 runs outside MPI or does not wait\n",
+		"lock-computes": "rank 0 is not blocked in MPI (computing, or polling with MPI_Test)\n",
 		"no-init":       "rank 1 has not called MPI_Init\n",
 	} {
 		args := []string{"--deadlock=abort", "--deadlock-after", "0.5", "--timeout", "3", "-n", "2"}
@@ -182,7 +308,7 @@ func TestSignalTellsWhatRanksDo(t *testing.T) {
 	require.Equal(t, 128+15, l.wait(t))
 	err := l.err.String()
 	require.Contains(t, err, "gompirun: what the ranks do:\n")
-	require.Contains(t, err, "gompirun: rank 0 runs outside MPI or does not wait\n")
-	require.Regexp(t, `gompirun: rank 0 has held window 'halo' at target 1 since \d+ s: it is not in MPI`, err)
+	require.Contains(t, err, "gompirun: rank 0 is not blocked in MPI (computing, or polling with MPI_Test)\n")
+	require.Regexp(t, `gompirun: rank 0 has held window 'halo' at target 1 since \d+ s: it is not blocked in `, err)
 	require.NotContains(t, err, "deadlock")
 }

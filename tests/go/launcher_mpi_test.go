@@ -201,7 +201,7 @@ func TestLauncherMPITimeout(t *testing.T) {
 		"in MPI_Recv (tag 1) for rank 1, in MPI_Recv (tag 2) for rank 1\n")
 	status, _, err = gompirun(t, "--timeout", "0.5", "-n", "2", program, "sleep")
 	require.Equal(t, 124, status, err)
-	require.Contains(t, err, "gompirun: ranks 0-1 run outside MPI")
+	require.Contains(t, err, "gompirun: ranks 0-1 are not blocked in MPI (computing, or polling with MPI_Test)\n")
 }
 
 // A program finds the library without a path of its own and without LD_LIBRARY_PATH: one that was linked to another

@@ -1,9 +1,15 @@
 /* A job that hangs in the way that the first argument names, or does not. */
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static int rank, size, one;
@@ -157,7 +163,335 @@ static void finalize(void) {
 	exit(0);
 }
 
+/* Rank 0 waits for any of two messages. */
+static void waitany(void) {
+	MPI_Request two[2];
+	int index, data[2];
+	if (rank == 0) {
+		MPI_Irecv(&data[0], 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &two[0]);
+		MPI_Irecv(&data[1], 1, MPI_INT, 2, 4, MPI_COMM_WORLD, &two[1]);
+		MPI_Waitany(2, two, &index, MPI_STATUS_IGNORE);
+	} else {
+		receive(0, 7);
+	}
+}
+
+static void waitsome(void) {
+	MPI_Request two[2];
+	int count, indices[2], data;
+	if (rank == 0) {
+		MPI_Irecv(&data, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &two[0]);
+		MPI_Issend(&one, 1, MPI_INT, 2, 4, MPI_COMM_WORLD, &two[1]);
+		MPI_Waitsome(2, two, &count, indices, MPI_STATUSES_IGNORE);
+	} else {
+		receive(0, 7);
+	}
+}
+
+/* Rank 1 waits for any of a message that comes late, and one that does not come. */
+static void waitany_late(void) {
+	MPI_Request two[2];
+	int index, data[2];
+	if (rank == 0) {
+		sleep(2);
+		MPI_Send(&one, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+	} else {
+		MPI_Irecv(&data[0], 1, MPI_INT, 0, 4, MPI_COMM_WORLD, &two[0]);
+		MPI_Irecv(&data[1], 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &two[1]);
+		MPI_Waitany(2, two, &index, MPI_STATUS_IGNORE);
+		MPI_Cancel(&two[0]);
+		MPI_Wait(&two[0], MPI_STATUS_IGNORE);
+	}
+}
+
+static void partitions(void) {
+	MPI_Request request;
+	if (rank == 0) {
+		MPI_Precv_init(&one, 1, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+		MPI_Start(&request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	} else {
+		receive(0, 7);
+	}
+}
+
+static void pready(void) {
+	MPI_Request request;
+	if (rank == 0) {
+		MPI_Psend_init(&one, 1, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+		MPI_Start(&request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	} else {
+		receive(0, 7);
+	}
+}
+
+/* Rank 0 has locked the last rank's memory, which rank 1 asks for, and the last rank too if it is rank 1. */
+static void lock_put(void) {
+	int target = size - 1;
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+		MPI_Put(&one, 1, MPI_INT, target, 0, 1, MPI_INT, win);
+		MPI_Win_flush(target, win);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1) {
+		MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
+		MPI_Put(&one, 1, MPI_INT, target, 0, 1, MPI_INT, win);
+		MPI_Win_flush(target, win);
+	} else {
+		receive(rank == 0 ? 1 : 0, 6);
+	}
+}
+
+static void ibarrier(void) {
+	MPI_Request request;
+	if (rank == 0) {
+		receive(1, 7);
+	} else {
+		MPI_Ibarrier(MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void ibarrier_send(void) {
+	MPI_Request request;
+	if (rank == 0) {
+		receive(1, 7);
+	} else {
+		MPI_Ibarrier(MPI_COMM_WORLD, &request);
+		MPI_Ssend(&one, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void ibarrier_barrier(void) {
+	MPI_Request request;
+	if (rank == 0) {
+		MPI_Barrier(MPI_COMM_WORLD);
+	} else {
+		MPI_Ibarrier(MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+/* The broadcast's root has not called it, nor has the last rank, which it may not need. */
+static void ibcast(void) {
+	MPI_Request request;
+	if (rank == 0 || rank == size - 1) {
+		receive(1, 7);
+	} else {
+		MPI_Ibcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void barrier_init(void) {
+	MPI_Request request;
+	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+	for (int i = 0; i < 3 - (rank == 0); i++) {
+		MPI_Start(&request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	receive(1 - rank, 7);
+}
+
+static void neighbors(void) {
+	int n = size, periodic = 1, out[2] = {0}, in[2];
+	MPI_Comm ring;
+	MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &periodic, 0, &ring);
+	MPI_Comm_set_name(ring, "ring");
+	if (rank == 0)
+		receive(1, 7);
+	else
+		MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring);
+}
+
+static void probe(void) {
+	MPI_Message message;
+	if (rank == 0)
+		MPI_Probe(1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else
+		MPI_Mprobe(0, 8, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+}
+
+static void window(void) {
+	MPI_Win other;
+	if (rank == 0)
+		MPI_Win_create(&one, sizeof one, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other);
+	else
+		receive(0, 4);
+}
+
+static void split(void) {
+	MPI_Comm other;
+	if (rank == 0)
+		MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &other);
+	else
+		receive(0, 4); /* split */
+}
+
+static void idup(void) {
+	MPI_Comm other;
+	MPI_Request request;
+	if (rank == 0) {
+		receive(1, 4);
+	} else {
+		MPI_Comm_idup(MPI_COMM_WORLD, &other, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void intercommunicator(void) {
+	MPI_Comm inter;
+	MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 0, &inter);
+	MPI_Comm_set_name(inter, "bridge");
+	MPI_Recv(&one, 1, MPI_INT, 0, 7, inter, MPI_STATUS_IGNORE);
+}
+
+static void recv_init(void) {
+	MPI_Request request;
+	MPI_Recv_init(&one, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD, &request);
+	MPI_Start(&request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void large_sends(void) {
+	enum { LARGE = 1 << 24 };
+	static char large[LARGE];
+	MPI_Send(large, LARGE, MPI_CHAR, 1 - rank, 3, MPI_COMM_WORLD);
+}
+
+static int query(void *extra, MPI_Status *status) {
+	(void)extra;
+	(void)status;
+	return MPI_SUCCESS;
+}
+static int release(void *extra) {
+	(void)extra;
+	return MPI_SUCCESS;
+}
+static int cancel(void *extra, int complete) {
+	(void)extra;
+	(void)complete;
+	return MPI_SUCCESS;
+}
+
+static void grequest(void) {
+	MPI_Request request;
+	MPI_Grequest_start(query, release, cancel, NULL, &request);
+	if (rank == 0)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	else
+		receive(0, 7);
+}
+
+static void *receive_another(void *arg) {
+	receive(2, 8);
+	return arg;
+}
+
+/* Either thread of rank 0 might go on, and none does. */
+static void two_threads(void) {
+	pthread_t thread;
+	if (rank == 0) {
+		pthread_create(&thread, NULL, receive_another, NULL);
+		receive(1, 7);
+		pthread_join(thread, NULL);
+	} else {
+		receive(0, 7);
+	}
+}
+
 /* --- What does not hang */
+
+/* A thread of rank 0 waits for something outside of the job, which comes after two seconds, then sends what the ranks
+ * wait for. */
+static void (*awaits)(void);
+static sem_t *semaphore;
+static int descriptors[2];
+enum { OUTSIDE_SECONDS = 2 };
+
+static void await_semaphore(void) {
+	while (sem_wait(semaphore) != 0)
+		;
+}
+static void await_pipe(void) {
+	char c;
+	if (read(descriptors[0], &c, 1) != 1)
+		abort();
+}
+static void await_file(void) { flock(descriptors[0], LOCK_EX); }
+
+static void *await_and_send(void *arg) {
+	awaits();
+	MPI_Send(&one, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	return arg;
+}
+
+static void wait_outside(void (*for_what)(void)) {
+	pthread_t thread;
+	awaits = for_what;
+	if (rank == 0) {
+		pthread_create(&thread, NULL, await_and_send, NULL);
+		receive(1, 1);
+		pthread_join(thread, NULL);
+	} else {
+		receive(0, 1);
+		MPI_Send(&one, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+	}
+}
+
+static void outside_semaphore(void) {
+	semaphore = mmap(NULL, sizeof *semaphore, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sem_init(semaphore, 1, 0);
+	if (rank == 0 && fork() == 0) {
+		sleep(OUTSIDE_SECONDS);
+		sem_post(semaphore);
+		_exit(0);
+	}
+	wait_outside(await_semaphore);
+}
+
+static void outside_pipe(void) {
+	if (rank == 0 && pipe(descriptors) == 0 && fork() == 0) {
+		sleep(OUTSIDE_SECONDS);
+		_exit(write(descriptors[1], "", 1) != 1);
+	}
+	wait_outside(await_pipe);
+}
+
+static void outside_file(void) {
+	char name[] = "/tmp/hangs-XXXXXX";
+	if (rank == 0) {
+		int own = mkstemp(name);
+		descriptors[0] = open(name, O_RDWR);
+		unlink(name);
+		flock(own, LOCK_EX);
+		if (fork() == 0) { /* it has the lock when this process has let go of it */
+			sleep(OUTSIDE_SECONDS);
+			_exit(0);
+		}
+		close(own);
+	}
+	wait_outside(await_file);
+}
+
+static void post(int number) {
+	(void)number;
+	sem_post(semaphore);
+}
+
+static void outside_signal(void) {
+	static sem_t own;
+	semaphore = &own;
+	sem_init(semaphore, 0, 0);
+	if (rank == 0) {
+		signal(SIGALRM, post);
+		alarm(OUTSIDE_SECONDS);
+	}
+	wait_outside(await_semaphore);
+}
 
 static void sleeps(void) {
 	if (rank == 0)
@@ -253,6 +587,31 @@ static const struct {
 	{"lock-all", lock_all},
 	{"lock-computes", lock_computes},
 	{"finalize", finalize},
+	{"waitany", waitany},
+	{"waitsome", waitsome},
+	{"waitany-late", waitany_late},
+	{"partitions", partitions},
+	{"pready", pready},
+	{"lock-put", lock_put},
+	{"ibarrier", ibarrier},
+	{"ibarrier-send", ibarrier_send},
+	{"ibarrier-barrier", ibarrier_barrier},
+	{"ibcast", ibcast},
+	{"barrier-init", barrier_init},
+	{"neighbors", neighbors},
+	{"probe", probe},
+	{"window", window},
+	{"split", split},
+	{"idup", idup},
+	{"intercommunicator", intercommunicator},
+	{"recv-init", recv_init},
+	{"large-sends", large_sends},
+	{"grequest", grequest},
+	{"two-threads", two_threads},
+	{"outside-semaphore", outside_semaphore},
+	{"outside-pipe", outside_pipe},
+	{"outside-file", outside_file},
+	{"outside-signal", outside_signal},
 	{"sleeps", sleeps},
 	{"threads", threads},
 	{"joins", joins},

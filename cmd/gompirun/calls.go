@@ -1,0 +1,184 @@
+package main
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/insight"
+	"gompirma/core/shm"
+)
+
+// Where in the program the calls are that ranks wait in: the stack of each waiting thread is unwound from outside, so
+// a call costs nothing for that.
+
+// Bounds of what is looked at: a report is about few places, and files with debug information may be large.
+const (
+	mostTraced    = 64 // ranks
+	mostFrames    = 64
+	mostOfProgram = 8 // frames of the program that are reported
+)
+
+// callSites finds them, and keeps what it has read of files.
+type callSites struct {
+	lines  insight.Lines
+	frames map[string]*frameInfo
+}
+
+// objects returns the objects that a process has mapped executable, with what their addresses in memory are above those
+// in their files.
+func (s *callSites) objects(proc string, pid int) (all []insight.Object) {
+	for _, m := range memoryOf(fmt.Sprintf("%s/%d/maps", proc, pid)) {
+		if bias, ok := biasOf(&m); ok {
+			all = append(all, insight.Object{Low: m.low, High: m.high, Bias: bias, Name: m.name})
+		}
+	}
+	return all
+}
+
+func biasOf(m *memoryRange) (bias uint64, ok bool) {
+	if !m.executable || !strings.HasPrefix(m.name, "/") {
+		return 0, false
+	}
+	e, err := elf.Open(m.name)
+	if err != nil {
+		return 0, false
+	}
+	defer e.Close()
+	for _, p := range e.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && m.offset >= p.Off&^0xfff &&
+			m.offset < p.Off+p.Filesz {
+			return m.low - m.offset + p.Off - p.Vaddr, true
+		}
+	}
+	return 0, false
+}
+
+// ofLibrary returns whether an object is one of this library's, which the program has not written.
+func ofLibrary(name string) bool { return strings.HasPrefix(filepath.Base(name), "libgompirma") }
+
+// ofSystem returns whether an object is what begins and ends a program.
+func ofSystem(name string) bool {
+	base := filepath.Base(name)
+	return strings.HasPrefix(base, "libc.so") || strings.HasPrefix(base, "libpthread.so") ||
+		strings.HasPrefix(base, "ld-linux")
+}
+
+// of returns the places of the program's calls that a thread is in, the innermost first: that is the call of MPI.
+// crossing is the frame by which the thread came into Go, whose own frames are not understood, or 0.
+func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []string) {
+	text, err := os.ReadFile(fmt.Sprintf("%s/%d/task/%d/syscall", proc, pid, thread))
+	if err != nil {
+		return nil
+	}
+	words := strings.Fields(string(text))
+	call, pc, ok := parseCall(string(text))
+	if !ok || call.number != unix.SYS_FUTEX {
+		return nil // it runs
+	}
+	var regs registers
+	var sp uint64
+	if _, err := fmt.Sscanf(words[7], "0x%x", &sp); err != nil {
+		return nil
+	}
+	regs.set(regSP, sp)
+	regs.set(regRA, pc)
+	word := func(at uint64) (uint64, bool) { return readWord(pid, at) }
+	objects := s.objects(proc, pid)
+	inside := true // of the library
+	for range mostFrames {
+		pc := regs.value[regRA]
+		i := slices.IndexFunc(objects, func(o insight.Object) bool { return pc >= o.Low && pc < o.High })
+		if i < 0 {
+			break
+		}
+		o := objects[i]
+		inside = inside && (ofLibrary(o.Name) || ofSystem(o.Name))
+		if !inside && !ofLibrary(o.Name) {
+			if ofSystem(o.Name) || len(places) == mostOfProgram {
+				break
+			}
+			places = append(places, s.place(objects, pc))
+			if s.lines.Function(objects, pc) == "main" {
+				break
+			}
+		}
+		entry := s.framesOf(o.Name).at(pc - o.Bias - 1)
+		next, ok := registers{}, false
+		if entry != nil {
+			next, ok = entry.caller(pc-o.Bias-1, &regs, word)
+		}
+		if !ok && inside && crossing != 0 {
+			next, ok = behindGo(crossing, word)
+			crossing = 0
+		}
+		if !ok || next.value[regSP] <= regs.value[regSP] {
+			break
+		}
+		regs = next
+	}
+	return places
+}
+
+// behindGo returns the registers of who has called Go by a frame with a frame pointer.
+func behindGo(frame uint64, word func(uint64) (uint64, bool)) (regs registers, ok bool) {
+	bp, first := word(frame)
+	ra, second := word(frame + 8)
+	regs.set(regBP, bp)
+	regs.set(regRA, ra)
+	regs.set(regSP, frame+16)
+	return regs, first && second
+}
+
+func (s *callSites) framesOf(name string) *frameInfo {
+	f := s.frames[name]
+	if f == nil {
+		if s.frames == nil {
+			s.frames = map[string]*frameInfo{}
+		}
+		f = readFrames(name)
+		s.frames[name] = f
+	}
+	return f
+}
+
+// place says where a call is.
+func (s *callSites) place(objects []insight.Object, pc uint64) string {
+	p := s.lines.Place(objects, pc)
+	text := p.String()
+	if name := s.lines.Function(objects, pc); name != "" && p.Line > 0 {
+		text += " in " + name
+	}
+	return text
+}
+
+// traces returns for each rank where the calls are that its threads wait in: a line for each thread.
+func (j *job) traces(p picture) map[int][]string {
+	all := map[int][]string{}
+	for r := range p {
+		if len(all) == mostTraced {
+			break
+		}
+		if p[r].is != "" {
+			continue
+		}
+		node := j.nodeOf(r)
+		pid := node.memory.Pid(r - node.first)
+		for i := range p[r].ws {
+			w := &p[r].ws[i]
+			if places := j.sites.of("/proc", pid, w.Thread, w.Crossing); len(places) > 0 {
+				all[r] = append(all[r], traceLine(w, places))
+			}
+		}
+	}
+	return all
+}
+
+func traceLine(w *shm.Waiting, places []string) string {
+	return printable(w.Call) + " was called at " + strings.Join(places, ", from ")
+}
