@@ -130,11 +130,14 @@ bool gompi_started_advance(struct gompi_started *s) {
 
 int gompi_started_missing(const struct gompi_started *s, uint64_t *missing, int words) {
 	const struct gompi_board *b = s->board;
-	int n = 0;
-	if (s->state == STARTED_QUEUED && s->now == 0)
+	if (s->state != STARTED_RUNNING)
 		return -1; // it waits for the end of older ones
+	bool gives = s->now + 1 < s->parts || s->wrote == BOARD_DIRECT || s->wrote < gompi_pieces(s);
+	int n = 0;
 	for (int i = 0; i < b->n; i++) {
-		if (gompi_load_acquire(&gompi_board_head(b, i, s->number)->number) >= (s->number & ~1ULL))
+		bool needed = gompi_reads(s, i) || (gives && gompi_is_read_by(s, i));
+		// Acquire: pairs with the release in publish_part.
+		if (!needed || gompi_load_acquire(&gompi_board_head(b, i, s->number)->number) >= (s->number & ~1ULL))
 			continue;
 		n++;
 		if (i < 64 * words)

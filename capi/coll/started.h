@@ -100,8 +100,8 @@ void gompi_started_store(struct gompi_started *s);
 
 // Advances it as far as that goes. Returns true if it is over now.
 bool gompi_started_advance(struct gompi_started *s);
-// Finds the members that have not started it: sets a bit for each of the first 64 * words, and returns how many there
-// are, -1 if that is not known.
+// Finds the members that this one needs and that have not started it: sets a bit for each of the first 64 * words, and
+// returns how many there are, -1 if that is not known.
 int gompi_started_missing(const struct gompi_started *s, uint64_t *missing, int words);
 // It is over and on no list: completes the request. Without any lock; it may be no more afterwards.
 void gompi_started_over(struct gompi_started *s);

@@ -249,6 +249,15 @@ func TestDeadlockIsReportedOnce(t *testing.T) {
 	}
 }
 
+// What threads wait for outside of the job is reported on request, too.
+func TestMayHangOnRequest(t *testing.T) {
+	args := strings.Fields("--deadlock-after 0.3 --timeout 1.5 -n 2")
+	status, _, err := gompirun(t, append(args, hangs(t), "outside-pipe")...)
+	require.Equal(t, 124, status, err)
+	require.Regexp(t, `\ngompirun: may hang: rank 0's thread \d+ waits outside MPI in read\n`, err)
+	require.NotContains(t, err, "deadlock")
+}
+
 // Whoever is not in MPI may call it at any time, so nothing is said.
 func TestNoDeadlock(t *testing.T) {
 	program := hangs(t)

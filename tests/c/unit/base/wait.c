@@ -187,13 +187,13 @@ static void steps(void) {
 /* Each thread that waits has a record, as long as there are any; the others are counted. */
 static void records(void) {
 	struct gompi_cell *c = gompi_my_cell();
-	enum { THREADS = GOMPI_WAIT_RECORDS + 3 };
+	enum { THREADS = GOMPI_WAIT_THREADS + 3 };
 	int record[THREADS];
 	for (int i = 0; i < THREADS; i++)
 		record[i] = gompi_publish_wait(
 			&(struct gompi_waiting){.call = "MPI_Recv", .peer = GOMPI_PEERS_ANY, .object = (uint64_t)i});
 	CHECK(gompi_load(&c->waits_more) == 3, "%u more wait", gompi_load(&c->waits_more));
-	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++)
+	for (int i = 0; i < GOMPI_WAIT_THREADS; i++)
 		CHECK(gompi_load(&c->waits[i].state) == RECORD_TOLD && gompi_load(&c->waits[i].object) == (uint64_t)i &&
 			      gompi_load(&c->waits[i].peer) == GOMPI_PEERS_ANY,
 		      "record %d is of another", i);
@@ -205,6 +205,54 @@ static void records(void) {
 	      "a thread in no call tells");
 	for (int i = 0; i < THREADS; i++)
 		gompi_withdraw_wait(record[i]);
+	idles();
+}
+
+/* Things that may end a wait, of which the odd ones are over: so many, and how many members the last has not heard of. */
+static int things, lacking;
+static int describe_thing(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
+	(void)on;
+	first += first % 2;
+	if (first >= things)
+		return -1;
+	what->peer = first;
+	what->reason = GOMPI_FOR_COLLECTIVE;
+	t->operation = "MPI_Ibarrier";
+	t->lacks = lacking;
+	t->missing[1] = (uint64_t)lacking;
+	return first;
+}
+
+/* A wait for any of several things has a record for each of the first of them, and goes with all of them. */
+static void parts(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	enum { ROOM = GOMPI_WAIT_RECORDS - GOMPI_WAIT_THREADS };
+	const struct gompi_waiting several = {
+		.call = "MPI_Waitany", .peer = GOMPI_PEERS_SEVERAL, .describe = describe_thing};
+	struct gompi_waiting one = several;
+	one.peer = GOMPI_PEERS_ALL;
+	things = 5, lacking = 2;
+	int first = gompi_publish_wait(&several), single = gompi_publish_wait(&one);
+	things = 2 * ROOM;
+	int second = gompi_publish_wait(&several);
+	CHECK(gompi_load(&c->waits[first].parts) == 3 && gompi_load(&c->waits[second].parts) == ROOM, "%d and %d parts",
+	      gompi_load(&c->waits[first].parts), gompi_load(&c->waits[second].parts));
+	CHECK(gompi_load(&c->waits[single].peer) == 0 && gompi_load(&c->waits[single].parts) == 0 &&
+		      gompi_load(&c->waits[single].lacks) == 2 && gompi_load(&c->waits[single].missing[1]) == 2 &&
+		      gompi_load(&c->waits[single].operation[4]) == 'I',
+	      "what a wait is for is not found out");
+	for (int i = 0; i < ROOM; i++) {
+		struct gompi_wait_record *r = &c->waits[GOMPI_WAIT_THREADS + i];
+		CHECK(gompi_load(&r->state) == RECORD_TOLD && gompi_load(&r->part_of) == (i < 3 ? first : second) + 1 &&
+			      gompi_load(&r->peer) == 2 * (i < 3 ? i : i - 3),
+		      "part %d is of %d and for %d", i, gompi_load(&r->part_of), gompi_load(&r->peer));
+	}
+	gompi_withdraw_wait(second);
+	for (int i = 0; i < ROOM; i++)
+		CHECK(gompi_load(&c->waits[GOMPI_WAIT_THREADS + i].state) == (i < 3 ? RECORD_TOLD : RECORD_FREE),
+		      "part %d outlives its wait", i);
+	gompi_withdraw_wait(first);
+	gompi_withdraw_wait(single);
 	idles();
 }
 
@@ -330,6 +378,7 @@ int main(void) {
 	}
 	steps();
 	records();
+	parts();
 	told();
 	own_threads();
 	CHECK(gompi_load(&unit_sleeps) > HAND_OVERS / 8, "only %llu sleeps",
