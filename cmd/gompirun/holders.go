@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -187,18 +188,33 @@ func (j *job) started(rank int, id uint64) (n int32, ok bool) {
 
 // findMissing completes the waits of a picture for collectives by messages: which members have not started them.
 func (j *job) findMissing(p picture) {
+	type of struct {
+		rank int
+		id   uint64
+	}
+	known := map[of]int32{}
+	started := func(rank int, id uint64) int32 {
+		n, ok := known[of{rank, id}]
+		if !ok {
+			if n, ok = j.started(rank, id); !ok {
+				n = math.MaxInt32
+			}
+			known[of{rank, id}] = n
+		}
+		return n
+	}
 	for r := range p {
 		for i := range p[r].ws {
 			w := &p[r].ws[i]
-			j.findMissingOf(p, w)
+			p.findMissing(w, started)
 			for k := range w.Parts {
-				j.findMissingOf(p, &w.Parts[k])
+				p.findMissing(&w.Parts[k], started)
 			}
 		}
 	}
 }
 
-func (j *job) findMissingOf(p picture, w *shm.Waiting) {
+func (p picture) findMissing(w *shm.Waiting, started func(rank int, id uint64) int32) {
 	if w.Reason != shm.ForCollective || w.Lacks >= 0 || !w.Members.Known() || w.Members.N > mostAsked {
 		return
 	}
@@ -213,7 +229,7 @@ func (j *job) findMissingOf(p picture, w *shm.Waiting) {
 			!meeting[blockingOf(w.Operation)] && !slices.Contains(some, i) {
 			continue
 		}
-		if n, ok := j.started(rank, w.ID); ok && n < w.Tag {
+		if started(rank, w.ID) < w.Tag {
 			w.Missing = append(w.Missing, i)
 		}
 	}
