@@ -26,7 +26,7 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 10
+	Layout     = 11
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
