@@ -71,11 +71,10 @@ func permitted() (w boot.Where) {
 		w.First, w.Last = int(first), int(last)
 	}
 	var host C.struct_gompi_tcp_host
-	if !C.gompi_host_here(&host, nil, &why[0], C.size_t(len(why))) {
-		return w
-	}
+	here := C.gompi_host_here(&host, nil, false, &why[0], C.size_t(len(why)))
+	w.Only = !bool(here) || !bool(host.loopback)
 	for i := range host.a[:host.n] {
-		if host.a[i].reach < C.REACH_LINK {
+		if host.a[i].reach != C.REACH_LINK && (w.Only || host.a[i].reach != C.REACH_HOST) {
 			var text [C.INET6_ADDRSTRLEN]C.char
 			C.gompi_host_text(&host.a[i], &text[0])
 			w.Addresses = append(w.Addresses, C.GoString(&text[0]))

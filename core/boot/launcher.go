@@ -132,6 +132,15 @@ func number(env func(string) (string, bool), name string) (int, error) {
 	return n, nil
 }
 
+// OneHost returns whether all processes of the job are known to be on this host: gompirun starts them on its own.
+func OneHost(c Client) bool {
+	if again, ok := c.(nth); ok {
+		c = again.Client
+	}
+	l, ok := c.(*launched)
+	return ok && l.ours || c.Size() == 1
+}
+
 // ofOurs returns whether gompirun is the launcher of a job.
 func ofOurs(env func(string) (string, bool), job string) bool {
 	owner, _ := env(EnvJob)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,8 +28,15 @@ func watched(t *testing.T, clients []Client) []*Places {
 	for _, p := range places {
 		t.Cleanup(p.Next.Close)
 		require.Eventually(t, p.Next.Sees, 10*time.Second, time.Millisecond, "%s", p.Next.Unknown())
+		require.Eventually(t, p.Next.isWatched, 10*time.Second, time.Millisecond)
 	}
 	return places
+}
+
+func (n *Neighbour) isWatched() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.watchers) > 0
 }
 
 // A process that lives is waited for however late it is, if somebody tells that it does: gompirun, or the process
@@ -87,7 +95,7 @@ func TestNeighbourPorts(t *testing.T) {
 	n := listen(clients[0], permitted)
 	require.NotNil(t, n.own)
 	defer n.Close()
-	port := n.own.Addr().(*net.TCPAddr).Port
+	port := n.own[0].Addr().(*net.TCPAddr).Port
 	require.True(t, first <= port && port <= first+3, "%d of %d to %d", port, first, first+3)
 	where.Last--
 	none := listen(clients[1], permitted)
@@ -101,6 +109,64 @@ func TestNeighbourPorts(t *testing.T) {
 	n.watch(clients[0], time.Minute)
 	require.Contains(t, n.Unknown(),
 		"rank 1 cannot be asked: it has no port: 3 ports are permitted, 2 ranks may want two each")
+}
+
+// Where the user has named a network a process listens on its addresses alone, at one port.
+func TestNeighbourListens(t *testing.T) {
+	for where, addresses := range map[*Where][]string{
+		{Addresses: []string{"127.0.0.1", "127.0.0.2"}, Only: true}: {"127.0.0.1", "127.0.0.2"},
+		{Addresses: []string{"127.0.0.2"}, Only: true}:              {"127.0.0.2"},
+		{Addresses: []string{"127.0.0.2"}}:                          {"any"},
+		{Only: true}:                                                nil,
+	} {
+		listeners, err := where.listenIn(2)
+		require.Equal(t, addresses == nil, err != nil, "%v", err)
+		var all []string
+		for _, l := range listeners {
+			a := l.Addr().(*net.TCPAddr)
+			require.Equal(t, listeners[0].Addr().(*net.TCPAddr).Port, a.Port)
+			all = append(all, map[bool]string{true: "any", false: a.IP.String()}[a.IP.IsUnspecified()])
+		}
+		require.Equal(t, addresses, all)
+		closeAll(listeners)
+	}
+}
+
+// A process listens until MPI_Init is over. Those who watch it still see it live then; who comes too late learns nothing.
+func TestNeighbourSettles(t *testing.T) {
+	clients := openJob(t, 3, nil)
+	places := watched(t, clients)
+	port := places[1].Next.own[0].Addr().String()
+	places[1].Next.Settled(clients[1])
+	_, err := net.Dial("tcp", port)
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	require.True(t, places[0].Next.Sees())
+	select {
+	case <-places[0].Next.Gone():
+		t.Error(places[0].Next.Err())
+	default:
+	}
+	places[1].Next.Close()
+	<-places[0].Next.Gone()
+
+	// What has not been accepted says nothing when it ends.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, at, _ := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, clients[1].Put("port.9", at+" "+interfaces()))
+	each(t, clients, Client.Fence)
+	n := &Neighbour{rank: 9, gone: make(chan struct{})}
+	n.watch(clients[0], time.Minute)
+	defer n.Close()
+	require.Eventually(t, n.Sees, 10*time.Second, time.Millisecond)
+	l.Close()
+	require.Eventually(t, func() bool { return !n.Sees() }, 10*time.Second, time.Millisecond)
+	require.Contains(t, n.Unknown(), "rank 9 cannot be asked: ")
+	select {
+	case <-n.Gone():
+		t.Error(n.Err())
+	default:
+	}
 }
 
 // Of one that cannot be asked nobody knows anything: the time counts, and the text says so.

@@ -1,0 +1,147 @@
+package gotest
+
+import (
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Which sockets of a job others may connect to, and what becomes of those who do.
+
+// listens is a program whose ranks say where the library listens, "at ADDRESS" a line.
+const listens = `
+#include <arpa/inet.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/socket.h>
+static int is_listening(int fd)
+{
+    int on = 0;
+    socklen_t n = sizeof on;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &n) == 0 && on;
+}
+int main(void)
+{
+    enum { FILES = 1024 };
+    static int launchers[FILES];
+    for (int fd = 0; fd < FILES; fd++)
+        launchers[fd] = is_listening(fd);
+    MPI_Init(NULL, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int fd = 0; fd < FILES; fd++) {
+        struct sockaddr_storage s;
+        socklen_t n = sizeof s;
+        char text[INET6_ADDRSTRLEN];
+        if (launchers[fd] || !is_listening(fd) || getsockname(fd, (struct sockaddr *)&s, &n) != 0)
+            continue;
+        inet_ntop(s.ss_family, s.ss_family == AF_INET ? (void *)&((struct sockaddr_in *)&s)->sin_addr
+                                                      : (void *)&((struct sockaddr_in6 *)&s)->sin6_addr, text, sizeof text);
+        printf("at %s\n", text);
+    }
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+`
+
+// A job listens for connections between its nodes, and else, once MPI_Init is over, for none.
+func TestListens(t *testing.T) {
+	program := compile(t, listens)
+	at := func(l *launch, env ...string) (all []net.IP) {
+		l.cmd.Env = append(l.cmd.Env, env...)
+		require.Zero(t, l.run(t), "%s", &l.err)
+		for _, address := range strings.Fields(strings.ReplaceAll(l.out.String(), "at ", "")) {
+			all = append(all, net.ParseIP(address))
+		}
+		return all
+	}
+	are := func(all []net.IP, what string, is func(net.IP) bool) {
+		require.NotEmpty(t, all, what)
+		for _, ip := range all {
+			require.True(t, is(ip), "%s: %s of %v", what, ip, all)
+		}
+	}
+	isFirst := func(ip net.IP) bool { return ip.Equal(net.IPv4(127, 0, 0, 1)) }
+	const only = "GOMPIRMA_INTERFACE=127.0.0.0/8"
+	require.Empty(t, at(prepare(t, "-n", "2", program)), "a job on one node")
+	are(at(prepare(t, "--nodes", "2", "-n", "4", program)), "pretended nodes", net.IP.IsLoopback)
+	are(at(prepare(t, "--nodes", "2", "-n", "2", program), only), "pretended nodes and an interface", isFirst)
+	if _, err := exec.LookPath("mpiexec.mpich"); err != nil {
+		t.Log("left out: MPICH's launcher is not installed")
+		return
+	}
+	args := hydra(t, 1, 2, program)
+	require.Empty(t, at(prepareProgram(t, args[0], args[1:]...)), "one node under Hydra")
+	args = hydra(t, 2, 2, program)
+	are(at(prepareProgram(t, args[0], args[1:]...)), "two nodes under Hydra", net.IP.IsUnspecified)
+	are(at(prepareProgram(t, args[0], args[1:]...), only), "two nodes under Hydra and an interface", isFirst)
+}
+
+// fewFiles is a program whose rank 0 has no descriptor left, while strangers connect to it, of which rank 1 is all: they
+// say nothing, or nonsense. Afterwards both talk to each other as before.
+const fewFiles = `
+#include <mpi.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+enum { STRANGERS = 30, ROUNDS = 50 };
+static void take_all(void) { while (dup(0) >= 0) {} }
+static int port(void)
+{
+    for (int fd = 0; fd < 1024; fd++) {
+        struct sockaddr_storage s;
+        socklen_t n = sizeof s, m = sizeof(int);
+        int on = 0;
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &m) == 0 && on && getsockname(fd, (struct sockaddr *)&s, &n) == 0 && s.ss_family != AF_UNIX)
+            return ((struct sockaddr_in *)&s)->sin_port; /* of IPv6 at the same place */
+    }
+    return -1;
+}
+int main(void)
+{
+    int rank, to, x = 0, strangers[STRANGERS];
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    to = port();
+    MPI_Bcast(&to, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        take_all();
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == 1 && i < STRANGERS; i++) {
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = (in_port_t)to, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        char nonsense[40] = "GET / HTTP/1.0\r\n\r\n";
+        strangers[i] = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(strangers[i], (struct sockaddr *)&a, sizeof a) != 0 || (i % 3 == 0 && send(strangers[i], nonsense, sizeof nonsense, MSG_NOSIGNAL) < 0))
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (int i = 0; i < ROUNDS; i++) { /* the progress thread sees them meanwhile, and what it closes is taken */
+        if (rank == 0)
+            take_all();
+        usleep(20000);
+    }
+    for (int i = 0; i < ROUNDS; i++)
+        MPI_Sendrecv(&i, 1, MPI_INT, 1 - rank, 0, &x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        close(0); /* MPI_Finalize may need one */
+    MPI_Finalize();
+    printf("%d\n", x);
+    return 0;
+}
+`
+
+// Strangers that connect to a rank without a descriptor end no job.
+func TestStrangersWithoutDescriptors(t *testing.T) {
+	program := compile(t, fewFiles)
+	l := limited(t, "-n 64", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
+	l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_PEER_TIMEOUT=20")
+	require.Zero(t, l.run(t), "%s", &l.err)
+	require.Equal(t, "49\n49\n", l.out.String())
+	require.Empty(t, l.err.String())
+}
