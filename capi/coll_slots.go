@@ -16,6 +16,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"gompirma/core/abi"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/handle"
@@ -104,17 +105,21 @@ func slotsOf(number uintptr) *slots {
 	return owners.all[number]
 }
 
-// noSlots is what is said when there is no memory: the other members count on this one.
-const noSlots = "no memory for a communicator's slots"
+// errNoSlots is what a lack of memory is.
+var errNoSlots = mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slots")
 
-func openSlots(h coll.SlotsHost) coll.Slots {
+func openSlots(h coll.SlotsHost) (coll.Slots, error) {
 	if h.Comm.Hierarchy != nil {
-		return openHierarchy(h)
+		if t := openHierarchy(h); t != nil {
+			return t, nil
+		}
+	} else if t := openOnNode(h); t != nil {
+		return t, nil
 	}
-	return openOnNode(h)
+	return nil, errNoSlots
 }
 
-// openOnNode makes the slots of those who share memory.
+// openOnNode makes the slots of those who share memory, nil if there is no memory.
 func openOnNode(h coll.SlotsHost) *slots {
 	t := &slots{comm: h.Comm}
 	t.enter()
@@ -124,7 +129,8 @@ func openOnNode(h coll.SlotsHost) *slots {
 	t.board = C.gompi_board_open(unsafe.Pointer(&h.Block[int64(n)*slotsBytes]), C.int(n), C.int(place),
 		(*C.int32_t)(unsafe.SliceData(h.Peers)), C.uintptr_t(t.owner))
 	if t.c == nil || t.board == nil {
-		panic(noSlots)
+		t.Close()
+		return nil
 	}
 	C.gompi_boards_serve()
 	return t
@@ -144,8 +150,12 @@ func (t *slots) Clean() {
 }
 
 func (t *slots) Close() {
-	C.gompi_slots_close(t.c)
-	C.gompi_board_close(t.board)
+	if t.c != nil {
+		C.gompi_slots_close(t.c)
+	}
+	if t.board != nil {
+		C.gompi_board_close(t.board)
+	}
 	t.leave()
 }
 
@@ -183,6 +193,7 @@ type hierarchy struct {
 	onNode *slots // nil: nobody else is on this node
 }
 
+// openHierarchy returns nil if there is no memory.
 func openHierarchy(h coll.SlotsHost) *hierarchy {
 	c := h.Comm
 	n, place := c.Sharers()
@@ -198,7 +209,9 @@ func openHierarchy(h coll.SlotsHost) *hierarchy {
 		node: C.int(c.Hierarchy.Node), here: C.int(n), place: C.int(place), node_of: list(c.Hierarchy.NodeOf),
 		local: list(c.Hierarchy.Local), most_here: C.int(c.Hierarchy.Most)}
 	if h.Block != nil {
-		t.onNode = openOnNode(h)
+		if t.onNode = openOnNode(h); t.onNode == nil {
+			return nil
+		}
 		view.slots = t.onNode.c
 		view.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
 	}
@@ -207,7 +220,10 @@ func openHierarchy(h coll.SlotsHost) *hierarchy {
 		leaders[i] = c.Group().World(int(r))
 	}
 	if t.c = C.gompi_hierarchy_open(&view, C.uint64_t(c.Context(0)), list(leaders)); t.c == nil {
-		panic(noSlots)
+		if t.onNode != nil {
+			t.onNode.Close()
+		}
+		return nil
 	}
 	return t
 }

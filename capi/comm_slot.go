@@ -37,7 +37,10 @@ func openComm(c *comm.Comm) error {
 	defer pin.Unpin()
 	var shared coll.Slots
 	if c.Block != nil || c.Hierarchy != nil {
-		shared = core.Self().Coll.Slots(c)
+		var err error
+		if shared, err = core.Self().Coll.Slots(c); err != nil {
+			return err
+		}
 	}
 	draft.mu.Lock()
 	defer draft.mu.Unlock()

@@ -77,10 +77,15 @@ func storeString(s string, size int, at, length uintptr) error {
 // entry point hands on: the error class, or a negative token for gompi_raise if a user's error handler is to be called,
 // which may leave by longjmp and so never runs above a Go frame.
 func refused(class int32, function, text string, kind int32, object uintptr) int32 {
-	call, about := C.CString(function), C.CString(text)
-	defer C.free(unsafe.Pointer(call))
-	defer C.free(unsafe.Pointer(about))
-	return int32(C.gompi_raise_in_go(C.int(class), call, about, C.int(kind), C.uintptr_t(object)))
+	return int32(C.gompi_raise_in_go(C.int(class), cText(function), cText(text), C.int(kind),
+		C.uintptr_t(object)))
+}
+
+// cText returns a text for a call of C that does not keep it. C.CString would end the process where malloc has no memory,
+// which may be the error to be raised.
+func cText(s string) *C.char {
+	b := append([]byte(s), 0)
+	return (*C.char)(unsafe.Pointer(&b[0]))
 }
 
 // noObject is the error for a handle that stands for no object of its kind.

@@ -55,10 +55,8 @@ func putFlag(at uintptr, value bool) {
 // object.
 func infoValue(h uintptr, key string) (string, error) {
 	var value [C.MPI_MAX_INFO_VAL]C.char
-	k := C.CString(key)
-	defer C.free(unsafe.Pointer(k))
 	err := verdictOf(func(v *C.struct_gompi_verdict) C.int {
-		return C.gompi_info_value(C.MPI_Info(pointer(h)), k, &value[0], v)
+		return C.gompi_info_value(C.MPI_Info(pointer(h)), cText(key), &value[0], v)
 	})
 	return C.GoString(&value[0]), err
 }

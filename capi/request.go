@@ -73,8 +73,7 @@ func openRequest(r *request.Request) uintptr {
 			cancelled: C.bool(st.Cancelled), bytes: C.int64_t(st.Bytes)}
 		var text *C.char
 		if r.Err != nil {
-			result.class, text = C.int32_t(mpierr.ClassOf(r.Err)), C.CString(r.Err.Error())
-			defer C.free(unsafe.Pointer(text))
+			result.class, text = C.int32_t(mpierr.ClassOf(r.Err)), cText(r.Err.Error())
 		}
 		C.gompi_other_complete(c, &result, text)
 	})

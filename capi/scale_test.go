@@ -365,7 +365,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	if alone {
 		old := coll.OpenSlots
 		t.Cleanup(func() { coll.OpenSlots = old })
-		coll.OpenSlots = func(h coll.SlotsHost) coll.Slots { return aloneSlots{j} }
+		coll.OpenSlots = func(h coll.SlotsHost) (coll.Slots, error) { return aloneSlots{j}, nil }
 	}
 	j = newBigJob(t, n, nodes, false, members)
 	first := j.members[0]

@@ -60,6 +60,7 @@ func (s *state) Release() {
 	}
 }
 
+// state returns what a communicator has here. It panics as room does.
 func (e *Engine) state(c *comm.Comm) *state {
 	if s, ok := c.Coll.(*state); ok {
 		return s
@@ -75,14 +76,20 @@ func (e *Engine) state(c *comm.Comm) *state {
 			from := comm.CollOffset(n)
 			h.Block = c.Block[from : from+comm.CollSize(n)]
 		}
-		s.slots = OpenSlots(h)
+		var err error
+		if s.slots, err = OpenSlots(h); err != nil {
+			panic(noRoom{err})
+		}
 	}
 	c.Coll = s
 	return s
 }
 
-// Slots returns the slots of a communicator, nil if it has none.
-func (e *Engine) Slots(c *comm.Comm) Slots { return e.state(c).slots }
+// Slots returns the slots of a communicator, nil if it has none. MPI_ERR_NO_MEM.
+func (e *Engine) Slots(c *comm.Comm) (s Slots, err error) {
+	defer orNoRoom(&err)
+	return e.state(c).slots, nil
+}
 
 // tag returns the tag that the n-th call uses.
 func tag(n int32) int32 { return n & p2p.TagUB }

@@ -3,10 +3,11 @@ package coll
 import "gompirma/core/comm"
 
 // Collectives for other packages, on bytes. They count as collective calls on c like those of the application, and need
-// an intracommunicator.
+// an intracommunicator. MPI_ERR_NO_MEM, at the first one on c.
 
 // Barrier returns when all members of c have called it. c may be an intercommunicator.
-func (e *Engine) Barrier(c *comm.Comm) error {
+func (e *Engine) Barrier(c *comm.Comm) (err error) {
+	defer orNoRoom(&err)
 	if c.Size() == 1 && !c.IsInter() {
 		return nil
 	}
@@ -24,11 +25,12 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 }
 
 // Allgather returns the contributions of all members, which have one length, one after another in the order of ranks.
-func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
+func (e *Engine) Allgather(c *comm.Comm, mine []byte) (all []byte, err error) {
+	defer orNoRoom(&err)
 	if st := e.state(c); st.slots != nil && c.Hierarchy != nil && len(mine) > 0 {
 		return e.wordsOverNodes(c, st, mine)
 	}
-	all := make([]byte, len(mine)*c.Size())
+	all = make([]byte, len(mine)*c.Size())
 	if t := e.state(c).slots; t != nil && c.Hierarchy == nil && t.Fits(KindAllgather) && len(mine) > 0 {
 		return all, t.Allgather(mine, all)
 	}
@@ -45,6 +47,7 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 // ShareOf gives all members of an intracommunicator what root has in b, of one length at all, if they have slots. It is
 // for few bytes: comm.MostShared.
 func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error) {
+	defer orNoRoom(&err)
 	t := e.state(c).slots
 	if t == nil || c.Hierarchy != nil {
 		return false, nil
@@ -54,6 +57,7 @@ func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error
 
 // Share is Allgather among members that have slots, of as few bytes.
 func (e *Engine) Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
+	defer orNoRoom(&err)
 	if t := e.state(c).slots; t == nil || c.Hierarchy == nil && !t.Fits(KindAllgather) {
 		return nil, false, nil
 	}

@@ -49,7 +49,7 @@ type SlotsHost struct {
 
 // OpenSlots makes slots. Without it, in tests of this package, collectives use messages. Set before the first
 // communicator is made, with comm.CollSize.
-var OpenSlots func(h SlotsHost) Slots
+var OpenSlots func(h SlotsHost) (Slots, error)
 
 // Exchange is what one member does in slots. Which fields count depends on the kind: see struct gompi_slots_call.
 type Exchange struct {
