@@ -335,7 +335,9 @@ func gompi_tell_members(win, mine uintptr, size int64, all, text uintptr) (rc in
 	if err == nil {
 		var theirs []byte
 		if theirs, err = w.Tell(slice[byte](mine, int(size))); err == nil {
-			copy(slice[byte](all, len(theirs)), theirs)
+			if all != 0 {
+				copy(slice[byte](all, len(theirs)), theirs)
+			}
 			return abi.MPI_SUCCESS
 		}
 	}

@@ -28,7 +28,7 @@ static bool open_probe(struct gompi_messages *m) {
 }
 
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma) {
-	struct gompi_messages *m = aligned_alloc(GOMPI_LINE, sizeof *m);
+	struct gompi_messages *m = gompi_memory_is_low() ? NULL : aligned_alloc(GOMPI_LINE, sizeof *m);
 	if (m == NULL)
 		return NULL;
 	memset(m, 0, sizeof *m);

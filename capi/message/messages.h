@@ -59,11 +59,10 @@ void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
 
 struct gompi_message *gompi_message_take(struct gompi_lane *l);
 void gompi_message_give(struct gompi_lane *l, struct gompi_message *m);
-// Makes room for n bytes of data.
-void gompi_message_widen(struct gompi_message *m, int64_t n);
-static inline void gompi_message_room(struct gompi_message *m, int64_t n) {
-	if (n > m->room)
-		gompi_message_widen(m, n);
+// Makes room for n bytes of data. Returns false if there is no memory: the message has failed, which its receive raises.
+bool gompi_message_widen(struct gompi_message *m, int64_t n);
+static inline bool gompi_message_room(struct gompi_message *m, int64_t n) {
+	return __builtin_expect(n <= m->room, 1) || gompi_message_widen(m, n);
 }
 void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
 void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);

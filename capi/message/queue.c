@@ -47,7 +47,10 @@ static struct gompi_fifo *find_fifo(const struct gompi_index *x, int32_t source,
 static void widen(struct gompi_index *x) {
 	struct gompi_fifo **old = x->bucket;
 	uint32_t buckets = x->mask + 1;
-	x->bucket = gompi_must_have(2 * buckets * sizeof *x->bucket);
+	struct gompi_fifo **more = calloc(2 * buckets, sizeof *more);
+	if (more == NULL)
+		return; // it is slower
+	x->bucket = more;
 	x->mask = 2 * buckets - 1;
 	for (uint32_t i = 0; i < buckets; i++)
 		for (struct gompi_fifo *f = old[i], *next; f != NULL; f = next) {
@@ -98,9 +101,16 @@ static void enter_list(struct gompi_list *l, struct gompi_entry *e) {
 	}
 }
 
-static __attribute__((noinline)) void make_index(struct gompi_list *l) {
-	struct gompi_index *x = gompi_must_have(sizeof *x);
-	x->bucket = gompi_must_have(BUCKETS * sizeof *x->bucket);
+// Returns false if there is no memory: the list stays as it is.
+static __attribute__((noinline)) bool make_index(struct gompi_list *l) {
+	struct gompi_index *x = calloc(1, sizeof *x);
+	struct gompi_fifo **bucket = calloc(BUCKETS, sizeof *bucket);
+	if (x == NULL || bucket == NULL) {
+		free(x);
+		free(bucket);
+		return false;
+	}
+	x->bucket = bucket;
 	x->mask = BUCKETS - 1;
 	l->index = x;
 	for (struct gompi_entry *e = l->all.first, *next; e != NULL; e = next) {
@@ -108,6 +118,7 @@ static __attribute__((noinline)) void make_index(struct gompi_list *l) {
 		enter_list(l, e);
 	}
 	l->all.first = l->all.last = NULL;
+	return true;
 }
 
 static void free_index(struct gompi_list *l) {
@@ -153,10 +164,8 @@ struct gompi_entry *gompi_list_receiver(struct gompi_list *l, int32_t source, in
 		for (struct gompi_entry *e = l->all.first; e != NULL; e = e->place.after, passed++) {
 			if (accepts(e->source, e->tag, source, tag))
 				return e;
-			if (passed == GOMPI_LONG) {
-				make_index(l);
+			if (passed == GOMPI_LONG && make_index(l))
 				return gompi_list_receiver(l, source, tag);
-			}
 		}
 		return NULL;
 	}
@@ -177,10 +186,8 @@ struct gompi_entry *gompi_list_message(struct gompi_list *l, int32_t source, int
 		for (struct gompi_entry *e = l->all.first; e != NULL; e = e->place.after, passed++) {
 			if (accepts(source, tag, e->source, e->tag))
 				return e;
-			if (passed == GOMPI_LONG) {
-				make_index(l);
+			if (passed == GOMPI_LONG && make_index(l))
 				return gompi_list_message(l, source, tag);
-			}
 		}
 		return NULL;
 	}
@@ -222,7 +229,11 @@ struct gompi_queue *gompi_queue_find(struct gompi_queues *qs, uint64_t context) 
 static void widen_queues(struct gompi_queues *qs) {
 	struct gompi_queue **old = qs->bucket;
 	uint32_t buckets = old != NULL ? qs->mask + 1 : 0, more = old != NULL ? 2 * buckets : 16;
-	qs->bucket = gompi_must_have(more * sizeof(struct gompi_queue *));
+	struct gompi_queue **bucket =
+		old != NULL ? calloc(more, sizeof *bucket) : gompi_must_have(more * sizeof *bucket);
+	if (bucket == NULL)
+		return; // it is slower
+	qs->bucket = bucket;
 	qs->mask = more - 1;
 	for (uint32_t i = 0; i < buckets; i++)
 		for (struct gompi_queue *q = old[i], *next; q != NULL; q = next) {

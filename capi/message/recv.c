@@ -66,8 +66,8 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 	if (gompi_record_kind(h->word) == RECORD_EAGER) {
 		if (flags & RECORD_SYNC)
 			m->id = h->id;
-		gompi_message_room(m, length);
-		gompi_copy_few(m->data, payload, (uint64_t)length);
+		if (gompi_message_room(m, length))
+			gompi_copy_few(m->data, payload, (uint64_t)length);
 		return;
 	}
 	m->rts = true;
@@ -78,7 +78,9 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 		take_region(m, payload, length);
 	if ((flags & RECORD_ADDR) == 0 || n == 0 || n > GOMPI_SEGMENTS || n * (int64_t)sizeof m->one != length)
 		return;
-	struct iovec *where = n == 1 ? &m->one : gompi_must_have((size_t)n * sizeof *where);
+	struct iovec *where = n == 1 ? &m->one : malloc((size_t)n * sizeof *where);
+	if (where == NULL)
+		return; // the sender sends the data, as where it cannot be read
 	gompi_copy_few(where, payload, (uint64_t)length);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t part = (int64_t)where[i].iov_len;

@@ -5,7 +5,7 @@
 enum { MANY = 4096 }; // numbers that are given back when none is in use
 
 struct gompi_request *gompi_request_made(struct gompi_lane *l) {
-	struct gompi_request *r = calloc(1, sizeof *r);
+	struct gompi_request *r = gompi_memory_is_low() ? NULL : calloc(1, sizeof *r);
 	if (r == NULL)
 		return NULL;
 	gompi_lane_made(l);

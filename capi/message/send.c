@@ -30,8 +30,8 @@ static bool give(struct gompi_lane *l, struct gompi_queue *q, const struct gompi
 	if (s->mode == MODE_SYNCHRONOUS)
 		return false;
 	struct gompi_message *m = message_of(l, s);
-	gompi_message_room(m, s->buf.size);
-	gompi_buffer_pack(&s->buf, m->data, 0, s->buf.size);
+	if (gompi_message_room(m, s->buf.size))
+		gompi_buffer_pack(&s->buf, m->data, 0, s->buf.size);
 	gompi_keep_unexpected(l, q, m);
 	return true;
 }

@@ -52,12 +52,15 @@ void gompi_message_give(struct gompi_lane *l, struct gompi_message *m) {
 	l->spare_room += m->room;
 }
 
-void gompi_message_widen(struct gompi_message *m, int64_t n) {
+bool gompi_message_widen(struct gompi_message *m, int64_t n) {
 	free(m->data);
 	m->room = n < LEAST_ROOM ? LEAST_ROOM : n;
 	m->data = malloc((size_t)m->room);
-	if (m->data == NULL)
-		gompi_no_memory((size_t)m->room);
+	if (m->data != NULL)
+		return true;
+	m->room = 0;
+	m->failed = MPI_ERR_NO_MEM;
+	return false;
 }
 
 static void ask_flow_of(struct gompi_lane *l, struct gompi_link *p, enum gompi_flow flow) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/biased.h"
-#include "base/must_have.h"
 #include "base/up.h"
 #include "win/attached.h"
 #include "win/z_calls.h"
@@ -70,8 +69,11 @@ void gompi_regions_add(uintptr_t address, uint64_t size, int64_t heap) {
 	if (attaching.regions == attaching.room) {
 		uint64_t room = attaching.room == 0 ? 16 : 2 * attaching.room;
 		void *more = realloc(attaching.region, room * sizeof *attaching.region);
-		if (more == NULL)
-			gompi_no_memory(room * sizeof *attaching.region);
+		if (more ==
+		    NULL) { // what is not listed is attached like memory of malloc, which others reach by messages
+			gompi_biased_give(&attaching.lock);
+			return;
+		}
 		attaching.region = more;
 		attaching.room = room;
 	}

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/must_have.h"
 #include "base/up.h"
 #include "info/values.h"
 #include "win/win.h"
@@ -29,15 +28,19 @@ static int put_together(const struct gompi_told_hints *told, int n, struct gompi
 static int tell_hints(struct gompi_win *w, const char *call, const struct gompi_told_hints *mine,
 		      struct gompi_common_hints *common, struct gompi_verdict *v) {
 	struct gompi_waiting what = {.call = call, .peer = -1, .object = w->handle};
-	struct gompi_told_hints *all = w->told;
+	struct gompi_told_hints *all = w->told, told = *mine;
 	int class, who = 0, wrong = MPI_SUCCESS;
 	bool here = w->remote == NULL;
 	if (here) {
 		all[w->local_me] = *mine;
 		class = gompi_win_node_barrier(w, &what);
 	} else {
-		all = gompi_must_have((size_t)w->n * sizeof *all);
-		class = gompi_up.tell_members(w->handle, mine, sizeof *mine, all, v->text);
+		all = malloc((size_t)w->n * sizeof *all);
+		if (all == NULL)
+			told.class = MPI_ERR_NO_MEM; // which the others have to hear
+		class = gompi_up.tell_members(w->handle, &told, sizeof told, all, v->text);
+		if (all == NULL)
+			return gompi_error(v, MPI_ERR_NO_MEM, "no memory for the hints of %d members", (int)w->n);
 	}
 	if (class == MPI_SUCCESS)
 		wrong = put_together(all, (int)w->n, common, &who);

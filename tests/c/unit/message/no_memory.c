@@ -1,0 +1,94 @@
+/* Proves, with a malloc that fails: messages that come before their receive, and for whose data there is no memory, end
+ * their receives with MPI_ERR_NO_MEM, and no others; what the library cannot do without it has from a reserve; while
+ * that is in use no operation starts that needs memory, and once there is memory again all is as before.
+ *
+ * sanitizer: address (one thread)
+ * wrap: malloc calloc free
+ */
+#include "processes.h"
+
+#include <malloc.h>
+
+enum { NONE = -1, MESSAGES = 60, SIZE = 4000 };
+
+/* Bytes that may still be allocated; NONE: as many as there are. What is freed comes back. */
+static int64_t left = NONE, failed;
+
+static bool take(size_t bytes) {
+	if (left == NONE)
+		return true;
+	if ((int64_t)bytes > left) {
+		failed++;
+		return false;
+	}
+	left -= (int64_t)bytes;
+	return true;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) { return take(bytes) ? __real_malloc(bytes) : NULL; }
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes) { return take(n * bytes) ? __real_calloc(n, bytes) : NULL; }
+void __real_free(void *at);
+void __wrap_free(void *at);
+void __wrap_free(void *at) {
+	if (left != NONE && at != NULL)
+		left += (int64_t)malloc_usable_size(at);
+	__real_free(at);
+}
+
+static char sent[SIZE], got[SIZE];
+
+static void unexpected(void) {
+	open_all(2, true);
+	for (int i = 0; i < MESSAGES; i++)
+		send_to(0, 1, WORLD, i, sent, SIZE, MODE_STANDARD);
+	left = 3 * SIZE;
+	failed = 0;
+	while (gompi_engine_progress(process[1]))
+		;
+	left = NONE;
+	CHECK(failed > 0, "nothing has failed");
+	int lost = 0;
+	for (int i = 0; i < MESSAGES; i++) {
+		memset(got, 0, SIZE);
+		struct gompi_engine_result r = finish(1, receive_from(1, 0, WORLD, i, got, SIZE));
+		CHECK(r.class == MPI_SUCCESS || r.class == MPI_ERR_NO_MEM, "message %d: class %d", i, r.class);
+		CHECK(r.source == 0 && r.tag == i, "message %d: %d from %d", i, r.tag, r.source);
+		CHECK(r.class != MPI_SUCCESS || memcmp(got, sent, SIZE) == 0, "message %d: other data", i);
+		lost += r.class != MPI_SUCCESS;
+	}
+	CHECK(lost > 0 && lost < MESSAGES, "%d of %d are lost", lost, MESSAGES);
+	close_all();
+}
+
+/* Calls return MPI_ERR_NO_MEM while the reserve is in use. */
+static void reserve(void) {
+	open_all(1, true);
+	struct gompi_lane *l = &process[0]->lane[0];
+	CHECK(!gompi_memory_is_low(), "there is no reserve");
+	left = 0;
+	char *at = gompi_must_have(1000);
+	CHECK(at[0] == 0 && at[999] == 0, "it is not zero");
+	CHECK(gompi_memory_is_low() && gompi_request_take(l) == NULL, "a request while memory is low");
+	free(at);
+	at = gompi_must_have(100 << 10); /* from what is left of it */
+	free(at);
+	left = 1 << 20;
+	CHECK(!gompi_memory_is_low() && left < 1 << 20, "there is no reserve again");
+	left = NONE;
+	struct gompi_request *r = gompi_request_take(l);
+	CHECK(r != NULL, "no request");
+	gompi_request_give(r);
+	close_all();
+}
+
+int main(void) {
+	unit_node(1);
+	fill(sent, SIZE, 5);
+	unexpected();
+	reserve();
+	return unit_end();
+}
