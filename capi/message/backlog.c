@@ -151,13 +151,10 @@ bool gompi_unpost_record(struct gompi_lane *l, struct gompi_request *r) {
 	return true;
 }
 
-void gompi_post_about(struct gompi_lane *l, const struct gompi_request *r, enum gompi_record_kind kind,
-		      unsigned flags) {
+void gompi_post_cancel(struct gompi_lane *l, const struct gompi_request *r, unsigned flags) {
 	struct gompi_pending w = {
-		.record = {.word = gompi_record_word(kind, flags, 0),
+		.record = {.word = gompi_record_word(RECORD_CANCEL, flags, 0),
 			   .context = r->context,
-			   .source = r->source,
-			   .tag = r->tag,
 			   .from = l->home->node.self,
 			   .id = r->id},
 		.notice = NOTICE_CALL,

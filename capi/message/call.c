@@ -245,7 +245,7 @@ void gompi_request_restart(struct gompi_request *r) {
 	r->id = 0;
 	r->done = r->want = 0;
 	r->to = NULL;
-	r->cancel = r->gone = r->looked = false;
+	r->cancel = r->gone = false;
 	if (!r->receive && r->world != l->home->node.self && gompi_eager_anywhere(gompi_link_to(l, r->world), r)) {
 		gompi_store_release(&r->state, REQUEST_COMPLETE);
 		return;

@@ -20,8 +20,6 @@ static void cancelled(struct gompi_lane *l, struct gompi_request *r) {
 	gompi_send_finish(l, r, MPI_SUCCESS);
 }
 
-static bool is_local(struct gompi_entry *e, const void *send) { return ((struct gompi_message *)e)->local == send; }
-
 void gompi_lost(struct gompi_lane *l, struct gompi_request *r) {
 	if (r->want != 0 || r->behind)
 		return;
@@ -44,6 +42,7 @@ static void fetch_message(struct gompi_lane *l, struct gompi_message *m) {
 		m->data = room;
 		m->room = m->size;
 		m->local = NULL;
+		m->id = 0;
 		gompi_send_finish(l, s, MPI_SUCCESS);
 	} else if (!m->rts && m->id != 0) {
 		gompi_answer(l, m->from, RECORD_ACK, m->id, m->call, MPI_SUCCESS);
@@ -90,26 +89,23 @@ void gompi_drop(struct gompi_lane *l, struct gompi_message *m) {
 
 // Takes a message out of the unexpected ones for its sender. If a matched probe was quicker the sender gets rid of it
 // all the same.
-static void withdraw(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
-		     bool (*wanted)(struct gompi_entry *, const void *), const void *arg) {
+static void withdraw(struct gompi_lane *l, uint64_t context, int32_t from, uint64_t id) {
 	struct gompi_queue *q = gompi_queue_find(&l->queues, context);
 	struct gompi_message *m =
-		q != NULL ? (struct gompi_message *)gompi_list_find(&q->unexpected, source, tag, wanted, arg) : NULL;
+		q != NULL ? (struct gompi_message *)gompi_list_of_send(&q->unexpected, from, id) : NULL;
 	if (m != NULL) {
 		gompi_take_unexpected(l, q, m);
 		gompi_drop(l, m);
 		return;
 	}
-	m = (struct gompi_message *)gompi_list_find(&l->picked, source, tag, wanted, arg);
+	m = (struct gompi_message *)gompi_list_of_send(&l->picked, from, id);
 	if (m != NULL)
 		fetch_message(l, m);
 	else
 		l->due = l->work != NULL; // it may be matched
 }
 
-void gompi_withdraw(struct gompi_lane *l, const struct gompi_record *h) {
-	withdraw(l, h->context, h->source, h->tag, gompi_is_record_of, h);
-}
+void gompi_withdraw(struct gompi_lane *l, const struct gompi_record *h) { withdraw(l, h->context, h->from, h->id); }
 
 void gompi_cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned flags) {
 	if (r->cancel)
@@ -118,9 +114,9 @@ void gompi_cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned f
 	if (r->gone || (r->to != NULL && gompi_unpost_record(l, r)))
 		cancelled(l, r);
 	else if (r->to == NULL)
-		withdraw(l, r->context, r->source, r->tag, is_local, r);
+		withdraw(l, r->context, l->home->node.self, (uintptr_t)r);
 	else if (r->want == 0) // else its data is on its way
-		gompi_post_about(l, r, RECORD_CANCEL, flags);
+		gompi_post_cancel(l, r, flags);
 }
 
 void gompi_cancel_locked(struct gompi_lane *l, struct gompi_request *r) {

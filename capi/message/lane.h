@@ -29,6 +29,9 @@ struct gompi_link {
 	struct gompi_pending *first, *last;        // records that found no room, in order
 	struct gompi_request *stream, *stream_end; // sends whose data goes out in pieces
 	struct gompi_link *behind;                 // the next of those that something waits to be sent to
+	int32_t unanswered;                        // sends to it in the lane's table
+	bool unreminded;                           // one of them was added after the last RECORD_LOOK to it
+	uint32_t reminders;                        // RECORD_LOOK received from it
 	bool told;                                 // it is on another node and has been asked to keep its messages
 	struct gompi_link *told_next;              // the next such
 };
@@ -54,19 +57,21 @@ struct gompi_pending {
 struct gompi_message {
 	struct gompi_entry entry;
 	struct gompi_entry_place *more; // queue.c
-	int32_t from;                   // rank of the sender in MPI_COMM_WORLD
-	bool call;                      // the sender's process is to look at it at once
-	bool waits;                     // the sender waits for the message to be taken
-	bool rts;                       // the data is still at the sender
-	bool readable;                  // on another node: region counts
-	int16_t segments;               // of that data, 0: unknown
-	int32_t failed;                 // error class: the data could not be fetched
-	int64_t size;                   // bytes of the whole message
-	char *data;                     // eager: its data, in memory that is kept for the next message
-	int64_t room;                   // bytes there
-	uint64_t id;                    // of the send that waits for an acknowledgement, 0: none
-	struct gompi_request *local;    // the send, if it is this process' own and its data has not been copied
-	struct iovec *where;            // where the data is at the sender
+	// Of the send that waits for an acknowledgement, 0 if none does; of a send of this process the request's address.
+	uint64_t id;
+	int32_t from;                // rank of the sender in MPI_COMM_WORLD
+	uint32_t reminders;          // of its sender when it arrived: more now, and the sender waits for it
+	bool call;                   // the sender's process is to look at it at once
+	bool waits;                  // the sender waits for the message to be taken
+	bool rts;                    // the data is still at the sender
+	bool readable;               // on another node: region counts
+	int16_t segments;            // of that data, 0: unknown
+	int32_t failed;              // error class: the data could not be fetched
+	int64_t size;                // bytes of the whole message
+	char *data;                  // eager: its data, in memory that is kept for the next message
+	int64_t room;                // bytes there
+	struct gompi_request *local; // the send, if it is this process' own and its data has not been copied
+	struct iovec *where;         // where the data is at the sender
 	union {
 		struct iovec one;           // often there
 		struct gompi_region region; // where it is at a sender on another node
@@ -77,6 +82,11 @@ struct gompi_message {
 	uintptr_t comm; // handle; of a message handed out by a probe
 	struct gompi_message *next;
 };
+
+_Static_assert(offsetof(struct gompi_message, more) == offsetof(struct gompi_listed, more) &&
+		       offsetof(struct gompi_message, id) == offsetof(struct gompi_listed, id) &&
+		       offsetof(struct gompi_message, from) == offsetof(struct gompi_listed, from),
+	       "a message begins as lists of messages know it");
 
 // A sender's memory is described by at most so many segments; data in more of them goes in pieces, which costs a second
 // copy but no list.
@@ -118,7 +128,7 @@ struct gompi_lane {
 	int64_t spare_room; // bytes for data that they have
 	uint32_t flow;      // what has been asked of those who send
 	int64_t held;       // bytes in unexpected messages
-	uint64_t reminded;  // what sends.added was the last time that receivers were reminded
+	uint64_t reminded;  // sends.added when receivers were last reminded
 	gompi_a64 arrived;  // unexpected messages so far, for probes
 	gompi_ai32 kept;    // of them that no receive has come for
 	struct gompi_pending *spare_pending;

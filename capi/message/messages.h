@@ -30,8 +30,11 @@ void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, 
 bool gompi_put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_pending *w);
 // Gives a send the number that its answers come to.
 static inline void gompi_send_number(struct gompi_lane *l, struct gompi_request *r) {
-	if (r->id == 0)
-		r->id = gompi_number_add(&l->sends, r);
+	if (r->id != 0)
+		return;
+	r->id = gompi_number_add(&l->sends, r);
+	r->to->unanswered++;
+	r->to->unreminded = true;
 }
 // Completes a send, whose number is used no longer.
 void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class);
@@ -42,8 +45,8 @@ void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class)
 void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *r);
 // Takes the record of a send out of those that wait. Returns true if it was there.
 bool gompi_unpost_record(struct gompi_lane *l, struct gompi_request *r);
-// Tells the receiver of a send something of it.
-void gompi_post_about(struct gompi_lane *l, const struct gompi_request *r, enum gompi_record_kind kind, unsigned flags);
+// Asks the receiver of a send to give its message back, with flags of RECORD_CANCEL.
+void gompi_post_cancel(struct gompi_lane *l, const struct gompi_request *r, unsigned flags);
 // Tells the sender of a message that it is matched, that its data has been taken or could not be, or that it is gone;
 // call says that its process is to look at once. Else who waits for an acknowledgement looks by itself.
 void gompi_answer(struct gompi_lane *l, int32_t to, enum gompi_record_kind kind, uint64_t id, bool call, int class);
@@ -109,10 +112,9 @@ void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char
 struct gompi_message *gompi_probe_locked(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
 					 bool take);
 void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
-// The sender of a message waits for it. If it is matched the caller copies it, even if it only starts something.
+// Handles RECORD_LOOK: a process waits for all of its sends that have arrived. The caller copies those that are
+// matched, even if its call only starts something.
 void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
-// Returns true if a message is the one that a record of its sender is about.
-bool gompi_is_record_of(struct gompi_entry *e, const void *record);
 
 // Sending (send.c).
 
@@ -203,8 +205,8 @@ void gompi_messages_watch(bool on);
 
 // Lets operations of several messages go on. Returns true if there was something to do.
 bool gompi_messages_step(struct gompi_messages *m);
-// Tells the receivers of all sends under way that this process waits for them: those whose threads compute have their
-// progress threads match and copy. To wake them with each message would have cost more than most messages.
+// Reminds the receivers of all sends under way that this process waits for them, so that the progress threads of
+// those that compute match and copy. To wake them with each message would cost more than most messages.
 void gompi_messages_remind(struct gompi_messages *m);
 // Makes progress for a call that must not wait. Returns false if there was nothing to do: all is as it was before.
 bool gompi_message_progress(void);

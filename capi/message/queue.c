@@ -12,16 +12,10 @@ struct gompi_index {
 	struct gompi_fifo *spare;
 };
 
-// A message's places in the fifos of the patterns that receive it, but for the first. They stay with the message.
-struct more {
-	struct gompi_entry entry;
-	struct gompi_entry_place *more;
-};
-
 enum { BUCKETS = 64 };
 
 static struct gompi_entry_place *place_at(struct gompi_entry *e, int i) {
-	return i == 0 ? &e->place : &((struct more *)e)->more[i - 1];
+	return i == 0 ? &e->place : &((struct gompi_listed *)e)->more[i - 1];
 }
 
 // The pattern i that an envelope fits: all its own, any tag, any source, any of both.
@@ -30,6 +24,13 @@ static void pattern(int i, int32_t *source, int32_t *tag) {
 		*source = MPI_ANY_SOURCE;
 	if (i & 1)
 		*tag = MPI_ANY_TAG;
+}
+
+// The key of the fifo for the number of a send, which no receive asks for since the source is negative. Sends whose
+// numbers differ above bit 31 only share one.
+static void send_key(int32_t from, uint64_t id, int32_t *source, int32_t *tag) {
+	*source = INT32_MIN + from;
+	*tag = (int32_t)(uint32_t)id;
 }
 
 static uint32_t bucket_of(const struct gompi_index *x, int32_t source, int32_t tag) {
@@ -89,15 +90,27 @@ static void drop_fifo(struct gompi_index *x, struct gompi_fifo *f) {
 	x->n--;
 }
 
+static void enter_fifo(struct gompi_list *l, struct gompi_entry *e, int32_t source, int32_t tag, int i) {
+	struct gompi_fifo *f = fifo_of(l->index, source, tag, i);
+	gompi_fifo_append(f, e, place_at(e, i), f->last != NULL ? place_at(f->last, i) : NULL);
+}
+
 static void enter_list(struct gompi_list *l, struct gompi_entry *e) {
-	struct more *m = (struct more *)e;
+	struct gompi_listed *m = (struct gompi_listed *)e;
+	int32_t source, tag;
 	if (l->messages && m->more == NULL)
-		m->more = gompi_must_have((GOMPI_PATTERNS - 1) * sizeof *m->more);
+		m->more = gompi_must_have((GOMPI_PLACES - 1) * sizeof *m->more);
 	for (int i = 0; i < (l->messages ? GOMPI_PATTERNS : 1); i++) {
-		int32_t source = e->source, tag = e->tag;
+		source = e->source, tag = e->tag;
 		pattern(i, &source, &tag);
-		struct gompi_fifo *f = fifo_of(l->index, source, tag, i);
-		gompi_fifo_append(f, e, place_at(e, i), f->last != NULL ? place_at(f->last, i) : NULL);
+		enter_fifo(l, e, source, tag, i);
+	}
+	if (!l->messages)
+		return;
+	place_at(e, GOMPI_PATTERNS)->in = NULL;
+	if (m->id != 0) {
+		send_key(m->from, m->id, &source, &tag);
+		enter_fifo(l, e, source, tag, GOMPI_PATTERNS);
 	}
 }
 
@@ -135,9 +148,11 @@ static void free_index(struct gompi_list *l) {
 void gompi_list_add_indexed(struct gompi_list *l, struct gompi_entry *e) { enter_list(l, e); }
 
 void gompi_list_remove_indexed(struct gompi_list *l, struct gompi_entry *e) {
-	for (int i = 0; i < (l->messages ? GOMPI_PATTERNS : 1); i++) {
+	for (int i = 0; i < (l->messages ? GOMPI_PLACES : 1); i++) {
 		struct gompi_entry_place *p = place_at(e, i);
 		struct gompi_fifo *f = p->in;
+		if (f == NULL)
+			continue;
 		if (p->before != NULL)
 			place_at(p->before, i)->after = p->after;
 		else
@@ -202,14 +217,23 @@ struct gompi_entry *gompi_list_oldest(struct gompi_list *l) {
 	return f != NULL ? f->first : NULL;
 }
 
-struct gompi_entry *gompi_list_find(struct gompi_list *l, int32_t source, int32_t tag,
-				    bool (*wanted)(struct gompi_entry *, const void *), const void *arg) {
-	const struct gompi_fifo *f = &l->all;
-	if (l->index != NULL && (f = find_fifo(l->index, source, tag)) == NULL)
+struct gompi_entry *gompi_list_of_send(struct gompi_list *l, int32_t from, uint64_t id) {
+	if (id == 0)
 		return NULL;
-	for (struct gompi_entry *e = f->first; e != NULL; e = place_at(e, f->which)->after)
-		if (e->source == source && e->tag == tag && wanted(e, arg))
+	if (l->index == NULL && l->n > GOMPI_LONG)
+		make_index(l);
+	const struct gompi_fifo *f = &l->all;
+	if (l->index != NULL) {
+		int32_t source, tag;
+		send_key(from, id, &source, &tag);
+		if ((f = find_fifo(l->index, source, tag)) == NULL)
+			return NULL;
+	}
+	for (struct gompi_entry *e = f->first; e != NULL; e = place_at(e, f->which)->after) {
+		const struct gompi_listed *m = (const struct gompi_listed *)e;
+		if (m->from == from && m->id == id)
 			return e;
+	}
 	return NULL;
 }
 

@@ -22,8 +22,17 @@ struct gompi_entry {
 	} place;
 };
 
-// A message has places in the other fifos of an index, too.
-enum { GOMPI_PATTERNS = 4 };
+// A message has places in the other fifos of an index, too: those of the four patterns that receive it, and, if its
+// send has a number, one for that.
+enum { GOMPI_PATTERNS = 4, GOMPI_PLACES };
+
+// The beginning of a message, as far as a list needs it.
+struct gompi_listed {
+	struct gompi_entry entry;
+	struct gompi_entry_place *more; // [GOMPI_PLACES - 1], all places but the first; they stay with the message
+	uint64_t id;                    // number of its send, 0 if it has none
+	int32_t from;                   // process of the sender
+};
 
 // Entries in order of arrival: all of a list, or those of one key.
 struct gompi_fifo {
@@ -38,7 +47,7 @@ struct gompi_fifo {
 //
 //   - a receive is found by one key: its own source and tag, wildcards included. A message looks under the four
 //     patterns that can receive it and takes the oldest.
-//   - a message is found by four keys, the patterns of receives that it can match.
+//   - a message is found by four keys, the patterns of receives that it can match, and by its send.
 struct gompi_list {
 	struct gompi_fifo all; // while there is no index
 	int64_t n;
@@ -103,9 +112,8 @@ struct gompi_entry *gompi_list_message(struct gompi_list *l, int32_t source, int
 // The first entry of a list of messages; NULL if there is none.
 struct gompi_entry *gompi_list_oldest(struct gompi_list *l);
 
-// The entry with that source and tag in a list of messages of which wanted is true; NULL if it is not there.
-struct gompi_entry *gompi_list_find(struct gompi_list *l, int32_t source, int32_t tag,
-				    bool (*wanted)(struct gompi_entry *, const void *), const void *arg);
+// Returns the message of the send with the number id of process from in a list of messages, or NULL.
+struct gompi_entry *gompi_list_of_send(struct gompi_list *l, int32_t from, uint64_t id);
 
 // The queue of a context.
 struct gompi_queue {

@@ -111,6 +111,7 @@ static int put_fixed(struct gompi_lane *l, struct gompi_link *p, const struct go
 void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class) {
 	if (r->id != 0) {
 		gompi_number_remove(&l->sends, r->id);
+		r->to->unanswered--;
 		r->id = 0;
 		if (__builtin_expect(r->registered, 0))
 			gompi_remote_unregister(r);

@@ -16,7 +16,7 @@ enum gompi_record_kind {
 	RECORD_ROOM,    // to a process that waited for room: there is some
 	RECORD_CANCEL,  // to the receiver: the message is not wanted any longer
 	RECORD_GONE,    // to the sender: the message is not here any longer
-	RECORD_LOOK,    // to the receiver: the message's sender waits for it to be taken
+	RECORD_LOOK,    // to receivers: the process waits for all that it has sent before to be taken
 	RECORD_FLOW,    // to a process on another node: gompi_flow
 	RECORD_KINDS
 };

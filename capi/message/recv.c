@@ -73,6 +73,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 	m->rts = true;
 	m->id = h->id;
 	m->waits = (flags & RECORD_WAIT) != 0;
+	m->reminders = gompi_link_to(m->lane, m->from)->reminders;
 	int64_t n = length / (int64_t)sizeof m->one, left = m->size;
 	if (flags & RECORD_REGION)
 		take_region(m, payload, length);
@@ -142,20 +143,7 @@ void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct
 	deliver(l, r, m);
 }
 
-bool gompi_is_record_of(struct gompi_entry *e, const void *record) {
-	const struct gompi_message *m = (const struct gompi_message *)e;
-	const struct gompi_record *h = record;
-	return m->from == h->from && m->id == h->id && m->id != 0;
-}
-
 void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h) {
-	struct gompi_queue *q = gompi_queue_find(&l->queues, h->context);
-	struct gompi_entry *e =
-		q != NULL ? gompi_list_find(&q->unexpected, h->source, h->tag, gompi_is_record_of, h) : NULL;
-	if (e == NULL)
-		e = gompi_list_find(&l->picked, h->source, h->tag, gompi_is_record_of, h);
-	if (e != NULL)
-		((struct gompi_message *)e)->waits = true;
-	else
-		l->due = l->work != NULL;
+	gompi_link_to(l, h->from)->reminders++;
+	l->due = l->work != NULL;
 }

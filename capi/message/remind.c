@@ -1,17 +1,21 @@
-// Reminding others of what this process waits for.
+// Reminding receivers that this process waits for its sends.
 #include "message/messages.h"
 #include "message/plan.h"
 
+// Sends one RECORD_LOOK to each process of this node that has got sends since the last one and has not answered all.
 static void remind(struct gompi_lane *l) {
 	gompi_lane_take(l);
-	if (gompi_load(&l->sends.used) > 0 && l->sends.added != l->reminded) {
+	if (l->sends.added != l->reminded) {
 		l->reminded = l->sends.added;
-		for (uint32_t i = 0; i < l->sends.size; i++) { // which changes when what waits for room leaves
-			struct gompi_request *r = l->sends.at[i].request;
-			if (r == NULL || r->looked || r->want != 0 || r->to == NULL || gompi_is_remote(r->to))
+		for (int i = 0; i < l->home->node.n; i++) {
+			struct gompi_link *p = gompi_load(&l->links[i]);
+			if (p == NULL || !p->unreminded || p->unanswered == 0)
 				continue;
-			r->looked = true;
-			gompi_post_about(l, r, RECORD_LOOK, 0);
+			p->unreminded = false;
+			gompi_post(l, p,
+				   &(struct gompi_pending){.record = {.word = gompi_record_word(RECORD_LOOK, 0, 0),
+								      .from = l->home->node.self},
+							   .notice = NOTICE_CALL});
 		}
 	}
 	gompi_lane_end(l);

@@ -98,10 +98,10 @@ void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gomp
 	r->full = (uint64_t)m->size;
 	r->want = m->size < r->buf.size ? m->size : r->buf.size;
 	r->result = (struct gompi_result){.source = m->entry.source, .tag = m->entry.tag, .bytes = r->want};
+	struct gompi_link *p = m->local == NULL ? gompi_link_to(l, m->from) : NULL;
 	if (r->want == 0) {
 		end_pull(l, r, MPI_SUCCESS);
-	} else if (m->local != NULL || (m->segments > 0 && !l->home->no_cma &&
-					gompi_load(&gompi_link_to(l, m->from)->reads) != READS_REFUSED)) {
+	} else if (p == NULL || (m->segments > 0 && !l->home->no_cma && gompi_load(&p->reads) != READS_REFUSED)) {
 		r->next = NULL;
 		if (l->work == NULL)
 			l->work = r;
@@ -109,7 +109,8 @@ void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gomp
 			l->work_end->next = r;
 		l->work_end = r;
 		gompi_store_total(&l->working, 1);
-		l->due = l->due || (m->waits && !r->blocking);
+		bool waits = m->waits || (p != NULL && p->reminders != m->reminders);
+		l->due = l->due || (waits && !r->blocking);
 	} else if (m->readable && r->buf.type == NULL) {
 		gompi_remote_read(l, r, read_done);
 	} else {

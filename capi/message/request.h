@@ -109,7 +109,6 @@ struct gompi_request {
 	bool cancel;               // a send: MPI_Cancel has been called
 	bool behind;               // a send: its first record waits for room here, so nobody can know of it
 	bool gone;                 // a send: the receiver no longer has the message
-	bool looked;               // a send: the receiver has been told that the message is waited for
 	bool registered;           // a send: region counts
 	uint8_t mode;              // enum gompi_mode
 	uint32_t handle;           // if handled

@@ -55,6 +55,7 @@ static __attribute__((noinline)) void send_to_self(struct gompi_lane *l, struct 
 	struct gompi_message *m = message_of(l, s);
 	m->waits = s->blocking;
 	m->local = s;
+	m->id = (uintptr_t)s;
 	struct gompi_entry *e = gompi_list_receiver(&q->posted, s->source, s->tag);
 	if (e != NULL) {
 		gompi_unpost(l, (struct gompi_request *)e);

@@ -200,6 +200,38 @@ static void many(void) {
 	close_all();
 }
 
+/* Whose sends wait reminds each receiver with one record, however many sends there are, and with none if there are no
+ * new ones. From then on a call that starts their receives copies them; before, and what comes later, it does not. */
+static void reminding(void) {
+	enum { N = 2000, SIZE = 20000, LATER = N / 2 };
+	static char data[SIZE], in[SIZE];
+	static struct gompi_request *s[N];
+	open_all(2, false);
+	struct gompi_inbox *b = process[1]->lane[1].box;
+	for (int i = 0; i < N; i++) {
+		if (i == LATER) {
+			for (int k = 0; k < 3; k++) {
+				uint64_t tail = gompi_load(&b->tail);
+				gompi_messages_remind(process[0]);
+				int64_t lines = (int64_t)(gompi_load(&b->tail) - tail) / GOMPI_LINE;
+				CHECK(lines == (k == 0), "%d records of %d sends", (int)lines, LATER);
+			}
+			while (serve_all())
+				;
+		}
+		s[i] = send_to(0, 1, WORLD, i, data, SIZE, MODE_STANDARD);
+		while (serve_all())
+			;
+	}
+	for (int i = N - 1; i >= 0; i--) {
+		struct gompi_request *r = receive_from(1, 0, WORLD, i, in, SIZE);
+		CHECK(is_over(r) == (i < LATER), "message %d", i);
+		CHECK(finish(1, r).bytes == SIZE, "message %d", i);
+		finish(0, s[i]);
+	}
+	close_all();
+}
+
 /* --- Requests that are freed, started again, and have handles */
 
 static void lives(void) {
@@ -490,6 +522,7 @@ int main(void) {
 	}
 	pieces();
 	many();
+	reminding();
 	lives();
 	finalizing();
 	return unit_end();
