@@ -1,5 +1,7 @@
 // Functions that are casts: handles and their integers, addresses, the fields of a status. None of them may be called
 // on a wrong object, so none of them looks at what it is given, except that a status must be there.
+#include <string.h>
+
 #include "base/verdict.h"
 #include "z_entry.h"
 
@@ -111,3 +113,48 @@ int gompi_status_set_error(MPI_Status *status, int error) {
 	return MPI_SUCCESS;
 }
 GOMPI_ENTRY(MPI_Status_set_error, gompi_status_set_error)
+
+// The names for Fortran (MPI-5.0 19.3.4, 19.3.5), where an INTEGER is an int. They are no part of the standard ABI.
+GOMPI_ENTRY(MPI_Comm_c2f, gompi_comm_toint)
+GOMPI_ENTRY(MPI_Errhandler_c2f, gompi_errhandler_toint)
+GOMPI_ENTRY(MPI_File_c2f, gompi_file_toint)
+GOMPI_ENTRY(MPI_Group_c2f, gompi_group_toint)
+GOMPI_ENTRY(MPI_Info_c2f, gompi_info_toint)
+GOMPI_ENTRY(MPI_Message_c2f, gompi_message_toint)
+GOMPI_ENTRY(MPI_Op_c2f, gompi_op_toint)
+GOMPI_ENTRY(MPI_Request_c2f, gompi_request_toint)
+GOMPI_ENTRY(MPI_Session_c2f, gompi_session_toint)
+GOMPI_ENTRY(MPI_Type_c2f, gompi_type_toint)
+GOMPI_ENTRY(MPI_Win_c2f, gompi_win_toint)
+GOMPI_ENTRY(MPI_Comm_f2c, gompi_comm_fromint)
+GOMPI_ENTRY(MPI_Errhandler_f2c, gompi_errhandler_fromint)
+GOMPI_ENTRY(MPI_File_f2c, gompi_file_fromint)
+GOMPI_ENTRY(MPI_Group_f2c, gompi_group_fromint)
+GOMPI_ENTRY(MPI_Info_f2c, gompi_info_fromint)
+GOMPI_ENTRY(MPI_Message_f2c, gompi_message_fromint)
+GOMPI_ENTRY(MPI_Op_f2c, gompi_op_fromint)
+GOMPI_ENTRY(MPI_Request_f2c, gompi_request_fromint)
+GOMPI_ENTRY(MPI_Session_f2c, gompi_session_fromint)
+GOMPI_ENTRY(MPI_Type_f2c, gompi_type_fromint)
+GOMPI_ENTRY(MPI_Win_f2c, gompi_win_fromint)
+
+// The three kinds of status have the same words in the same order.
+static int convert_status(const void *from, void *to) {
+	if (!from || !to)
+		return MPI_ERR_ARG;
+	memcpy(to, from, sizeof(MPI_Status));
+	return MPI_SUCCESS;
+}
+
+int gompi_status_c2f(const MPI_Status *from, MPI_Fint *to) { return convert_status(from, to); }
+GOMPI_ENTRY(MPI_Status_c2f, gompi_status_c2f)
+int gompi_status_c2f08(const MPI_Status *from, MPI_F08_status *to) { return convert_status(from, to); }
+GOMPI_ENTRY(MPI_Status_c2f08, gompi_status_c2f08)
+int gompi_status_f2c(const MPI_Fint *from, MPI_Status *to) { return convert_status(from, to); }
+GOMPI_ENTRY(MPI_Status_f2c, gompi_status_f2c)
+int gompi_status_f2f08(const MPI_Fint *from, MPI_F08_status *to) { return convert_status(from, to); }
+GOMPI_ENTRY(MPI_Status_f2f08, gompi_status_f2f08)
+int gompi_status_f082c(const MPI_F08_status *from, MPI_Status *to) { return convert_status(from, to); }
+GOMPI_ENTRY(MPI_Status_f082c, gompi_status_f082c)
+int gompi_status_f082f(const MPI_F08_status *from, MPI_Fint *to) { return convert_status(from, to); }
+GOMPI_ENTRY(MPI_Status_f082f, gompi_status_f082f)

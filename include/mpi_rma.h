@@ -7226,52 +7226,6 @@ extern MPI_Fint *MPI_F_STATUSES_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
-/* Handles to and from INTEGERs. */
-#define MPI_Comm_c2f MPI_Comm_toint
-#define MPI_Errhandler_c2f MPI_Errhandler_toint
-#define MPI_File_c2f MPI_File_toint
-#define MPI_Group_c2f MPI_Group_toint
-#define MPI_Info_c2f MPI_Info_toint
-#define MPI_Message_c2f MPI_Message_toint
-#define MPI_Op_c2f MPI_Op_toint
-#define MPI_Request_c2f MPI_Request_toint
-#define MPI_Session_c2f MPI_Session_toint
-#define MPI_Type_c2f MPI_Type_toint
-#define MPI_Win_c2f MPI_Win_toint
-#define PMPI_Comm_c2f PMPI_Comm_toint
-#define PMPI_Errhandler_c2f PMPI_Errhandler_toint
-#define PMPI_File_c2f PMPI_File_toint
-#define PMPI_Group_c2f PMPI_Group_toint
-#define PMPI_Info_c2f PMPI_Info_toint
-#define PMPI_Message_c2f PMPI_Message_toint
-#define PMPI_Op_c2f PMPI_Op_toint
-#define PMPI_Request_c2f PMPI_Request_toint
-#define PMPI_Session_c2f PMPI_Session_toint
-#define PMPI_Type_c2f PMPI_Type_toint
-#define PMPI_Win_c2f PMPI_Win_toint
-#define MPI_Comm_f2c MPI_Comm_fromint
-#define MPI_Errhandler_f2c MPI_Errhandler_fromint
-#define MPI_File_f2c MPI_File_fromint
-#define MPI_Group_f2c MPI_Group_fromint
-#define MPI_Info_f2c MPI_Info_fromint
-#define MPI_Message_f2c MPI_Message_fromint
-#define MPI_Op_f2c MPI_Op_fromint
-#define MPI_Request_f2c MPI_Request_fromint
-#define MPI_Session_f2c MPI_Session_fromint
-#define MPI_Type_f2c MPI_Type_fromint
-#define MPI_Win_f2c MPI_Win_fromint
-#define PMPI_Comm_f2c PMPI_Comm_fromint
-#define PMPI_Errhandler_f2c PMPI_Errhandler_fromint
-#define PMPI_File_f2c PMPI_File_fromint
-#define PMPI_Group_f2c PMPI_Group_fromint
-#define PMPI_Info_f2c PMPI_Info_fromint
-#define PMPI_Message_f2c PMPI_Message_fromint
-#define PMPI_Op_f2c PMPI_Op_fromint
-#define PMPI_Request_f2c PMPI_Request_fromint
-#define PMPI_Session_f2c PMPI_Session_fromint
-#define PMPI_Type_f2c PMPI_Type_fromint
-#define PMPI_Win_f2c PMPI_Win_fromint
-
 /*
  * Sums of addresses take an instruction, a call of the library ten times as long. A profiling library may still define these two, but
  * sees no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4); GOMPIRMA_NO_INLINE keeps them calls.
@@ -7288,10 +7242,122 @@ extern __inline __attribute__((__gnu_inline__)) MPI_Aint MPI_Aint_diff(MPI_Aint 
 }
 #endif
 
-/* The status of C, of mpi and mpif.h (an INTEGER array of MPI_F_STATUS_SIZE), and of mpi_f08 hold the same words in the same order. */
+/*
+ * Conversions. The library has them as functions, too, for INTEGERs that are ints: for other languages, and for programs that define
+ * GOMPIRMA_NO_INLINE. Other libraries of the standard ABI may not have them.
+ */
+#if defined(GOMPIRMA_NO_INLINE) && !defined(GOMPIRMA_FORTRAN_I8)
+MPI_Fint MPI_Comm_c2f(MPI_Comm comm);
+MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler errhandler);
+MPI_Fint MPI_File_c2f(MPI_File file);
+MPI_Fint MPI_Group_c2f(MPI_Group group);
+MPI_Fint MPI_Info_c2f(MPI_Info info);
+MPI_Fint MPI_Message_c2f(MPI_Message message);
+MPI_Fint MPI_Op_c2f(MPI_Op op);
+MPI_Fint MPI_Request_c2f(MPI_Request request);
+MPI_Fint MPI_Session_c2f(MPI_Session session);
+MPI_Fint MPI_Type_c2f(MPI_Datatype datatype);
+MPI_Fint MPI_Win_c2f(MPI_Win win);
+MPI_Comm MPI_Comm_f2c(MPI_Fint comm);
+MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint errhandler);
+MPI_File MPI_File_f2c(MPI_Fint file);
+MPI_Group MPI_Group_f2c(MPI_Fint group);
+MPI_Info MPI_Info_f2c(MPI_Fint info);
+MPI_Message MPI_Message_f2c(MPI_Fint message);
+MPI_Op MPI_Op_f2c(MPI_Fint op);
+MPI_Request MPI_Request_f2c(MPI_Fint request);
+MPI_Session MPI_Session_f2c(MPI_Fint session);
+MPI_Datatype MPI_Type_f2c(MPI_Fint datatype);
+MPI_Win MPI_Win_f2c(MPI_Fint win);
+int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
+int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status);
+int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
+int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status);
+int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status);
+int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status);
+MPI_Fint PMPI_Comm_c2f(MPI_Comm comm);
+MPI_Fint PMPI_Errhandler_c2f(MPI_Errhandler errhandler);
+MPI_Fint PMPI_File_c2f(MPI_File file);
+MPI_Fint PMPI_Group_c2f(MPI_Group group);
+MPI_Fint PMPI_Info_c2f(MPI_Info info);
+MPI_Fint PMPI_Message_c2f(MPI_Message message);
+MPI_Fint PMPI_Op_c2f(MPI_Op op);
+MPI_Fint PMPI_Request_c2f(MPI_Request request);
+MPI_Fint PMPI_Session_c2f(MPI_Session session);
+MPI_Fint PMPI_Type_c2f(MPI_Datatype datatype);
+MPI_Fint PMPI_Win_c2f(MPI_Win win);
+MPI_Comm PMPI_Comm_f2c(MPI_Fint comm);
+MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint errhandler);
+MPI_File PMPI_File_f2c(MPI_Fint file);
+MPI_Group PMPI_Group_f2c(MPI_Fint group);
+MPI_Info PMPI_Info_f2c(MPI_Fint info);
+MPI_Message PMPI_Message_f2c(MPI_Fint message);
+MPI_Op PMPI_Op_f2c(MPI_Fint op);
+MPI_Request PMPI_Request_f2c(MPI_Fint request);
+MPI_Session PMPI_Session_f2c(MPI_Fint session);
+MPI_Datatype PMPI_Type_f2c(MPI_Fint datatype);
+MPI_Win PMPI_Win_f2c(MPI_Fint win);
+int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
+int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status);
+int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
+int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status);
+int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status);
+int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status);
+#else
+#define MPI_Comm_c2f MPI_Comm_toint
+#define MPI_Errhandler_c2f MPI_Errhandler_toint
+#define MPI_File_c2f MPI_File_toint
+#define MPI_Group_c2f MPI_Group_toint
+#define MPI_Info_c2f MPI_Info_toint
+#define MPI_Message_c2f MPI_Message_toint
+#define MPI_Op_c2f MPI_Op_toint
+#define MPI_Request_c2f MPI_Request_toint
+#define MPI_Session_c2f MPI_Session_toint
+#define MPI_Type_c2f MPI_Type_toint
+#define MPI_Win_c2f MPI_Win_toint
+#define MPI_Comm_f2c MPI_Comm_fromint
+#define MPI_Errhandler_f2c MPI_Errhandler_fromint
+#define MPI_File_f2c MPI_File_fromint
+#define MPI_Group_f2c MPI_Group_fromint
+#define MPI_Info_f2c MPI_Info_fromint
+#define MPI_Message_f2c MPI_Message_fromint
+#define MPI_Op_f2c MPI_Op_fromint
+#define MPI_Request_f2c MPI_Request_fromint
+#define MPI_Session_f2c MPI_Session_fromint
+#define MPI_Type_f2c MPI_Type_fromint
+#define MPI_Win_f2c MPI_Win_fromint
+#define PMPI_Comm_c2f PMPI_Comm_toint
+#define PMPI_Errhandler_c2f PMPI_Errhandler_toint
+#define PMPI_File_c2f PMPI_File_toint
+#define PMPI_Group_c2f PMPI_Group_toint
+#define PMPI_Info_c2f PMPI_Info_toint
+#define PMPI_Message_c2f PMPI_Message_toint
+#define PMPI_Op_c2f PMPI_Op_toint
+#define PMPI_Request_c2f PMPI_Request_toint
+#define PMPI_Session_c2f PMPI_Session_toint
+#define PMPI_Type_c2f PMPI_Type_toint
+#define PMPI_Win_c2f PMPI_Win_toint
+#define PMPI_Comm_f2c PMPI_Comm_fromint
+#define PMPI_Errhandler_f2c PMPI_Errhandler_fromint
+#define PMPI_File_f2c PMPI_File_fromint
+#define PMPI_Group_f2c PMPI_Group_fromint
+#define PMPI_Info_f2c PMPI_Info_fromint
+#define PMPI_Message_f2c PMPI_Message_fromint
+#define PMPI_Op_f2c PMPI_Op_fromint
+#define PMPI_Request_f2c PMPI_Request_fromint
+#define PMPI_Session_f2c PMPI_Session_fromint
+#define PMPI_Type_f2c PMPI_Type_fromint
+#define PMPI_Win_f2c PMPI_Win_fromint
+
+/*
+ * The status of C, of mpi and mpif.h (an INTEGER array of MPI_F_STATUS_SIZE), and of mpi_f08 hold the same words in the same order. Where
+ * a null pointer is passed for one, which MPI_STATUS_IGNORE is too, the call returns MPI_ERR_ARG.
+ */
 static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
     int i;
+    if (!c_status || !f_status)
+        return MPI_ERR_ARG;
     f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
     f_status[MPI_F_TAG] = c_status->MPI_TAG;
     f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
@@ -7303,6 +7369,8 @@ static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
     int i;
+    if (!f_status || !c_status)
+        return MPI_ERR_ARG;
     c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
     c_status->MPI_TAG = f_status[MPI_F_TAG];
     c_status->MPI_ERROR = f_status[MPI_F_ERROR];
@@ -7314,6 +7382,8 @@ static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
     int i;
+    if (!c_status || !f08_status)
+        return MPI_ERR_ARG;
     f08_status->MPI_SOURCE = c_status->MPI_SOURCE;
     f08_status->MPI_TAG = c_status->MPI_TAG;
     f08_status->MPI_ERROR = c_status->MPI_ERROR;
@@ -7325,6 +7395,8 @@ static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f
 static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
     int i;
+    if (!f08_status || !c_status)
+        return MPI_ERR_ARG;
     c_status->MPI_SOURCE = f08_status->MPI_SOURCE;
     c_status->MPI_TAG = f08_status->MPI_TAG;
     c_status->MPI_ERROR = f08_status->MPI_ERROR;
@@ -7336,23 +7408,25 @@ static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status 
 static inline int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
 {
     MPI_Status status;
-    MPI_Status_f2c(f_status, &status);
-    return MPI_Status_c2f08(&status, f08_status);
+    int code = MPI_Status_f2c(f_status, &status);
+    return code != MPI_SUCCESS ? code : MPI_Status_c2f08(&status, f08_status);
 }
 
 static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
 {
     MPI_Status status;
-    MPI_Status_f082c(f08_status, &status);
-    return MPI_Status_c2f(&status, f_status);
+    int code = MPI_Status_f082c(f08_status, &status);
+    return code != MPI_SUCCESS ? code : MPI_Status_c2f(&status, f_status);
 }
 
+
 #define PMPI_Status_c2f MPI_Status_c2f
-#define PMPI_Status_f2c MPI_Status_f2c
 #define PMPI_Status_c2f08 MPI_Status_c2f08
-#define PMPI_Status_f082c MPI_Status_f082c
+#define PMPI_Status_f2c MPI_Status_f2c
 #define PMPI_Status_f2f08 MPI_Status_f2f08
+#define PMPI_Status_f082c MPI_Status_f082c
 #define PMPI_Status_f082f MPI_Status_f082f
+#endif
 
 #ifdef __cplusplus
 }

@@ -12,10 +12,11 @@ abi=$out/lib/gompirma/abi
 work=$out/obj/abi
 mkdir -p "$abi" "$work"
 
-# The standard's functions are what libgompirma shows of them. A weak name (MPI_X) stays one.
+# The standard's functions are what libgompirma shows of them, but for those that convert for Fortran, which the ABI does not have. A weak
+# name (MPI_X) stays one.
 nm -D --defined-only "$out/lib/$soname" | awk '
 	BEGIN { print "__attribute__((used)) static void nobody(void) { __builtin_trap(); }" }
-	$3 ~ /^P?MPI_/ { printf "__attribute__((%salias(\"nobody\"))) void %s(void);\n", $2 == "W" ? "weak, " : "", $3 }' >"$work/names.c"
+	$3 ~ /^P?MPI_/ && $3 !~ /_(c2f|f2c|c2f08|f082c|f2f08|f082f)$/ { printf "__attribute__((%salias(\"nobody\"))) void %s(void);\n", $2 == "W" ? "weak, " : "", $3 }' >"$work/names.c"
 stamp=$(cksum <"$work/names.c"; cksum <scripts/abi.sh; $cc --version | head -n 1)
 if [ -f "$abi/libmpi_abi.so.1" ] && [ ! -L "$abi/libmpi_abi.so.1" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 

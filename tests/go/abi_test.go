@@ -16,9 +16,10 @@ import (
 	"gompirma/core/version"
 )
 
-// TestExports reads the library's dynamic symbols: every function of the standard under both names, MPI_X weak so that
-// a profiling library may replace it, those of mpix_gompirma.h, and no other name: none of the C library's. Names have
-// no version: a program built with another library of the standard ABI asks for none.
+// TestExports reads the library's dynamic symbols: every function of the standard under both names, those that convert
+// for Fortran included, MPI_X weak so that a profiling library may replace it; those of mpix_gompirma.h, and no other
+// name: none of the C library's. Names have no version: a program built with another library of the standard ABI asks
+// for none.
 func TestExports(t *testing.T) {
 	library, err := elf.Open(filepath.Join(built(t), "lib/libgompirma.so"))
 	require.NoError(t, err)
@@ -37,15 +38,20 @@ func TestExports(t *testing.T) {
 		defined[s.Name] = elf.ST_BIND(s.Info)
 		address[s.Name] = s.Value
 	}
+	var names []string
 	for _, f := range abi.Functions() {
-		require.Equal(t, elf.STB_WEAK, defined[f.Name], "%s is not a weak symbol of the library", f.Name)
-		require.Contains(t, defined, "P"+f.Name)
-		require.Equal(t, elf.STB_GLOBAL, defined["P"+f.Name], "P%s is not a global symbol of the library",
-			f.Name)
-		require.Equal(t, address["P"+f.Name], address[f.Name], "%s and P%s are not the same function", f.Name,
-			f.Name)
-		delete(defined, f.Name)
-		delete(defined, "P"+f.Name)
+		names = append(names, f.Name)
+	}
+	for _, c := range abi.FortranConversions() {
+		names = append(names, c.Name)
+	}
+	for _, name := range names {
+		require.Equal(t, elf.STB_WEAK, defined[name], "%s is not a weak symbol of the library", name)
+		require.Contains(t, defined, "P"+name)
+		require.Equal(t, elf.STB_GLOBAL, defined["P"+name], "P%s is not a global symbol of the library", name)
+		require.Equal(t, address["P"+name], address[name], "%s and P%s are not the same function", name, name)
+		delete(defined, name)
+		delete(defined, "P"+name)
 	}
 	// What is beyond the standard stands in the header for it, and that has nothing else.
 	header, err := os.ReadFile(filepath.Join(built(t), "include/mpix_gompirma.h"))

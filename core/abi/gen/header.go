@@ -18,7 +18,7 @@ func header() []byte {
 	writeCallbacks(&b)
 	writeFunctions(&b)
 	writeRemoved(&b)
-	fmt.Fprintf(&b, headerBottom, conversions())
+	fmt.Fprintf(&b, headerBottom, fortranDeclarations(), fortranHandles(), fortranStatuses())
 	return b.Bytes()
 }
 
@@ -151,7 +151,6 @@ extern MPI_Fint *MPI_F_STATUSES_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
-%s
 /*
  * Sums of addresses take an instruction, a call of the library ten times as long. A profiling library may still define these two, but
  * sees no call of a program that is compiled with optimization, as MPI allows (MPI-5.0 2.6.4); GOMPIRMA_NO_INLINE keeps them calls.
@@ -168,10 +167,17 @@ extern __inline __attribute__((__gnu_inline__)) MPI_Aint MPI_Aint_diff(MPI_Aint 
 }
 #endif
 
-/* The status of C, of mpi and mpif.h (an INTEGER array of MPI_F_STATUS_SIZE), and of mpi_f08 hold the same words in the same order. */
+%s#else
+%s
+/*
+ * The status of C, of mpi and mpif.h (an INTEGER array of MPI_F_STATUS_SIZE), and of mpi_f08 hold the same words in the same order. Where
+ * a null pointer is passed for one, which MPI_STATUS_IGNORE is too, the call returns MPI_ERR_ARG.
+ */
 static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
     int i;
+    if (!c_status || !f_status)
+        return MPI_ERR_ARG;
     f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
     f_status[MPI_F_TAG] = c_status->MPI_TAG;
     f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
@@ -183,6 +189,8 @@ static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
     int i;
+    if (!f_status || !c_status)
+        return MPI_ERR_ARG;
     c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
     c_status->MPI_TAG = f_status[MPI_F_TAG];
     c_status->MPI_ERROR = f_status[MPI_F_ERROR];
@@ -194,6 +202,8 @@ static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
     int i;
+    if (!c_status || !f08_status)
+        return MPI_ERR_ARG;
     f08_status->MPI_SOURCE = c_status->MPI_SOURCE;
     f08_status->MPI_TAG = c_status->MPI_TAG;
     f08_status->MPI_ERROR = c_status->MPI_ERROR;
@@ -205,6 +215,8 @@ static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f
 static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
     int i;
+    if (!f08_status || !c_status)
+        return MPI_ERR_ARG;
     c_status->MPI_SOURCE = f08_status->MPI_SOURCE;
     c_status->MPI_TAG = f08_status->MPI_TAG;
     c_status->MPI_ERROR = f08_status->MPI_ERROR;
@@ -216,23 +228,19 @@ static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status 
 static inline int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
 {
     MPI_Status status;
-    MPI_Status_f2c(f_status, &status);
-    return MPI_Status_c2f08(&status, f08_status);
+    int code = MPI_Status_f2c(f_status, &status);
+    return code != MPI_SUCCESS ? code : MPI_Status_c2f08(&status, f08_status);
 }
 
 static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
 {
     MPI_Status status;
-    MPI_Status_f082c(f08_status, &status);
-    return MPI_Status_c2f(&status, f_status);
+    int code = MPI_Status_f082c(f08_status, &status);
+    return code != MPI_SUCCESS ? code : MPI_Status_c2f(&status, f_status);
 }
 
-#define PMPI_Status_c2f MPI_Status_c2f
-#define PMPI_Status_f2c MPI_Status_f2c
-#define PMPI_Status_c2f08 MPI_Status_c2f08
-#define PMPI_Status_f082c MPI_Status_f082c
-#define PMPI_Status_f2f08 MPI_Status_f2f08
-#define PMPI_Status_f082f MPI_Status_f082f
+
+%s#endif
 
 #ifdef __cplusplus
 }
@@ -460,18 +468,40 @@ func fill(text string, width int) []string {
 	return append(lines, line)
 }
 
-// conversions writes the names of Fortran's handle conversions, which are those of integers.
-func conversions() string {
+// fortranDeclarations declares the conversions from and to Fortran as functions of the library, for whoever wants no
+// macros.
+func fortranDeclarations() string {
 	var b strings.Builder
-	b.WriteString("/* Handles to and from INTEGERs. */\n")
-	for _, to := range []struct{ old, now string }{{"c2f", "toint"}, {"f2c", "fromint"}} {
-		for _, prefix := range []string{"", "P"} {
-			for _, f := range abi.Functions() {
-				if object, ok := strings.CutSuffix(f.Name, "_"+to.now); ok {
-					fmt.Fprintf(&b, "#define %s%s_%s %s%s\n", prefix, object, to.old, prefix,
-						f.Name)
-				}
+	b.WriteString("/*\n * Conversions. The library has them as functions, too, for INTEGERs that are ints: for other " +
+		"languages, and for programs that define\n * GOMPIRMA_NO_INLINE. Other libraries of the standard ABI " +
+		"may not have them.\n */\n#if defined(GOMPIRMA_NO_INLINE) && !defined(GOMPIRMA_FORTRAN_I8)\n")
+	for _, prefix := range []string{"", "P"} {
+		for _, c := range abi.FortranConversions() {
+			fmt.Fprintf(&b, "%s %s%s(%s);\n", c.Returns, prefix, c.Name, c.Params)
+		}
+	}
+	return b.String()
+}
+
+// fortranHandles defines the conversions of handles as those of the ABI, whose integers they have.
+func fortranHandles() string {
+	var b strings.Builder
+	for _, prefix := range []string{"", "P"} {
+		for _, c := range abi.FortranConversions() {
+			if c.Same != "" {
+				fmt.Fprintf(&b, "#define %s%s %s%s\n", prefix, c.Name, prefix, c.Same)
 			}
+		}
+	}
+	return b.String()
+}
+
+// fortranStatuses defines the second names of the conversions of statuses.
+func fortranStatuses() string {
+	var b strings.Builder
+	for _, c := range abi.FortranConversions() {
+		if c.Same == "" {
+			fmt.Fprintf(&b, "#define P%s %s\n", c.Name, c.Name)
 		}
 	}
 	return b.String()

@@ -3,6 +3,7 @@
 #include <mpi_rma.h>
 #include <mpi.h>
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,10 @@ static int copy_fn(MPI_Comm comm, int keyval, void *extra, void *in, void *out, 
 }
 static void errhandler_fn(MPI_Win *win, int *code, ...) { (void)win, (void)code; }
 
+/* Where compilers see that there is no place for a status, they do not warn of stores there. */
+int into_nothing(const MPI_Status *status);
+int into_nothing(const MPI_Status *status) { return MPI_Status_c2f(status, NULL); }
+
 int main(void) {
 	MPI_Status status, back;
 	MPI_Fint f[MPI_F_STATUS_SIZE];
@@ -58,6 +63,10 @@ int main(void) {
 	memset(f, 0, sizeof f);
 	wrong += MPI_Status_f082f(&f08, f) != MPI_SUCCESS || PMPI_Status_f2c(f, &back) != MPI_SUCCESS ||
 		 memcmp(&back, &status, sizeof back) != 0;
+
+	wrong += into_nothing(&status) != MPI_ERR_ARG || MPI_Status_c2f(MPI_STATUS_IGNORE, f) != MPI_ERR_ARG ||
+		 MPI_Status_f2c(f, MPI_STATUS_IGNORE) != MPI_ERR_ARG || MPI_Status_f2f08(NULL, &f08) != MPI_ERR_ARG ||
+		 MPI_Status_f082f(&f08, NULL) != MPI_ERR_ARG;
 
 	/* Handles and their integers, under the names of the ABI and those for Fortran. */
 	wrong += MPI_Comm_toint(MPI_COMM_WORLD) != 0x101 || MPI_Comm_fromint(0x102) != MPI_COMM_SELF;
