@@ -130,10 +130,12 @@ else
 	left_out_eight
 	echo "gompirma: INTEGERs of 8 bytes are left out: $fc has neither -fdefault-integer-8 nor -i8"
 fi
-# With mpif.h calls have no interfaces, and gfortran takes buffers of different types in two calls for an error unless it is told.
-flag=-fallow-argument-mismatch
+# With mpif.h calls have no interfaces, and gfortran takes buffers of different types in two calls for an error unless it is told; so it takes
+# the BOZ constants of old programs. Debian's MPICH has the same options.
 rm -f "$modules/flags"
 echo end >"$work/probe.f90"
-if $fc $flag -c "$work/probe.f90" -o "$work/probe.o" 2>/dev/null; then echo "$flag" >"$modules/flags"; fi
+for flag in -fallow-argument-mismatch -fallow-invalid-boz; do
+	if $fc $flag -c "$work/probe.f90" -o "$work/probe.o" 2>/dev/null; then echo "$flag" >>"$modules/flags"; fi
+done
 rm -rf "$work/4" "$work/8" "$work/probe.o"
 echo "$stamp" >"$work/stamp"

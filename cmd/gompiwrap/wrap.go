@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gompirma/core/version"
@@ -46,15 +47,17 @@ func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
 
 // A wrapper knows its language and prefix; what it asks of the system is replaceable.
 type wrapper struct {
-	lang   language
-	abi    bool // link with libmpi_abi, not with libgompirma
-	check  bool // loads and stores are to be seen by gompirun --check
-	eight  bool // Fortran's INTEGERs have 8 bytes, and there are bindings for those
-	prefix string
-	getenv func(string) string
-	exists func(path string) bool   // a file
-	has    func(name string) bool   // a command in PATH
-	read   func(path string) string // a file's content, "" if there is none
+	lang  language
+	abi   bool // link with libmpi_abi, not with libgompirma
+	check bool // loads and stores are to be seen by gompirun --check
+	eight bool // Fortran's INTEGERs have 8 bytes, and there are bindings for those
+	// the compiler is gfortran, for which the options in the file flags are
+	gfortran bool
+	prefix   string
+	getenv   func(string) string
+	exists   func(path string) bool   // a file
+	has      func(name string) bool   // a command in PATH
+	read     func(path string) string // a file's content, "" if there is none
 }
 
 // An action is what to do: print a text, or run a command.
@@ -101,7 +104,11 @@ next:
 			strings.Join(w.lang.compilers, ", "), w.lang.variables[0])
 	}
 
+	w.gfortran = isGfortran(compiler)
 	w.eight = w.lang.name == langFortran.name && eightBytes(compiler, rest) && w.exists(w.eightDir())
+	if w.eight {
+		rest = linkEight(rest)
+	}
 	join := func(parts ...[]string) action {
 		var all []string
 		for _, part := range parts {
@@ -118,7 +125,7 @@ next:
 		}
 		return action{argv: argv}, nil
 	case "command line":
-		if len(rest) == 0 || links(rest) {
+		if links(rest) || !stops(rest) { // build systems ask for the libraries without a file
 			return join(compiler, compile, rest, link), nil
 		}
 		return join(compiler, compile, rest), nil
@@ -173,7 +180,7 @@ func (w wrapper) libdir() string {
 func (w wrapper) eightDir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
 
 // eightBytes tells whether the compiler's options make default INTEGERs of 8 bytes; the last one that says something
-// about their size counts.
+// about their size counts. A link with the library for those, by FLIBS of autoconf or by libtool, says so, too.
 func eightBytes(compiler, args []string) bool {
 	eight := false
 	all := append(append([]string{}, compiler...), args...)
@@ -185,6 +192,7 @@ func eightBytes(compiler, args []string) bool {
 		switch {
 		case arg == "-fdefault-integer-8", arg == "-finteger-4-integer-8", arg == "-i8",
 			arg == "-integer-size" && value == "64", arg == "-integer-size=64", arg == "-qintsize=8",
+			arg == "-lgompirma_fortran_i8", arg == "-lmpifort_abi_i8",
 			arg == "-s" && (value == "integer64" || value == "default64"):
 			eight = true
 		case arg == "-fno-default-integer-8", arg == "-i4", arg == "-integer-size" && value == "32",
@@ -194,6 +202,33 @@ func eightBytes(compiler, args []string) bool {
 		}
 	}
 	return eight
+}
+
+// linkEight replaces the libraries for INTEGERs of 4 bytes by those for 8. Build systems name them: autoconf finds out
+// FLIBS from a call without the option for 8 bytes, and libtool keeps what a library was linked with in its .la file.
+func linkEight(args []string) []string {
+	out := append([]string{}, args...)
+	for i, arg := range out {
+		for _, name := range []string{"gompirma_fortran", "mpifort_abi"} {
+			switch {
+			case arg == "-l"+name, arg == name && i > 0 && out[i-1] == "-l":
+				out[i] = arg + "_i8"
+			case filepath.Base(arg) == "lib"+name+".so":
+				out[i] = strings.TrimSuffix(arg, ".so") + "_i8.so"
+			}
+		}
+	}
+	return out
+}
+
+// isGfortran tells whether a compiler is gfortran by its name, such as /usr/bin/x86_64-linux-gnu-gfortran-12.
+func isGfortran(compiler []string) bool {
+	for _, word := range compiler {
+		if strings.Contains(filepath.Base(word), "gfortran") {
+			return true
+		}
+	}
+	return false
 }
 
 // moduleDir is where the Fortran modules lie, "" if there are none.
@@ -235,7 +270,8 @@ func (w wrapper) compileFlags() []string {
 	for _, dir := range w.includes() {
 		flags = append(flags, "-I"+dir)
 	}
-	if dir := w.moduleDir(); dir != "" { // what the compiler that made the modules needs for mpif.h
+	// What gfortran needs for mpif.h, and for old programs.
+	if dir := w.moduleDir(); dir != "" && w.gfortran {
 		flags = append(flags, fields(w.read(filepath.Join(dir, "flags")))...)
 	}
 	if w.check {
@@ -291,25 +327,34 @@ var separate = map[string]bool{
 	"-mllvm":   true, "--param": true, "--sysroot": true,
 }
 
+// stops tells whether an option has the compiler stop before it links.
+func stops(args []string) bool {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case separate[arg]:
+			i++
+		case slices.Contains(stopping, arg):
+			return true
+		}
+	}
+	return false
+}
+
+var stopping = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help",
+	"-dumpversion", "-dumpmachine"}
+
 // links tells whether the compiler, given these arguments, will link: some input, and no option that stops earlier.
 // Then, and only then, the library belongs on the command line: `gompicc --version` must not try to link.
 func links(args []string) bool {
-	input := false
 	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch arg {
-		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help",
-			"-dumpversion", "-dumpmachine":
-			return false
-		}
-		switch {
+		switch arg := args[i]; {
 		case separate[arg]:
 			i++
 		case arg == "-" || strings.HasPrefix(arg, "-l") || !strings.HasPrefix(arg, "-"):
-			input = true
+			return !stops(args)
 		}
 	}
-	return input
+	return false
 }
 
 // fields splits a value such as `ccache gcc` or `"/my tools/cc" -m64` at blanks outside quotes.

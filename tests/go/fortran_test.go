@@ -143,16 +143,39 @@ func TestFortranFlags(t *testing.T) {
 	}
 }
 
+// gompifort compiles what gfortran takes for errors unless it is told, as other wrappers do: calls with buffers of
+// several types, and BOZ constants where older compilers took them.
+func TestFortranOldSources(t *testing.T) {
+	needFortran(t)
+	source := filepath.Join(t.TempDir(), "old.f")
+	require.NoError(t, os.WriteFile(source, []byte(`
+      REAL X
+      INTEGER I, IERR
+      DATA X /Z'3F800000'/
+      CALL MPI_SEND(X, 1, 10, 0, 0, 0, IERR)
+      CALL MPI_SEND(I, 1, 10, 0, 0, 0, IERR)
+      END
+`), 0o666))
+	out, err := exec.Command(filepath.Join(built(t), "bin/gompifort"), "-w", "-c", source, "-o", source+".o").
+		CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
 // What is compiled for INTEGERs of one size does not run with the library for the other, and says so.
 func TestFortranMixedIntegers(t *testing.T) {
 	needFortran(t)
 	bin := filepath.Join(built(t), "bin")
 	for _, c := range []struct{ source, compiled, linked, fails string }{
 		{"stencil_f77.f", "-fdefault-integer-8", "", "parts with INTEGERs of 8 bytes"},
+		{"stencil_f77.f", "-fdefault-integer-8", "-lgompirma_fortran", "FLIBS"},
 		{"stencil_f77.f", "", "-fdefault-integer-8", "parts with INTEGERs of 4 bytes"},
 		{"counter_mpi.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_f08_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "-fdefault-integer-8", ""},
+		// as autoconf's FLIBS and libtool name libraries
+		{"stencil_f77.f", "-fdefault-integer-8", "-fdefault-integer-8 -lgompirma_fortran", ""},
+		{"stencil_f77.f", "-fdefault-integer-8", "-lgompirma_fortran_i8", ""},
+		{"stencil_f77.f", "-fdefault-integer-8", "--abi -fdefault-integer-8 -lmpifort_abi", ""},
 	} {
 		name := fmt.Sprintf("%s compiled with %q, linked with %q", c.source, c.compiled, c.linked)
 		dir := t.TempDir()
