@@ -1,5 +1,5 @@
-/* The library has the conversions from and to Fortran as functions under both names, for other languages: the header has
- * macros for those of handles, and inline functions for those of statuses. */
+/* The library has the conversions from and to Fortran as functions under both names, for other languages: the header
+ * has macros for those of handles, and inline functions for those of statuses. */
 #define GOMPIRMA_NO_INLINE
 #include <mpi.h>
 #include <stdio.h>
