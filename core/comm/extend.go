@@ -69,7 +69,8 @@ func (c *Comm) Shrink(b []byte) {
 // TakeBlock returns the name of size bytes of zeroed memory that the members of this node can share. Only this member
 // knows of it: it tells the others, and one of them gives it back. MPI_ERR_NO_MEM.
 func (c *Comm) TakeBlock(size int64) (name uint64, err error) {
-	_, name, err = c.host.TakeBlock(size)
+	b, name, err := c.host.TakeBlock(size)
+	clear(b) // a control block of this size may have had it, which keeps what was data (leaveBlock)
 	return name, err
 }
 

@@ -12,7 +12,8 @@
  * args: kinds mixed beside threads ahead many again comms hint
  * ref: mpich
  * ref-wrong: kinds mixed ahead many again comms hint (persistent MPI_Gather and relatives leave blocks out)
- * timeout: 60 */
+ * timeout: 60
+ */
 #include "../check.h"
 
 #include <pthread.h>
@@ -466,6 +467,35 @@ static void ahead(MPI_Comm comm) {
 		drop(&o[i]);
 }
 
+/* A request on a new communicator, after another one of fewer members that is no more. A library may use its memory
+ * again, in which the data was what a library might count calls by. */
+static void after_others(MPI_Comm comm) {
+	enum { TURNS = 30, MANY = 256 };
+	static long long in[MANY], out[2 * MANY];
+	int me;
+	MPI_Comm_rank(comm, &me);
+	for (int i = 0; i < MANY; i++)
+		in[i] = 2;
+	for (int turn = 0; turn < TURNS; turn++) {
+		MPI_Comm pair, twin;
+		struct op o;
+		MPI_Comm_split(comm, me < 2 ? 0 : MPI_UNDEFINED, me, &pair);
+		for (int i = 0; i < 5 && pair != MPI_COMM_NULL; i++) {
+			MPI_Request r;
+			MPI_Iallgather(in, MANY, MPI_LONG_LONG, out, MANY, MPI_LONG_LONG, pair, &r);
+			MPI_Wait(&r, MPI_STATUS_IGNORE);
+			MPI_Allgather(in, MANY, MPI_LONG_LONG, out, MANY, MPI_LONG_LONG, pair);
+		}
+		if (pair != MPI_COMM_NULL)
+			MPI_Comm_free(&pair);
+		MPI_Comm_dup(comm, &twin);
+		make(&o, ALLREDUCE, turn, 3, twin);
+		round_of(&o, 1, turn);
+		drop(&o);
+		MPI_Comm_free(&twin);
+	}
+}
+
 static void again(MPI_Comm comm) {
 	enum { OPS = 12, TURNS = 60 };
 	struct op o[OPS];
@@ -585,8 +615,10 @@ int main(int argc, char **argv) {
 		ahead(comm);
 	if (strcmp(check_arg, "many") == 0)
 		mixed(comm, 150, 5);
-	if (strcmp(check_arg, "again") == 0)
+	if (strcmp(check_arg, "again") == 0) {
 		again(comm);
+		after_others(MPI_COMM_WORLD);
+	}
 	if (strcmp(check_arg, "comms") == 0)
 		comms(comm);
 	if (strcmp(check_arg, "hint") == 0)
