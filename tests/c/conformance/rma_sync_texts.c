@@ -1,5 +1,6 @@
 /* Proves: the text of MPI_ERR_RMA_SYNC says which epoch is open since which call, of both epochs where two are open,
- * and the call that is refused. gompirma's promise about errors
+ * and the call that is refused; that of MPI_ERR_ASSERT, whether the assertion is MPI_INFO_NULL, which is an integer in
+ * Fortran. gompirma's promise about errors
  * np: 1 2
  * ref: none (texts are not the standard's)
  * timeout: 30
@@ -17,6 +18,26 @@ static void says(int line, int code, const char *refused, const char *open, cons
 
 #define SAYS(call, refused, open, also) says(__LINE__, call, refused, open, also)
 
+/* code must be MPI_ERR_ASSERT, of the assertion MPI_INFO_NULL or of another one. */
+static void refuses(int line, int code, int is_info) {
+	const char *text = check_string(code);
+	if (check_class(code) != MPI_ERR_ASSERT)
+		check_fail(__FILE__, line, "class %d, not MPI_ERR_ASSERT", check_class(code));
+	if ((strstr(text, "MPI_INFO_NULL") != NULL) != is_info)
+		check_fail(__FILE__, line, "the text is: %s", text);
+}
+
+static void assertions(MPI_Win win, MPI_Group group) {
+	for (int is_info = 0; is_info < 2; is_info++) {
+		int assert = is_info ? (int)(intptr_t)MPI_INFO_NULL : 3;
+		refuses(__LINE__, MPI_Win_fence(assert, win), is_info);
+		refuses(__LINE__, MPI_Win_post(group, assert, win), is_info);
+		refuses(__LINE__, MPI_Win_start(group, assert, win), is_info);
+		refuses(__LINE__, MPI_Win_lock(MPI_LOCK_SHARED, check_rank, assert, win), is_info);
+		refuses(__LINE__, MPI_Win_lock_all(assert, win), is_info);
+	}
+}
+
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	int *mem, value = 1, me = check_rank, flag;
@@ -28,6 +49,7 @@ int main(int argc, char **argv) {
 	MPI_Win_get_group(win, &all);
 	MPI_Group_incl(all, 1, &me, &self);
 
+	assertions(win, self);
 	SAYS(MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win), "MPI_Put", "no access epoch", "wheat");
 	SAYS(MPI_Win_flush(me, win), "MPI_Win_flush", "no access epoch", "");
 	SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "no access epoch", "");
