@@ -76,8 +76,8 @@ struct gompi_board {
 	// memory of their boards that is mapped here, by entry. NULL if there was none yet.
 	uint64_t initialized;
 	void **opened;
-	// At the board of a persistent collective: the communicator's board, the entry and the number. parent is NULL at
-	// the communicator's board.
+	// At the board of a persistent collective: the communicator's board, the entry and the number. parent is NULL
+	// at the communicator's board.
 	struct gompi_board *parent;
 	int entry;
 	uint64_t number;

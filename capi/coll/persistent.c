@@ -14,17 +14,22 @@ static struct gompi_persistent_table *table_of(const struct gompi_board *parent)
 
 static uint64_t bytes_of_board(const struct gompi_board *b) { return (uint64_t)b->n * sizeof *b->member; }
 
+// Returns the index of the entry that a choice is of, -1 if it is of none.
+static int entry_in(uint64_t chosen) {
+	const uint64_t place = chosen & LOW;
+	return place <= GOMPI_PERSISTENT_MOST ? (int)place - 1 : -1;
+}
+
 // Writes the last choice into its entry, which the member that made the choice may not have done yet. Returns the
 // choice. Numbers only grow, so a member that is late changes nothing.
 static uint64_t complete_choice(struct gompi_persistent_table *t) {
-	uint64_t chosen = gompi_load_acquire(&t->chosen),
-		 number = chosen >> LOW_BITS; // pairs with the change in choose
-	uint64_t place = chosen & LOW;
-	if (place == 0 || place > GOMPI_PERSISTENT_MOST)
+	const uint64_t chosen = gompi_load_acquire(&t->chosen); // pairs with the change in choose
+	const uint64_t number = chosen >> LOW_BITS;
+	const int i = entry_in(chosen);
+	if (i < 0)
 		return chosen;
-	struct gompi_persistent_entry *e = &t->entry[place - 1];
-	uint64_t old = gompi_load(&e->number);
-	while (old < number && !gompi_change_total(&e->number, &old, number))
+	uint64_t old = gompi_load(&t->entry[i].number);
+	while (old < number && !gompi_change_total(&t->entry[i].number, &old, number))
 		;
 	return chosen;
 }
@@ -57,8 +62,11 @@ static uint64_t free_place(struct gompi_board *parent) {
 // collective goes by messages.
 static int choose(struct gompi_board *parent, uint64_t number) {
 	struct gompi_persistent_table *t = table_of(parent);
-	for (uint64_t last; (last = complete_choice(t)) >> LOW_BITS < number;)
+	uint64_t last;
+	while ((last = complete_choice(t)) >> LOW_BITS < number)
 		gompi_change_once(&t->chosen, &last, number << LOW_BITS | free_place(parent));
+	if (last >> LOW_BITS == number)
+		return entry_in(last);
 	for (int i = 0; i < GOMPI_PERSISTENT_MOST; i++)
 		if (gompi_load(&t->entry[i].number) == number)
 			return i;

@@ -25,7 +25,7 @@ var foreignNames = map[string]string{
 		"SELECTED_INT_KIND SELECTED_REAL_KIND",
 	"CMake's, other MPIs'": "CMAKE_PREFIX_PATH DMPIEXEC_EXECUTABLE FindMPI HYDRA_ OMPI_MCA_ PRTE_MCA_ get_vendor " +
 		"MPI_LIBRARY",
-	"one of many, or any": "MPI_Foo_bar gompi_foo_bar gompi_x gompi_t_init_thread MPI_ERR_X MPI_R ompi_N.c " +
+	"one of many, or any": "MPI_Foo_bar gompi_foo_bar gompi_x MPI_ERR_X MPI_R ompi_N.c " +
 		"mpich_N.c mpi_TYPEn_supported app.c FILE.md DIR/program.txt",
 	"made by the build": "conformance_put",
 }

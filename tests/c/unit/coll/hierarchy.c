@@ -285,7 +285,7 @@ static void changing(int i) {
 		for (int h = 0; h < GOMPI_SLOT_HEADS; h++)
 			gompi_store(&hears->member[0].head[h].plan, plans[k % 2]);
 	char out[MANY];
-	for (int k = 0; i == 0 && k < 30000; k++) {
+	for (int k = 0; i == 0 && k < 8000; k++) {
 		int rank, written = FEW;
 		memset(out, 0, sizeof out);
 		heard(gompi_what(GOMPI_BCAST, ROOT, FEW), plans[k % 2], out, &rank);
