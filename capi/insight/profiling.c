@@ -1,7 +1,7 @@
 // Calls of PMPI_X: which of them are the application's, and from where it makes them.
 //
-// In a program with a profiling library there are two cases. If that library stands behind this one, in the order of the
-// loader, its PMPI_X is called within the wrapper of MPI_X, which has recorded the call. If the program itself defines
+// In a program with a profiling library there are two cases. If that library stands behind this one, in the order of
+// the loader, it calls PMPI_X within the wrapper of MPI_X, which has recorded the call. If the program itself defines
 // MPI_X, no wrapper of MPI_X is called, and that of PMPI_X records the call.
 
 #define _GNU_SOURCE
@@ -13,8 +13,8 @@
 
 #include "insight/record.h"
 
-// Returns true if an address is in the Fortran function pmpi_x of a function MPI_X, which calls PMPI_X for the
-// application. All other calls of PMPI_ functions in the bindings convert something.
+// Returns true if an address is in the Fortran binding of PMPI_X, which calls PMPI_X for the application. All other
+// calls of PMPI_ functions in the bindings convert something.
 static bool in_pmpi_function(uintptr_t address, int function) {
 	char name[128];
 	Dl_info info;

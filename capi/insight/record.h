@@ -1,6 +1,7 @@
 // libgompirma-insight.so: wrappers of all functions of the ABI (z_*.c), which write down what passes for gompirun to
-// read: of MPI_X, and of PMPI_X for programs that call that themselves, or define MPI_X and call it there. This library is preloaded and stands before the one that implements MPI: it is no part of that, knows nothing
-// of it but mpi_rma.h, and what is recorded means nothing to it. The form of a record is documented in core/insight.
+// read: of MPI_X, and of PMPI_X for programs that call that themselves, or define MPI_X and call it there. This library
+// is preloaded and stands before the one that implements MPI: it is no part of that, knows nothing of it but mpi_rma.h,
+// and what is recorded means nothing to it. The form of a record is documented in core/insight.
 //
 // A wrapper calls the next function of its name in the order of the loader (next.c), so that another tool may stand
 // behind it. What is called within a call, by a wrapper, by MPI, or by a function that the application gave to MPI, is

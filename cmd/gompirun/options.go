@@ -401,8 +401,8 @@ func (p *parser) options(args []string) (rest []string, err error) {
 				return nil, fmt.Errorf("%s needs a %s", arg, o.value)
 			}
 			if value, args = args[0], args[1:]; o.value == "file" && len(value) > 1 && value[0] == '-' {
-				return nil, fmt.Errorf("%s needs the name of a file, and %s is an option (a file of that name is ./%[2]s)",
-					arg, value)
+				return nil, fmt.Errorf("%s needs the name of a file, and %s is an option "+
+					"(a file of that name is ./%[2]s)", arg, value)
 			}
 		}
 		if name, _, assigned := strings.Cut(value, "="); o.second != "" && !assigned {

@@ -265,8 +265,8 @@ func (l *traceListener) end() error {
 	if lost > 0 && !l.job.opts.quiet {
 		why := "gompirun has not read for a long time"
 		if l.drops {
-			why = fmt.Sprintf("there was no room for them: without --trace=drop ranks wait, and a larger %s "+
-				"(in bytes) keeps more", envRing)
+			why = fmt.Sprintf("there was no room for them: without --trace=drop ranks wait, and a larger "+
+				"%s (in bytes) keeps more", envRing)
 		}
 		l.job.out.stderr.say(fmt.Sprintf("gompirun: --trace: %d calls of ranks %s are missing, as %s\n", lost,
 			ranges(losers), why), true)

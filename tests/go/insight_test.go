@@ -347,8 +347,8 @@ int main(int argc, char **argv)
 	require.Equal(t, want[9], got["0.0"][9])
 }
 
-// Calls of Fortran are seen, also by their names with P, with who called the bindings. What the bindings call to convert
-// arguments, such as a datatype of an array's section, is not.
+// Calls of Fortran are seen, also by their names with P, with who called the bindings. What the bindings call to
+// convert arguments, such as a datatype of an array's section, is not.
 func TestInsightFortran(t *testing.T) {
 	needFortran(t)
 	dir := t.TempDir()

@@ -52,7 +52,7 @@ func (q *sequence) next(rank int, m *comm) *meeting {
 }
 
 // commKey names a communicator to all its members, where no collective of a known communicator makes it: the call, its
-// tag, the members, and how many such communicators the rank has made before.
+// communicator and tag, the members, and how many such communicators the rank has made before.
 type commKey struct {
 	what   string
 	number int
@@ -109,7 +109,11 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 		}
 		return meet.makes[key]
 	}
-	what := fmt.Sprint(e.name, e.In("tag").Int(), e.In("stringtag").Text(), key)
+	parent := 0 // of MPI_Comm_create_group
+	if m := k.comm(e.In("comm").Uint()); m != nil {
+		parent = m.number
+	}
+	what := fmt.Sprint(e.name, parent, e.In("tag").Int(), e.In("stringtag").Text(), key)
 	if c.broken { // collectives are not followed any longer
 		what = key
 	}

@@ -234,9 +234,9 @@ func statusOf(v *insight.Value, i int) *insight.Status {
 }
 
 // completeFailed notes the requests that a call has completed although it returns an error, such as a receive of a
-// message that is too long. Such a request is MPI_REQUEST_NULL afterwards. A persistent one keeps its handle: MPI_Wait and
-// MPI_Test have completed it, MPI_Waitall has unless its status says that it is pending. Of the calls for any of several
-// it is not known.
+// message that is too long. Such a request is MPI_REQUEST_NULL afterwards. A persistent one keeps its handle: MPI_Wait
+// and MPI_Test have completed it, MPI_Waitall has unless its status says that it is pending. Which persistent requests
+// MPI_Waitany and MPI_Testany have completed is not known.
 func (c *Checker) completeFailed(k *rank, e *event) {
 	h, after := e.In("array_of_requests").Words, e.Out("array_of_requests").Words
 	if len(h) == 0 {
