@@ -102,7 +102,7 @@ func needRunning() error {
 
 //export gompi_abort_job
 func gompi_abort_job(comm uintptr, errorcode int32) {
-	abort(errorcode, fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode))
+	abort(errorcode, fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode), false)
 }
 
 // exitStatus makes an error code a process status that is not 0.

@@ -99,7 +99,9 @@ func noObject(kind handle.Kind, object uintptr) error {
 // gompi_abort_error ends the job for an error that nobody handles.
 //
 //export gompi_abort_error
-func gompi_abort_error(class int32, message uintptr) { abort(class, cString(message)) }
+func gompi_abort_error(class int32, message uintptr) {
+	abort(class, cString(message), class == abi.MPI_ERR_PROC_ABORTED)
+}
 
 // lookupComm returns the communicator behind a handle, predefined ones included; nil if there is none.
 func lookupComm(h uintptr) *comm.Comm {
@@ -115,10 +117,11 @@ func lookupComm(h uintptr) *comm.Comm {
 }
 
 // abort ends the job with a line on standard error, and with a status that is not 0 whatever code an application has
-// made up. It does not return. If the launcher already ends the job, only this process ends, without a line.
-func abort(code int32, message string) {
+// made up. It does not return. If the launcher already ends the job, only this process ends, without a line. byLoss:
+// the reason is that another process is lost.
+func abort(code int32, message string, byLoss bool) {
 	code = exitStatus(code)
-	if core.EndAnnounced() {
+	if core.EndAnnounced(byLoss) {
 		exit(code)
 	}
 	if rank := core.Rank(); rank >= 0 {

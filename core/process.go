@@ -133,8 +133,9 @@ const (
 // EndAnnounced returns whether the launcher ends the job, so that this process ends without a message of its own: the
 // launcher reports the cause. It is called before an Abort. A launcher learns of the death of a process later than the
 // processes connected to it, so if one is lost, EndAnnounced waits for the launcher for a limited time. gompirun
-// announces the end; other launchers end this process meanwhile.
-func EndAnnounced() bool {
+// announces the end; other launchers end this process meanwhile. byLoss: a process is lost though the node may not know
+// it yet (the thread that has found the end of a connection tells it a moment later).
+func EndAnnounced(byLoss bool) bool {
 	nd := node.Load()
 	if nd == nil {
 		return false
@@ -145,8 +146,9 @@ func EndAnnounced() bool {
 			limit = graceLost
 		}
 	}
-	for grace := pmi1.NewPatience(limit); nd.Broken() != 0 && !nd.EndAnnounced() && !grace.Over(time.Now()); {
-		time.Sleep(limit / 100)
+	grace := pmi1.NewPatience(limit)
+	for (byLoss || nd.Broken() != 0) && !nd.EndAnnounced() && !grace.Over(time.Now()) {
+		<-time.After(limit / 100)
 	}
 	return nd.EndAnnounced()
 }
