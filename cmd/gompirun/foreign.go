@@ -32,16 +32,18 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 	switch {
 	case !found:
 	case listened:
-		problem = "whose calls gompirun cannot see: compile it with gompicc, or leave out --stats, --trace and --check"
+		problem = "whose calls gompirun cannot see: compile it with gompicc, or leave out --stats, --trace " +
+			"and --check"
 	case f.mpi == "Open MPI" && n > 1:
-		problem = fmt.Sprintf("so %d processes would be %d jobs of one process each: compile it with gompicc, or "+
-			"start it with Open MPI's mpirun", n, n)
+		problem = fmt.Sprintf("so %d processes would be %d jobs of one process each: compile it with gompicc, "+
+			"or start it with Open MPI's mpirun", n, n)
 	}
 	if problem == "" {
 		return "", nil
 	}
 	if !f.direct {
-		return fmt.Sprintf("%s uses a library that is linked to %s (%s), %s", p.argv[0], f.mpi, f.file, problem), nil
+		return fmt.Sprintf("%s uses a library that is linked to %s (%s), %s", p.argv[0], f.mpi, f.file,
+			problem), nil
 	}
 	return "", fmt.Errorf("%s is linked to %s (%s), %s", p.argv[0], f.mpi, f.file, problem)
 }
@@ -70,8 +72,8 @@ func findForeign(path string, env []string) (found foreign, ok bool) {
 	}
 	found.file = filepath.Clean(loaded[names[mpi]])
 	found.direct = slices.ContainsFunc(needed, func(name string) bool {
-		return isLibrary(name, "libmpi", "libmpi_cxx", "libmpi_mpifh", "libmpi_usempif08", "libmpich", "libmpichcxx",
-			"libmpichfort", "libmpicxx", "libmpifort")
+		return isLibrary(name, "libmpi", "libmpi_cxx", "libmpi_mpifh", "libmpi_usempif08", "libmpich",
+			"libmpichcxx", "libmpichfort", "libmpicxx", "libmpifort")
 	})
 	return found, true
 }

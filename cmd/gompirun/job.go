@@ -243,8 +243,9 @@ func (j *job) end(s syscall.Signal) {
 	if j.stopping.Swap(true) {
 		return
 	}
+	// Before the first rank ends: the others do not report that end as the cause.
 	for i := range j.nodes {
-		j.nodes[i].memory.AnnounceEnd() // before the first rank ends: the others do not report that end as the cause
+		j.nodes[i].memory.AnnounceEnd()
 	}
 	j.signalAll(s)
 	j.signalAll(syscall.SIGCONT)

@@ -77,8 +77,8 @@ func ownNice() int {
 }
 
 // setNice writes a nice value to the autogroups of ranks and closes the files. The nice value of a process counts among
-// the processes of its session only, so without this `nice gompirun` would have no effect. The kernel accepts one change
-// in 100 ms and answers EAGAIN to more.
+// the processes of its session only, so without this `nice gompirun` would have no effect. The kernel accepts one
+// change in 100 ms and answers EAGAIN to more.
 func setNice(groups []*os.File, nice int) {
 	for _, f := range groups {
 		for {

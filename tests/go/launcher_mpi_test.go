@@ -382,10 +382,10 @@ func TestLauncherForeignMPI(t *testing.T) {
 		program open-mpi "void MPI_Init(void); int main(void) { MPI_Init(); return 0; }" libmpi.so.40
 		program indirect "void user(void); int main(void) { user(); return 0; }" libuser.so
 		program mpich "void MPI_Init(void); int main(void) { MPI_Init(); return 0; }" libmpich.so.12`)
-	isOpenMPI := " is linked to Open MPI (" + dir + "/libmpi.so.40), so 2 processes would be 2 jobs of one process " +
-		"each: compile it with gompicc, or start it with Open MPI's mpirun\n"
-	isMPICH := "gompirun: ./mpich is linked to MPICH (" + dir + "/libmpich.so.12), whose calls gompirun cannot see: " +
-		"compile it with gompicc, or leave out --stats, --trace and --check\n"
+	isOpenMPI := " is linked to Open MPI (" + dir + "/libmpi.so.40), so 2 processes would be 2 jobs of one " +
+		"process each: compile it with gompicc, or start it with Open MPI's mpirun\n"
+	isMPICH := "gompirun: ./mpich is linked to MPICH (" + dir + "/libmpich.so.12), whose calls gompirun cannot " +
+		"see: compile it with gompicc, or leave out --stats, --trace and --check\n"
 	for _, c := range []struct {
 		args   string
 		status int

@@ -585,8 +585,8 @@ func TestLauncherTerminalStops(t *testing.T) {
 		}, hang, time.Millisecond, "%s%s", &l.out, &l.err)
 	}
 	says := func(text string, times int) {
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), text) == times }, hang, time.Millisecond,
-			"%s%s", &l.out, &l.err)
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), text) == times }, hang,
+			time.Millisecond, "%s%s", &l.out, &l.err)
 	}
 	require.NoError(t, l.cmd.Start())
 	says("up\n", 2)

@@ -42,17 +42,19 @@ func TestSurvivorsAreSilent(t *testing.T) {
 		interrupt bool
 		cause     string // how the messages begin
 	}
+	causes := map[string]string{
+		"abort":     "gompirma: rank 0: MPI_Abort(0x101, 7)\ngompirun: rank 0 (program) called MPI_Abort",
+		"die":       "gompirun: rank 0 (program) was killed by signal 9 (killed)",
+		"interrupt": "gompirun: ended by signal 2 (interrupt)",
+		"deadlock":  "gompirun: deadlock: ",
+	}
 	var ends []end
 	for _, nodes := range []string{"1", "2"} {
 		for _, way := range []string{"abort", "die", "interrupt", "deadlock"} {
 			watch := map[bool]string{true: "abort", false: "off"}[way == "deadlock"]
-			l := prepare(t, "--deadlock="+watch, "--deadlock-after", "0.5", "-n", "4", "--nodes", nodes, program, way)
-			ends = append(ends, end{l, way + " on " + nodes, way == "interrupt", map[string]string{
-				"abort":     "gompirma: rank 0: MPI_Abort(0x101, 7)\ngompirun: rank 0 (program) called MPI_Abort",
-				"die":       "gompirun: rank 0 (program) was killed by signal 9 (killed)",
-				"interrupt": "gompirun: ended by signal 2 (interrupt)",
-				"deadlock":  "gompirun: deadlock: ",
-			}[way]})
+			l := prepare(t, "--deadlock="+watch, "--deadlock-after", "0.5", "-n", "4", "--nodes", nodes,
+				program, way)
+			ends = append(ends, end{l, way + " on " + nodes, way == "interrupt", causes[way]})
 		}
 	}
 	for _, e := range ends {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Only returns the addresses that a program listens at: these, which GOMPIRMA_INTERFACE permits, or all (nil) if that is
-// not set.
+// Only returns the addresses that a program listens at: these, which GOMPIRMA_INTERFACE permits, or all (nil) if that
+// is not set.
 func Only(addresses []Address) []string {
 	if os.Getenv("GOMPIRMA_INTERFACE") == "" {
 		return nil
@@ -24,8 +24,8 @@ func Only(addresses []Address) []string {
 	return only
 }
 
-// Listen opens a port, of those that "first-last" permits: the same one at each of these addresses of this host, nil: at
-// all of its addresses.
+// Listen opens a port, of those that "first-last" permits: the same one at each of these addresses of this host, nil:
+// at all of its addresses.
 func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 	var first, last int
 	if permitted != "" {
