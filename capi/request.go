@@ -9,8 +9,6 @@ package main
 import "C"
 
 import (
-	"unsafe"
-
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/handle"
