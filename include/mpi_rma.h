@@ -7243,8 +7243,8 @@ extern __inline __attribute__((__gnu_inline__)) MPI_Aint MPI_Aint_diff(MPI_Aint 
 #endif
 
 /*
- * Conversions. The library has them as functions, too, for INTEGERs that are ints: for other languages, and for programs that define
- * GOMPIRMA_NO_INLINE. Other libraries of the standard ABI may not have them.
+ * Conversions. The library has them as functions, too, for INTEGERs that are ints: for other languages, and for programs that
+ * define GOMPIRMA_NO_INLINE. Other libraries of the standard ABI may not have them.
  */
 #if defined(GOMPIRMA_NO_INLINE) && !defined(GOMPIRMA_FORTRAN_I8)
 MPI_Fint MPI_Comm_c2f(MPI_Comm comm);

@@ -57,7 +57,7 @@ struct gompi_pending {
 struct gompi_message {
 	struct gompi_entry entry;
 	struct gompi_entry_place *more; // queue.c
-	// Of the send that waits for an acknowledgement, 0 if none does; of a send of this process the request's address.
+	// Of the send that waits for an acknowledgement, 0 if none does; of a send of this process its address.
 	uint64_t id;
 	int32_t from;                // rank of the sender in MPI_COMM_WORLD
 	uint32_t reminders;          // of its sender when it arrived: more now, and the sender waits for it

@@ -472,9 +472,10 @@ func fill(text string, width int) []string {
 // macros.
 func fortranDeclarations() string {
 	var b strings.Builder
-	b.WriteString("/*\n * Conversions. The library has them as functions, too, for INTEGERs that are ints: for other " +
-		"languages, and for programs that define\n * GOMPIRMA_NO_INLINE. Other libraries of the standard ABI " +
-		"may not have them.\n */\n#if defined(GOMPIRMA_NO_INLINE) && !defined(GOMPIRMA_FORTRAN_I8)\n")
+	b.WriteString("/*\n * Conversions. The library has them as functions, too, for INTEGERs that are ints: for " +
+		"other languages, and for programs that\n * define GOMPIRMA_NO_INLINE. Other libraries of the " +
+		"standard ABI may not have them.\n */\n" +
+		"#if defined(GOMPIRMA_NO_INLINE) && !defined(GOMPIRMA_FORTRAN_I8)\n")
 	for _, prefix := range []string{"", "P"} {
 		for _, c := range abi.FortranConversions() {
 			fmt.Fprintf(&b, "%s %s%s(%s);\n", c.Returns, prefix, c.Name, c.Params)
