@@ -113,7 +113,7 @@ func (l *list) to(member int) (count int64, t *datatype.Type) {
 func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 	l.site = k.site(e)
 	side := func(s string, member int) list {
-		some := list{member: member, counts: e.In(s + "count").Words}
+		some := list{member: member, counts: slices.Clone(e.In(s + "count").Words)}
 		if len(some.counts) == 0 {
 			some.counts = slices.Clone(e.In(s + "counts").Words)
 		}
