@@ -28,7 +28,7 @@ func (network) Choose(wanted string) (fabric.Provider, error) {
 }
 
 // Open implements fabric.Network.
-func (network) Open(p fabric.Provider, oneHost bool) (address, host string, err error) {
+func (network) Open(p fabric.Provider) (address, host string, err error) {
 	var (
 		why         [C.GOMPI_FABRIC_TEXT]C.char
 		at          [C.GOMPI_ADDRESS]C.char
@@ -39,7 +39,7 @@ func (network) Open(p fabric.Provider, oneHost bool) (address, host string, err 
 	for i := 0; i < len(p.Name) && i < len(provider.name)-1; i++ {
 		provider.name[i] = C.char(p.Name[i])
 	}
-	if !C.gompi_net_open(&provider, C.bool(oneHost), &at[0], &length, &here[0], &its, &why[0]) {
+	if !C.gompi_net_open(&provider, &at[0], &length, &here[0], &its, &why[0]) {
 		return "", "", errors.New(C.GoString(&why[0]))
 	}
 	return C.GoStringN(&at[0], C.int(length)), C.GoStringN(&here[0], C.int(its)), nil

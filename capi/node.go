@@ -71,7 +71,7 @@ func permitted() (w boot.Where) {
 		w.First, w.Last = int(first), int(last)
 	}
 	var host C.struct_gompi_tcp_host
-	here := C.gompi_host_here(&host, nil, false, &why[0], C.size_t(len(why)))
+	here := C.gompi_host_here(&host, nil, &why[0], C.size_t(len(why)))
 	w.Only = !bool(here) || !bool(host.loopback)
 	for i := range host.a[:host.n] {
 		if host.a[i].reach != C.REACH_LINK && (w.Only || host.a[i].reach != C.REACH_HOST) {

@@ -12,8 +12,8 @@ enum {
 // Returns true if a process of this node or another, by its number, is known to be lost.
 bool gompi_is_lost(int rank);
 
-// Returns true if a process is lost, or cannot be reached since another process has left a place in its memory unfilled.
-// place belongs to the wait that asks, and is zeroed before its first call.
+// Returns true if a process is lost, or cannot be reached since another process has left a place in its memory
+// unfilled. place belongs to the wait that asks, and is zeroed before its first call.
 bool gompi_is_gone(int rank, struct gompi_stuck *place);
 
 // Returns the rank of the first that is known to be, GOMPI_SOMEBODY or GOMPI_NOBODY.

@@ -1,5 +1,5 @@
-// Memory for what others have sent: the sender counts on it, and cannot be told that there is none. A reserve is kept for
-// it. While that is in use, calls that need memory return MPI_ERR_NO_MEM.
+// Memory for what others have sent: the sender counts on it, and cannot be told that there is none. A reserve is kept
+// for it. While that is in use, calls that need memory return MPI_ERR_NO_MEM.
 #ifndef GOMPI_MUST_HAVE_H
 #define GOMPI_MUST_HAVE_H
 

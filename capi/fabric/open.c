@@ -264,11 +264,11 @@ static void host_name(int rank, char *name, int bytes) {
 }
 
 // Opens the own provider.
-static bool open_own(bool one_host, char address[GOMPI_ADDRESS], size_t *length, char host[GOMPI_HOST],
-		     size_t *host_length, char why[GOMPI_FABRIC_TEXT]) {
+static bool open_own(char address[GOMPI_ADDRESS], size_t *length, char host[GOMPI_HOST], size_t *host_length,
+		     char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
 	struct gompi_tcp t;
-	if (!gompi_tcp_open(&t, one_host, address, host, host_length, why, GOMPI_FABRIC_TEXT))
+	if (!gompi_tcp_open(&t, address, host, host_length, why, GOMPI_FABRIC_TEXT))
 		return false;
 	*length = GOMPI_TCP_PORT;
 	n->own = true;
@@ -317,7 +317,7 @@ static bool open_provider(const struct gompi_provider *provider, char address[GO
 	return rc == 0 || open_failed("opening the endpoint", provider->name, rc, why);
 }
 
-bool gompi_net_open(const struct gompi_provider *provider, bool one_host, char address[GOMPI_ADDRESS], size_t *length,
+bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 		    char host[GOMPI_HOST], size_t *host_length, char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
 	*host_length = 0;
@@ -328,7 +328,7 @@ bool gompi_net_open(const struct gompi_provider *provider, bool one_host, char a
 			 provider->version, GOMPI_TCP_VERSION);
 		return false;
 	}
-	if (!(is_own_tcp(provider->name) ? open_own(one_host, address, length, host, host_length, why)
+	if (!(is_own_tcp(provider->name) ? open_own(address, length, host, host_length, why)
 					 : open_provider(provider, address, length, why)))
 		return false;
 	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;

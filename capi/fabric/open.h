@@ -32,9 +32,8 @@ struct gompi_candidate {
 int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int most, char why[GOMPI_FABRIC_TEXT]);
 
 // Opens an endpoint of that provider, which others reach at an address of *length bytes, and what is the same for all
-// processes of the host, which one of each node publishes: may be nothing. one_host: all processes of the job are on this
-// host (tcp/tcp.h).
-bool gompi_net_open(const struct gompi_provider *provider, bool one_host, char address[GOMPI_ADDRESS], size_t *length,
+// processes of the host, which one of each node publishes: may be nothing.
+bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 		    char host[GOMPI_HOST], size_t *host_length, char why[GOMPI_FABRIC_TEXT]);
 
 // The job: what is by rank is copied.

@@ -62,7 +62,8 @@ void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
 
 struct gompi_message *gompi_message_take(struct gompi_lane *l);
 void gompi_message_give(struct gompi_lane *l, struct gompi_message *m);
-// Makes room for n bytes of data. Returns false if there is no memory: the message has failed, which its receive raises.
+// Makes room for n bytes of data. Returns false if there is no memory: the message has failed, which its receive
+// raises.
 bool gompi_message_widen(struct gompi_message *m, int64_t n);
 static inline bool gompi_message_room(struct gompi_message *m, int64_t n) {
 	return __builtin_expect(n <= m->room, 1) || gompi_message_widen(m, n);

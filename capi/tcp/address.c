@@ -143,8 +143,7 @@ static enum gompi_reach reach_of(const struct ifaddrs *i, const struct gompi_hos
 
 static int place_of(const struct gompi_host_address *a) { return 2 * a->reach + (a->family == 6); }
 
-bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][16], bool one_host, char *why,
-		     size_t why_bytes) {
+bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes) {
 	const char *only = getenv("GOMPIRMA_INTERFACE");
 	if (only != NULL && *only == 0)
 		only = NULL;
@@ -153,7 +152,7 @@ bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][
 	memset(h, 0, sizeof *h);
 	memset(name, 0, sizeof name);
 	h->identity = host_identity();
-	h->loopback = only == NULL && !one_host;
+	h->loopback = only == NULL;
 	if (getifaddrs(&all) != 0) {
 		snprintf(why, why_bytes, "asking the system for the host's addresses failed: %m");
 		return false;
@@ -166,7 +165,7 @@ bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][
 		if (strstr(seen, i->ifa_name) == NULL && strlen(seen) + strlen(i->ifa_name) + 3 < sizeof seen)
 			strcat(strcat(seen, seen[0] != 0 ? ", " : ""), i->ifa_name);
 		a.reach = (uint8_t)reach_of(i, &a, v4, v6);
-		if (only != NULL ? !is_permitted(only, i->ifa_name, &a) : (a.reach == REACH_HOST) != one_host)
+		if (only != NULL ? !is_permitted(only, i->ifa_name, &a) : a.reach == REACH_HOST)
 			continue;
 		int at = h->n;
 		while (at > 0 && place_of(&h->a[at - 1]) > place_of(&a))
@@ -184,14 +183,10 @@ bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][
 	freeifaddrs(all);
 	if (names != NULL)
 		memcpy(names, name, sizeof name);
-	if (h->n > 0 || (only == NULL && !one_host))
+	if (h->n > 0 || only == NULL)
 		return true;
-	if (only == NULL)
-		snprintf(why, why_bytes, "the loopback interface is down: ip link set lo up");
-	else
-		snprintf(why, why_bytes,
-			 "GOMPIRMA_INTERFACE=%s names no interface or network that is up here; there are: %s", only,
-			 seen[0] != 0 ? seen : "none");
+	snprintf(why, why_bytes, "GOMPIRMA_INTERFACE=%s names no interface or network that is up here; there are: %s",
+		 only, seen[0] != 0 ? seen : "none");
 	return false;
 }
 

@@ -34,10 +34,9 @@ struct gompi_tcp_host {
 	struct gompi_host_address a[GOMPI_HOST_ADDRESSES];
 };
 
-// The addresses of this host that GOMPIRMA_INTERFACE permits, best first; if it is not set all, or with one_host those of
-// the loopback interface alone. names: those of their interfaces, may be NULL. false: why says what is wrong.
-bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][16], bool one_host, char *why,
-		     size_t why_bytes);
+// The addresses of this host that GOMPIRMA_INTERFACE permits, best first. names: those of their interfaces, may be
+// NULL. false: why says what is wrong.
+bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes);
 
 // As it is published: bytes. And back; false: that is no host.
 size_t gompi_host_write(const struct gompi_tcp_host *h, char *to);

@@ -151,8 +151,8 @@ void gompi_links_forget(const struct gompi_tcp_memory *m) {
 		}
 		if (l->peer == NULL || l->peer->link != l)
 			continue;
-		// The window's members have synchronized before the memory goes, so a peer that still reads it is wrong. It
-		// gets zeros, or loses its link if there is no memory for them.
+		// The window's members have synchronized before the memory goes, so a peer that still reads it is
+		// wrong. It gets zeros, or loses its link if there is no memory for them.
 		bool fine = true;
 		for (struct gompi_tcp_item *i = l->peer->first; i != NULL; i = i->next)
 			if (i->memory == m) {

@@ -142,7 +142,7 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 	if (i == NULL && sent == 0)
 		return -FI_EAGAIN;
 	if (i == NULL)
-		gompi_no_memory(sizeof *i); // half a message has left
+		i = gompi_must_have(sizeof *i); // half a message has left
 	i->head = head;
 	i->head_bytes = GOMPI_TCP_SHORT;
 	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};
@@ -281,10 +281,10 @@ static struct fi_info info = {.tx_attr = &tx_attr,
 			      .domain_attr = &domain_attr,
 			      .fabric_attr = &fabric_attr};
 
-bool gompi_tcp_open(struct gompi_tcp *out, bool one_host, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST],
-		    size_t *host_bytes, char *why, size_t why_bytes) {
+bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST], size_t *host_bytes,
+		    char *why, size_t why_bytes) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	if (!gompi_host_here(&t->here, NULL, one_host, why, why_bytes))
+	if (!gompi_host_here(&t->here, NULL, why, why_bytes))
 		return false;
 	why[0] = 0;
 	t->broken = gompi_link_broken;
@@ -386,7 +386,7 @@ bool gompi_tcp_addresses(char *text, size_t bytes) {
 					   "of a bridge, containers or virtual machines", "of one link", "this host"};
 	struct gompi_tcp_host h;
 	char names[GOMPI_HOST_ADDRESSES][16], address[INET6_ADDRSTRLEN];
-	if (!gompi_host_here(&h, names, false, text, bytes))
+	if (!gompi_host_here(&h, names, text, bytes))
 		return false;
 	text[0] = 0;
 	size_t at = 0;

@@ -45,10 +45,9 @@ struct gompi_tcp {
 };
 
 // Opens what others connect to. GOMPIRMA_INTERFACE and GOMPIRMA_PORTS of the environment say where it may be. Writes
-// what is to be published: the port, and what is the same for all processes of a host. With one_host all processes of the
-// job are on this host, and unless GOMPIRMA_INTERFACE is set only they can connect. false: why says why.
-bool gompi_tcp_open(struct gompi_tcp *t, bool one_host, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST],
-		    size_t *host_bytes, char *why, size_t why_bytes);
+// what is to be published: the port, and what is the same for all processes of a host. false: why says why.
+bool gompi_tcp_open(struct gompi_tcp *t, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST], size_t *host_bytes,
+		    char *why, size_t why_bytes);
 
 // Who is where: ports by rank; what hosts have published, by node, the i-th at host_at[i] to host_at[i + 1]. Copied,
 // but for events. false: there is no memory.

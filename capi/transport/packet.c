@@ -138,8 +138,8 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	return rc;
 }
 
-// Applies an operation whose data is in a buffer of the origin (bounce.h), which locate has limited to PACKET_PULLED. An
-// error class.
+// Applies an operation whose data is in a buffer of the origin (bounce.h), which locate has limited to PACKET_PULLED.
+// An error class.
 static int apply_pulled(struct work *k) {
 	static _Alignas(64) char from[PACKET_PULLED], back[PACKET_PULLED]; // one thread pulls at a time
 	const uint64_t total = k->m->bytes;

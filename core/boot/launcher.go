@@ -132,13 +132,13 @@ func number(env func(string) (string, bool), name string) (int, error) {
 	return n, nil
 }
 
-// OneHost returns whether all processes of the job are known to be on this host: gompirun starts them on its own.
-func OneHost(c Client) bool {
+// byGompirun returns whether gompirun is a client's launcher.
+func byGompirun(c Client) bool {
 	if again, ok := c.(nth); ok {
 		c = again.Client
 	}
 	l, ok := c.(*launched)
-	return ok && l.ours || c.Size() == 1
+	return ok && l.ours
 }
 
 // ofOurs returns whether gompirun is the launcher of a job.

@@ -22,10 +22,10 @@ import (
 // Neighbour is what each process knows of the next one during MPI_Init: whether it lives. So the job knows of all, and
 // nobody has to take one that is late for lost, where the launcher does not tell.
 //
-// Until MPI_Init is over every process listens on a port, and has a connection to that of the next rank, which accepts it
-// with one byte. From then on the kernel answers for a process that lives, whatever it does, and ends the connection when
-// the process ends; a host or a way that is lost answers no more. The end of a connection that has not been accepted
-// means nothing: the next rank may have left MPI_Init, and listen no longer.
+// Until MPI_Init is over every process listens on a port, and has a connection to that of the next rank, which accepts
+// it with one byte. From then on the kernel answers for a process that lives, whatever it does, and ends the connection
+// when the process ends; a host or a way that is lost answers no more. The end of a connection that has not been
+// accepted means nothing: the next rank may have left MPI_Init, and listen no longer.
 type Neighbour struct {
 	rank  int
 	gone  chan struct{} // closed when it is known not to live
@@ -117,7 +117,7 @@ func (w Where) listenIn(size int) (all []net.Listener, err error) {
 // listen opens this process' port and publishes where it is. Whoever cannot listen is not watched. nil: the launcher
 // watches, or there is nobody else.
 func listen(c Client, permitted func() Where) *Neighbour {
-	if OneHost(c) {
+	if byGompirun(c) || c.Size() == 1 {
 		return nil
 	}
 	where := permitted()
@@ -151,7 +151,7 @@ func (n *Neighbour) accept(l net.Listener) {
 			return
 		}
 		if err != nil { // no descriptor is left, say
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 			continue
 		}
 		n.mu.Lock()
@@ -291,8 +291,8 @@ func (n *Neighbour) Unknown() string {
 	return fmt.Sprintf("rank %d has not answered", n.rank)
 }
 
-// Settled ends the watch of the next process, when MPI_Init is over, and listens no longer. Who watches this process, and
-// has not heard that yet, keeps its connection.
+// Settled ends the watch of the next process, when MPI_Init is over, and listens no longer. Who watches this process,
+// and has not heard that yet, keeps its connection.
 func (n *Neighbour) Settled(c Client) {
 	if n != nil {
 		if n.over != nil {

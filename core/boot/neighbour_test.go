@@ -132,7 +132,8 @@ func TestNeighbourListens(t *testing.T) {
 	}
 }
 
-// A process listens until MPI_Init is over. Those who watch it still see it live then; who comes too late learns nothing.
+// A process listens until MPI_Init is over. Those who watch it still see it live then; who comes too late learns
+// nothing.
 func TestNeighbourSettles(t *testing.T) {
 	clients := openJob(t, 3, nil)
 	places := watched(t, clients)

@@ -28,9 +28,8 @@ type Network interface {
 	// 300 ms the first time if libfabric may have one.
 	Choose(wanted string) (Provider, error)
 	// Open opens this process' endpoint and returns its address and what processes of the same host have in common
-	// of theirs, which one of a node publishes. With oneHost all processes of the job are on this host: unless the
-	// user has named a network nobody else can connect.
-	Open(p Provider, oneHost bool) (address, host string, err error)
+	// of theirs, which one of a node publishes.
+	Open(p Provider) (address, host string, err error)
 	// Begin says who is where. From then on the network can be used.
 	Begin(j *Job) error
 	// Run is the progress thread of the network: it sees to the network until Stop while nobody else does, and
@@ -85,7 +84,7 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 			return err
 		}
 	}
-	address, host, err := n.Open(said.provider, boot.OneHost(b))
+	address, host, err := n.Open(said.provider)
 	if err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}

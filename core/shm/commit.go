@@ -38,8 +38,8 @@ const (
 )
 
 // CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages). It returns whether any of the memory
-// is of huge pages. Several processes can do it at once, and none of their accesses there faults later. A process that is
-// alone on its node leaves the zeroing of small pages to the first access of each. MPI_ERR_NO_MEM.
+// is of huge pages. Several processes can do it at once, and none of their accesses there faults later. A process that
+// is alone on its node leaves the zeroing of small pages to the first access of each. MPI_ERR_NO_MEM.
 func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	huge := of == HugePages && len(b) >= HugePage && HugePagesPossible() &&
 		unix.Madvise(b, unix.MADV_HUGEPAGE) == nil

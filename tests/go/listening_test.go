@@ -39,7 +39,8 @@ int main(void)
         if (launchers[fd] || !is_listening(fd) || getsockname(fd, (struct sockaddr *)&s, &n) != 0)
             continue;
         inet_ntop(s.ss_family, s.ss_family == AF_INET ? (void *)&((struct sockaddr_in *)&s)->sin_addr
-                                                      : (void *)&((struct sockaddr_in6 *)&s)->sin6_addr, text, sizeof text);
+                                                      : (void *)&((struct sockaddr_in6 *)&s)->sin6_addr,
+                  text, sizeof text);
         printf("at %s\n", text);
     }
     fflush(stdout);
@@ -82,8 +83,8 @@ func TestListens(t *testing.T) {
 	are(at(prepareProgram(t, args[0], args[1:]...), only), "two nodes under Hydra and an interface", isFirst)
 }
 
-// fewFiles is a program whose rank 0 has no descriptor left, while strangers connect to it, of which rank 1 is all: they
-// say nothing, or nonsense. Afterwards both talk to each other as before.
+// fewFiles is a program whose rank 0 has no descriptor left, while strangers connect to it, of which rank 1 is all:
+// they say nothing, or nonsense. Afterwards both talk to each other as before.
 const fewFiles = `
 #include <mpi.h>
 #include <netinet/in.h>
@@ -99,7 +100,8 @@ static int port(void)
         struct sockaddr_storage s;
         socklen_t n = sizeof s, m = sizeof(int);
         int on = 0;
-        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &m) == 0 && on && getsockname(fd, (struct sockaddr *)&s, &n) == 0 && s.ss_family != AF_UNIX)
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &m) == 0 && on &&
+            getsockname(fd, (struct sockaddr *)&s, &n) == 0 && s.ss_family != AF_UNIX)
             return ((struct sockaddr_in *)&s)->sin_port; /* of IPv6 at the same place */
     }
     return -1;
@@ -115,10 +117,12 @@ int main(void)
         take_all();
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; rank == 1 && i < STRANGERS; i++) {
-        struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = (in_port_t)to, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        struct sockaddr_in a = {
+            .sin_family = AF_INET, .sin_port = (in_port_t)to, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
         char nonsense[40] = "GET / HTTP/1.0\r\n\r\n";
         strangers[i] = socket(AF_INET, SOCK_STREAM, 0);
-        if (connect(strangers[i], (struct sockaddr *)&a, sizeof a) != 0 || (i % 3 == 0 && send(strangers[i], nonsense, sizeof nonsense, MSG_NOSIGNAL) < 0))
+        if (connect(strangers[i], (struct sockaddr *)&a, sizeof a) != 0 ||
+            (i % 3 == 0 && send(strangers[i], nonsense, sizeof nonsense, MSG_NOSIGNAL) < 0))
             MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (int i = 0; i < ROUNDS; i++) { /* the progress thread sees them meanwhile, and what it closes is taken */

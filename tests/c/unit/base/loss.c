@@ -1,7 +1,8 @@
 /* Proves: a wait ends with MPI_ERR_PROC_ABORTED when a process is lost that it depends on, and names it, but not when
  * another is: one peer, the members of a window, an exposure epoch's origins. A process that dies between taking a cell
  * of a ring and filling it ends the waits for the ring's owner, and no others; an answer that it did not take keeps
- * nobody from the cell. A live process that has taken a cell of another live one fills it. (Of communicators and requests: message/loss_messages.c.)
+ * nobody from the cell. A live process that has taken a cell of another live one fills it. (Of communicators and
+ * requests: message/loss_messages.c.)
  *
  * sanitizer: address (one thread)
  */

@@ -83,7 +83,7 @@ static bool pair_begin(void) {
 		return false;
 	}
 	if (!gompi_net_choose(wanted, &mine.provider, why) ||
-	    !gompi_net_open(&mine.provider, false, mine.address, &mine.length, mine.host, &mine.host_length, why)) {
+	    !gompi_net_open(&mine.provider, mine.address, &mine.length, mine.host, &mine.host_length, why)) {
 		printf("FAIL: %s\n", why);
 		exit(1);
 	}

@@ -64,7 +64,7 @@ static void open_tcp(int peers_port) {
 	char port[GOMPI_TCP_PORT], host[GOMPI_TCP_HOST], why[GOMPI_TCP_TEXT];
 	size_t bytes;
 	uint16_t p = (uint16_t)peers_port;
-	CHECK(gompi_tcp_open(&tcp, false, port, host, &bytes, why, sizeof why), "%s", why);
+	CHECK(gompi_tcp_open(&tcp, port, host, &bytes, why, sizeof why), "%s", why);
 	for (int i = 0; i < RANKS; i++) {
 		memcpy(ports + i * GOMPI_TCP_PORT, &p, sizeof p);
 		node_of[i] = i != ME;

@@ -1,8 +1,8 @@
-/* Proves: where a process has no descriptor left (EMFILE), or the system has no file left (ENFILE), connections that do not
- * prove to be of the job end no link. They are silent, send garbage or come in large numbers; at most one of them is
- * accepted at a time and each has a bounded time, so that a peer that connects behind all of them is accepted. Only in
- * exchange for that peer's link an idle one is given up, after which there is a descriptor for the next stranger. With
- * enough descriptors strangers are bounded in number as well.
+/* Proves: where a process has no descriptor left (EMFILE), or the system has no file left (ENFILE), connections that do
+ * not prove to be of the job end no link. They are silent, send garbage or come in large numbers; at most one of them
+ * is accepted at a time and each has a bounded time, so that a peer that connects behind all of them is accepted. Only
+ * in exchange for that peer's link an idle one is given up, after which there is a descriptor for the next stranger.
+ * With enough descriptors strangers are bounded in number as well.
  *
  * sanitizer: address (one thread)
  * wrap: accept4 eventfd

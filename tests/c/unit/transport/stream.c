@@ -1,9 +1,9 @@
 /* Proves: what is done to a member of a window on another node (transport/stream.h) arrives once each and in order,
- * whatever its size and shape and however its records are delayed; a flush ends when it is done and not before; results
- * come back to where they belong; a lock is waited for in turn with those of the node, although nobody waits for it in
- * a call, and what follows it is kept meanwhile; so is what is done before the target has posted, and no more of it
- * than there is room for; a flush tells of what the target has refused, and ends when the peer is gone. After an error at
- * one member the others are flushed and unlocked all the same. */
+ * whatever its size and shape and however its records are delayed; a flush ends when it is done and not before;
+ * results come back to where they belong; a lock is waited for in turn with those of the node, although nobody waits
+ * for it in a call, and what follows it is kept meanwhile; so is what is done before the target has posted, and no
+ * more of it than there is room for; a flush tells of what the target has refused, and ends when the peer is gone.
+ * After an error at one member the others are flushed and unlocked all the same. */
 #include "loop.h"
 
 #include "transport/serve.h"
