@@ -25,6 +25,7 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 	var x extent
 	if t.me == 0 {
 		x.b, x.name, mine = c.host.TakeBlock(whole)
+		clear(x.b) // a communicator of as many pages may have left data there
 		putBlock(words[:], x.name, mine, mine == nil && c.opensAtAll(x.name))
 	}
 	err := t.down(words[:])
@@ -70,7 +71,7 @@ func (c *Comm) Shrink(b []byte) {
 // knows of it: it tells the others, and one of them gives it back. MPI_ERR_NO_MEM.
 func (c *Comm) TakeBlock(size int64) (name uint64, err error) {
 	b, name, err := c.host.TakeBlock(size)
-	clear(b) // a control block of this size may have had it, which keeps what was data (leaveBlock)
+	clear(b) // a communicator of as many pages may have left data there
 	return name, err
 }
 

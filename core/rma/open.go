@@ -47,13 +47,14 @@ func (w *Window) reserveControl() error {
 	return err
 }
 
-// takeControl takes control memory that is used all over, as a block of shared memory.
+// takeControl allocates zeroed control memory, all of which is used, as a block of shared memory.
 func (w *Window) takeControl() (err error) {
 	w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
 	if err != nil && w.near.table {
 		w.near.table = false
 		w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
 	}
+	clear(w.control) // a communicator of as many pages may have left data there
 	return err
 }
 

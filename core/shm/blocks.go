@@ -75,8 +75,9 @@ type arena struct {
 	seen  uint32 // returns that have been looked at
 }
 
-// TakeBlock returns size bytes of zeroed memory that processes of the node can share, mapped here, and their name.
-// MPI_ERR_NO_MEM.
+// TakeBlock returns size bytes of memory that processes of the node can share, mapped here, and their name. The memory
+// is zeroed, except for what the last user of the block declared as harmless: a communicator's control block keeps the
+// data of collectives. MPI_ERR_NO_MEM.
 func (nd *Node) TakeBlock(size int64) ([]byte, BlockRef, error) {
 	size = roundUp(max(size, 1), PageSize)
 	b := &nd.blocks
