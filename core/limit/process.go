@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhyNoMapping returns what may be the reason that the system refuses this process another mapping, with err, as the end
-// of a sentence: locked memory, the number of mappings it may have, the address space. "": none is near its limit. It
-// takes milliseconds if there are many mappings.
+// WhyNoMapping returns what may be the reason that the system refuses this process another mapping, with err, as the
+// end of a sentence: locked memory, the number of mappings it may have, the address space. "": none is near its limit.
+// It takes milliseconds if there are many mappings.
 func WhyNoMapping(root string, err error) string {
 	if errors.Is(err, unix.EAGAIN) { // all new memory is locked: mlockall(MCL_FUTURE)
 		return lockedMemory(root)

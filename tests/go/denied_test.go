@@ -251,8 +251,8 @@ func TestDeniedReads(t *testing.T) {
 	}
 }
 
-// noHandlers ERRNO handler -- COMMAND starts a command that ends when it installs a handler of a signal other than those
-// of the C library.
+// noHandlers ERRNO handler -- COMMAND starts a command that ends when it installs a handler of a signal other than
+// those of the C library.
 const noHandlers = `
 #define _GNU_SOURCE
 #include <linux/filter.h>

@@ -132,6 +132,14 @@ func TestLastThread(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "at exit\n", string(out))
 	})
+	// The threads of libpmix are not the application's either.
+	t.Run("libpmix", func(t *testing.T) {
+		needCommand(t, "mpirun.openmpi")
+		l := prepareProgram(t, "mpirun.openmpi", "--oversubscribe", "-n", "1", program, "")
+		l.cmd.Env = append(l.cmd.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+		require.NotZero(t, l.run(t))
+		require.Equal(t, "at exit\n", l.out.String(), "%s", &l.err)
+	})
 	// A job ends as if the rank had returned from main.
 	t.Run("without finalize", func(t *testing.T) {
 		status, _, returned := gompirun(t, "-n", "1", program, "return")

@@ -15,8 +15,8 @@ func TestSanitizers(t *testing.T) {
 	for _, sanitizer := range []string{"address", "thread"} {
 		t.Run(sanitizer, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "program")
-			out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-g", "-O1", "-Wall", "-Wextra",
-				"-Werror", "-fsanitize="+sanitizer, "-pthread", "-o", program,
+			out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-g", "-O1", "-Wall",
+				"-Wextra", "-Werror", "-fsanitize="+sanitizer, "-pthread", "-o", program,
 				"testdata/sanitized.c").CombinedOutput()
 			if err != nil && strings.Contains(string(out), "cannot find") {
 				t.Skipf("%s", out)

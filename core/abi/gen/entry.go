@@ -320,5 +320,6 @@ func wrap(head string, items []string, tail string) string {
 // source file, but does let an input called *.so: so a plain go build hides what must be hidden.
 func exports() []byte {
 	return []byte("/* " + notice +
-		" */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n    local:\n      *;\n  };\n}\n")
+		" */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n" +
+		"    local:\n      *;\n  };\n}\n")
 }

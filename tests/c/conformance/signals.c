@@ -2,7 +2,8 @@
  * no harm to anything (MPI-5.0 2.9.2: the library says which signals it uses, and a program may use all others).
  *
  * np: 1 2
- * args: sigaction signal sysv before prof virtual created usr1 chld winch deep nested own_stack no_stack blocked jump exit
+ * args: sigaction signal sysv before prof virtual created usr1 chld winch deep nested own_stack no_stack blocked jump
+ * args: exit
  * ref: mpich
  * timeout: 60
  */

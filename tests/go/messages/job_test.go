@@ -79,13 +79,14 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		all, err := engine.OnOneNode(n, int32(i))
 		require.NoError(t, err)
 		t.Cleanup(all.Free)
-		e.Engine, err = p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: func(p *p2p.Place) (p2p.Carrier, error) {
+		open := func(p *p2p.Place) (p2p.Carrier, error) {
 			carrier, err := engine.Open(p)
 			if err == nil {
 				e.m = carrier.(*engine.Messages)
 			}
 			return carrier, err
-		}})
+		}
+		e.Engine, err = p2p.New(nd, p2p.Config{Size: n, Processes: all, Open: open})
 		require.NoError(t, err)
 		es[i] = e
 		nd.Waiter = plain.Waiter{Node: nd, Serve: es[i].Progress, Lasts: es[i].Lasts}
