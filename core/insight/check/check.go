@@ -111,8 +111,8 @@ type site struct {
 
 // New returns a checker of a job with so many ranks. place finds out where in the program a rank has called from.
 func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
-	c := &Checker{strands: ranks, comms: map[commKey]*comm{}, live: map[*comm]bool{}, place: place, known: map[findingKey]*Finding{},
-		places: map[insight.Place]int{}}
+	c := &Checker{strands: ranks, comms: map[commKey]*comm{}, live: map[*comm]bool{}, place: place,
+		known: map[findingKey]*Finding{}, places: map[insight.Place]int{}}
 	everybody := make([]int, ranks)
 	for i := range everybody {
 		everybody[i] = i

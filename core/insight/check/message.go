@@ -92,8 +92,8 @@ func (c *Checker) finalized() {
 	}
 }
 
-// unreceived tells of messages of a communicator that nobody can receive any longer. If a rank has got a message that is
-// not known, one of those that seem to be left is that.
+// unreceived tells of messages of a communicator that nobody can receive any longer. If a rank has got a message that
+// is not known, one of those that seem to be left is that.
 func (c *Checker) unreceived(m *comm) {
 	for to, all := range m.sends {
 		all.each(func(s *send) bool {

@@ -80,9 +80,8 @@ func (a *access) join(x *access) {
 	x.group = a.group // who comes after it comes after what the latest comes after
 }
 
-// apart reports whether two accesses of one rank, of which none is an operation on a window, are not a conflict. Only what
-// a request does while it is active conflicts with other accesses of its rank: it is what MPI knows of. An access that
-// has ended is no concern of MPI.
+// apart reports whether two accesses of one rank, of which none is an operation on a window, are no conflict. Only what
+// an active request does is one with other accesses of its rank: one that has ended is no concern of MPI.
 func (a *access) apart(x *access) bool {
 	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.over || !a.async && !x.async)
 }

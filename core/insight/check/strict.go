@@ -8,11 +8,11 @@ import (
 
 // Sends that complete only because MPI buffers them: --check=strict.
 //
-// What the threads have done is repeated as if no message were buffered: each thread's steps in their order, but the end
-// of a standard send only when its receive has been posted there. A step that cannot be repeated blocks the later ones of
-// its thread. Threads that block each other in a cycle would do so for ever. Only steps whose order the calls guarantee
-// wait: where a receive may take a message of any source, a test or one of several requests decides, or a rank has several
-// threads, another run may do something else, and nothing waits.
+// What the threads have done is repeated as if no message were buffered: each thread's steps in their order, but the
+// end of a standard send only when its receive has been posted there. A step that cannot be repeated blocks the later
+// ones of its thread. Threads that block each other in a cycle would do so for ever. Only steps whose order the calls
+// guarantee wait: where a receive may take a message of any source, a test or one of several requests decides, or a
+// rank has several threads, another run may do something else, and nothing waits.
 
 // step is what a thread does next; one of these is set.
 type step struct {

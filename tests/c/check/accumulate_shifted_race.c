@@ -1,5 +1,5 @@
-/* Both ranks accumulate two integers with one operation; those of rank 1 begin within those of rank 0, so no element is atomic
- * (MPI-5.0 12.7.1).
+/* Both ranks accumulate two integers with one operation; those of rank 1 begin within those of rank 0, so no
+ * element is atomic (MPI-5.0 12.7.1).
  *
  * np: 2
  * ref: mpich

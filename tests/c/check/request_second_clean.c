@@ -1,4 +1,5 @@
-/* A get reads into the buffer of a send, whose request is complete, while that of an earlier send is not (MPI-5.0 3.7.3).
+/* A get reads into the buffer of a send, whose request is complete, while that of an earlier send is not
+ * (MPI-5.0 3.7.3).
  *
  * np: 2
  * ref: mpich
