@@ -96,7 +96,7 @@ static bool is_called(const char *function, const char *name) {
 	return strncmp(function, name, n) == 0 && (function[n] == 0 || strcmp(function + n, "_c") == 0);
 }
 
-// Notes the functions that make a request, of which MPI_X_init has the inputs of MPI_IX.
+// Notes a function that makes a request. A persistent one has the inputs of the nonblocking one of its kind.
 static void classify_starts(const char *function, int number) {
 	static const struct {
 		const char *name, *buffers;
