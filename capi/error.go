@@ -81,8 +81,8 @@ func refused(class int32, function, text string, kind int32, object uintptr) int
 		C.uintptr_t(object)))
 }
 
-// cText returns a text for a call of C that does not keep it. C.CString would end the process where malloc has no memory,
-// which may be the error to be raised.
+// cText returns a text for a call of C that does not keep it. C.CString would end the process where malloc has no
+// memory, which may be the error to be raised.
 func cText(s string) *C.char {
 	b := append([]byte(s), 0)
 	return (*C.char)(unsafe.Pointer(&b[0]))

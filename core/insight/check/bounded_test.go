@@ -76,8 +76,8 @@ func (p *player) round(n int) {
 	const world = abi.MPI_COMM_WORLD
 	handle := func(kind int) uint64 { return uint64(firstMade*(n+1)*16 + kind) }
 	message := func(from, to int) {
-		p.call(from, "MPI_Isend", values{"buf": 1 << 20, "count": 1, "datatype": abi.MPI_INT, "dest": uint64(to),
-			"comm": world}, values{"request": handle(0)})
+		p.call(from, "MPI_Isend", values{"buf": 1 << 20, "count": 1, "datatype": abi.MPI_INT,
+			"dest": uint64(to), "comm": world}, values{"request": handle(0)})
 		p.call(from, "MPI_Request_free", values{"request": handle(0)}, values{"request": abi.MPI_REQUEST_NULL})
 		p.call(to, "MPI_Irecv", values{"buf": 2 << 20, "count": 1, "datatype": abi.MPI_INT,
 			"source": uint64(from), "comm": world}, values{"request": handle(1)})
@@ -202,8 +202,8 @@ func TestManyMessages(t *testing.T) {
 func TestListsOfGoneRecords(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
 	p := &player{checker: c}
-	arguments := values{"sendbuf": 1 << 20, "sendcounts": 1, "displs": 0, "sendtype": abi.MPI_INT, "recvbuf": 2 << 20,
-		"recvcount": 1, "recvtype": abi.MPI_INT, "root": 0, "comm": abi.MPI_COMM_WORLD}
+	arguments := values{"sendbuf": 1 << 20, "sendcounts": 1, "displs": 0, "sendtype": abi.MPI_INT,
+		"recvbuf": 2 << 20, "recvcount": 1, "recvtype": abi.MPI_INT, "root": 0, "comm": abi.MPI_COMM_WORLD}
 	p.call(1, "MPI_Scatterv", arguments, nil)
 	p.call(0, "MPI_Scatterv", arguments, nil)
 	require.Empty(t, c.Findings())

@@ -99,7 +99,8 @@ func (c *Checker) unreceived(m *comm) {
 		all.each(func(s *send) bool {
 			if c.follow == nil && !c.ranks[to].missed {
 				c.tell(&Finding{Kind: "leak", Target: to, Object: "message",
-					Advice: fmt.Sprintf("rank %d does not receive the message before MPI_Finalize", to)},
+					Advice: fmt.Sprintf("rank %d does not receive the message before MPI_Finalize",
+						to)},
 					spot{s.site, "sends it"})
 			}
 			return false

@@ -223,6 +223,7 @@ func (c *Checker) buffered(cycle []*replay) {
 		spots = append(spots, spot{first.receive.site, "receives the message, but not before that"})
 	}
 	c.tell(&Finding{Kind: "buffering", Target: first.to, Object: first.comm.name,
-		Advice: "a send that waits for its receive would never end here: MPI_Sendrecv, MPI_Isend, or another order"},
+		Advice: "a send that waits for its receive would never end here: use MPI_Sendrecv, MPI_Isend, " +
+			"or another order"},
 		spots...)
 }

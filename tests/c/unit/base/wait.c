@@ -208,7 +208,7 @@ static void records(void) {
 	idles();
 }
 
-/* Things that may end a wait, of which the odd ones are over: so many, and how many members the last has not heard of. */
+/* How many things may end a wait (the odd ones have ended), and how many members the last one still waits for. */
 static int things, lacking;
 static int describe_thing(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
 	(void)on;
