@@ -6,10 +6,14 @@ import (
 	"encoding/binary"
 	"os"
 	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
 	"gompirma/core/boot"
+	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 	"gompirma/core/random"
 )
@@ -86,7 +90,7 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	}
 	address, host, err := n.Open(said.provider)
 	if err != nil {
-		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+		return failed(err)
 	}
 	published := address
 	if firstOfNode(nodeOf, b.Rank()) {
@@ -114,9 +118,18 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	}
 	if err := n.Begin(&Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, Hosts: hosts,
 		NodeOf: nodeOf, Secret: said.secret, Timeout: timeout}); err != nil {
-		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+		return failed(err)
 	}
 	return nil
+}
+
+// failed is an error of the network with the limit that it has met, as C writes the system's word for it.
+func failed(err error) error {
+	why := ""
+	if strings.HasSuffix(err.Error(), "Too many open files") {
+		why = limit.Why("/", unix.EMFILE)
+	}
+	return mpierr.New(abi.MPI_ERR_OTHER, "%v%s", err, why)
 }
 
 // firstOfNode returns whether a rank is the lowest of its node.
