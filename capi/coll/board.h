@@ -129,6 +129,9 @@ void gompi_board_add(struct gompi_board *b, struct gompi_started *s);
 bool gompi_board_progress(struct gompi_board *b);
 // The same for who has the lock, which is given back.
 void gompi_board_progress_locked(struct gompi_board *b);
+// Releases a lock that was not acquired to make progress. A thread that wanted to make progress meanwhile left that to
+// the next call of the service, so the caller must be in a wait that serves before it sleeps, or in that service.
+void gompi_board_unlock(struct gompi_board *b);
 
 #pragma GCC visibility pop
 #endif

@@ -26,8 +26,7 @@ static void list_board(struct gompi_board *b) {
 	gompi_mutex_give(&boards.lock);
 }
 
-// Gives back a lock that was not taken to make progress; whoever wanted to meanwhile has left that to a walk.
-static void give_board(struct gompi_board *b) {
+void gompi_board_unlock(struct gompi_board *b) {
 	gompi_mutex_give(&b->lock);
 	if (gompi_load_total(&b->missed) != 0)
 		gompi_store_total(&boards.missed, 1);
@@ -47,7 +46,7 @@ static bool unlist_idle(struct gompi_board *b, struct gompi_board *prev) {
 		if (gompi_sub_total(&boards.listed, 1) == 1)
 			gompi_messages_watch(false);
 	}
-	give_board(b);
+	gompi_board_unlock(b);
 	return idle;
 }
 
@@ -97,7 +96,7 @@ static void remind_boards(void) {
 		for (int i = 0; b->first != NULL && i < b->n; i++)
 			if (i != b->me)
 				gompi_doorbell(b->cell[i]);
-		give_board(b);
+		gompi_board_unlock(b);
 	}
 	gompi_mutex_give(&boards.lock);
 	gompi_mutex_give(&boards.walk);

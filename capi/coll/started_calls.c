@@ -61,13 +61,15 @@ static void drop_started(struct gompi_request *r) { gompi_started_drop(started_o
 
 static void await_started(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t) {
 	const struct gompi_started *s = started_of(r);
+	gompi_mutex_take(&s->board->lock); // another thread may make progress
 	const int missing = gompi_started_missing(s, t->missing, GOMPI_TOLD_MISSING);
-	if (missing < 0)
-		return;
-	what->reason = GOMPI_FOR_COLLECTIVE;
-	what->tag = (int32_t)(s->number / 2);
-	t->operation = s->name;
-	t->lacks = missing;
+	if (missing >= 0) {
+		what->reason = GOMPI_FOR_COLLECTIVE;
+		what->tag = (int32_t)(s->number / 2);
+		t->operation = s->name;
+		t->lacks = missing;
+	}
+	gompi_board_unlock(s->board);
 }
 
 static const struct gompi_request_kind started_kind = {.progress = progress_started,

@@ -238,6 +238,8 @@ static void objects(void) {
 	MENDED(MPI_Win_allocate(-1, 1, MPI_INFO_NULL, MPI_COMM_SELF, &mem, &win), MPI_ERR_SIZE);
 	MENDED(MPI_Win_create(value, 4, 0, MPI_INFO_NULL, MPI_COMM_SELF, &win), MPI_ERR_DISP);
 	MENDED(MPI_Comm_split(W, -77, 0, &comm), MPI_ERR_ARG);
+	CHECK(comm == MPI_COMM_NULL, "a refused MPI_Comm_split left a handle");
+	comm = comm_before;
 	MENDED(MPI_Comm_dup((MPI_Comm)0, &comm), MPI_ERR_COMM);
 	MENDED(MPI_Type_contiguous(-1, I, &type), MPI_ERR_COUNT);
 	MENDED(MPI_Comm_size((MPI_Comm)0, &number), MPI_ERR_COMM);
