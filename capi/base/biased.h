@@ -46,7 +46,7 @@ static inline void gompi_biased_take(struct gompi_biased *l) {
 		gompi_biased_wait(l);
 }
 
-// Acquires the lock unless a thread holds the mutex or this thread holds the lock. Returns true if it has.
+// Acquires the lock unless a thread holds the mutex, or this thread the lock without the mutex. Returns true if it has.
 static inline bool gompi_biased_try(struct gompi_biased *l) {
 	return (gompi_load(&l->inside) == 0 && gompi_biased_at_once(l)) || gompi_biased_wait_try(l);
 }
