@@ -48,7 +48,7 @@ struct gompi_request_kind {
 	// NULL, or writes what a wait for it is for: the fields of t and those of what that differ.
 	void (*awaits)(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t);
 	bool keeps;        // the handle of a request that is freed while it is active lives until it is complete
-	bool idle_to_free; // MPI_Request_free of one that is not complete is MPI_ERR_REQUEST
+	bool idle_to_free; // MPI_Request_free of an active one is MPI_ERR_REQUEST
 	bool lets_go;      // one that is freed while it is active goes at once: nothing else needs it after release
 };
 

@@ -148,7 +148,10 @@ int gompi_request_free(MPI_Request *request) {
 		*request = MPI_REQUEST_NULL;
 		return MPI_SUCCESS;
 	}
-	if (r->kind != NULL && r->kind->idle_to_free && gompi_load(&r->state) == REQUEST_ACTIVE) {
+	// With MPI_PROC_NULL the operation may be complete already. With others that would depend on time, so a request
+	// that is complete but has not been waited for is refused, too.
+	if (r->kind != NULL && r->kind->idle_to_free && !gompi_is_idle(r) &&
+	    (r->peer != MPI_PROC_NULL || gompi_load(&r->state) == REQUEST_ACTIVE)) {
 		struct gompi_verdict v;
 		gompi_error(&v, MPI_ERR_REQUEST,
 			    "the partitioned request is active: it must be completed before it is freed");
