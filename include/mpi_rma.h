@@ -9,7 +9,8 @@
  *   - The result is MPI_SUCCESS or an error code. Before an error code is returned the error handler of the object that the call was made
  *     on is called: of the communicator, window, file or session, else that of MPI_COMM_SELF (of MPI_COMM_WORLD until the program sets the former). The initial one ends the program; windows
  *     and communicators get theirs with MPI_Win_set_errhandler and MPI_Comm_set_errhandler.
- *   - A call that is refused changes nothing and writes none of its output parameters.
+ *   - A call that is refused changes nothing and writes none of its output parameters, with one exception: a blocking
+ *     call that fails to make a communicator from another one stores MPI_COMM_NULL as the new communicator.
  *   - Counts are numbers of datatype elements, sizes are bytes, ranks are those in the group of the communicator or window.
  *   - Parameters are marked in, out or inout; for a buffer or an object this speaks of its contents.
  *   - The name with P in front, PMPI_X, is the same function: a profiling library may define MPI_X and call PMPI_X.

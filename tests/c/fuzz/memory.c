@@ -600,6 +600,9 @@ static void check_output(const struct call *c, int i, int failed, char *text, si
 	const size_t most = LONGEST / 8 + GUARD;
 	size_t from = failed ? 0 : c->arg[i].room;
 	char *cell = cell_of(i);
+	MPI_Comm null = MPI_COMM_NULL; /* which a call that fails to make a communicator stores */
+	if (failed && c->f->params[i].kind == K_COMMUNICATOR && memcmp(cell, &null, sizeof null) == 0)
+		from = sizeof null;
 	const char *name = c->f->params[i].name;
 	if (!all_pattern(cell - GUARD, GUARD))
 		snprintf(text, size, "%s was written before its begin", name);
