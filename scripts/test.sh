@@ -20,10 +20,10 @@ wrong=$build/wrong.txt   # which tests failed, with the first lines of what they
 # `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
 trap 'kill $running $ticker 2>/dev/null; exit 130' INT TERM
 
-# A pipe that nothing is ever written to: reading from it with a time limit is a sleep without a child process.
-exec {silent}<> <(:)
 # Prints every minute that a step is still running, until it is killed or this script has ended: progress NAME START
 progress() {
+	local silent # a pipe that nothing is written to: reading from it with a time limit is a sleep without a process
+	exec {silent}<> <(:)
 	while read -r -t 60 -u "$silent" || kill -0 $$; do
 		echo "== $1: still running after $((SECONDS - $2)) s"
 	done 2>/dev/null

@@ -76,7 +76,7 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 		case l.line[l.start] == 'f' || l.line[l.start] == 'p' || contains(l.start, "runtime: mmap: "):
 			putLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
 			putLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
-			if contains(0, "too much locked memory") || contains(0, " returned 0x0, 11;") { // EAGAIN
+			if locksMemory() {
 				putLimit(" (ulimit -l ", rlimitMemlock, "")
 			}
 			putDescriptors()
@@ -104,6 +104,21 @@ func contains(from int, s string) bool {
 		}
 	}
 	return false
+}
+
+// locksMemory returns whether the system refuses new memory because it would be locked (mlockall(2) with MCL_FUTURE)
+// and RLIMIT_MEMLOCK does not allow that much. It tries with a mapping, which it removes again.
+//
+//go:nosplit
+//go:norace
+func locksMemory() bool {
+	const size = 64 << 20 // as much as the runtime asks for at once
+	p, _, e := syscall.RawSyscall6(syscall.SYS_MMAP, 0, size, syscall.PROT_NONE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE, ^uintptr(0), 0)
+	if e == 0 {
+		syscall.RawSyscall(syscall.SYS_MUNMAP, p, size, 0)
+	}
+	return e == syscall.EAGAIN
 }
 
 //go:nosplit

@@ -175,7 +175,7 @@ func TestLimitsSayWhich(t *testing.T) {
 		{"-v 300000", `^gompirma: the Go runtime in this process has failed: .* \(ulimit -v 300000; \d+ is enough to start\)\n$`},
 		{"-v 1000000", `^gompirun: the limit on address space is too low \(ulimit -v 1000000\): \d+ KiB are needed\n$`},
 		{"-v 1500000", `gompirma: the limit on address space is too low \(ulimit -v 1500000\): .*\n`},
-		{"-d 70000", `^gompirma: the Go runtime in this process has failed: .* \(ulimit -d 70000; \d+ is enough to start\)\n$`},
+		{"-d 30000", `^gompirma: the Go runtime in this process has failed: .* \(ulimit -d 30000; \d+ is enough to start\)\n$`},
 		{"-d 90000", `gompirma: the limit on data is too low \(ulimit -d 90000\): .*\n`},
 		{"-u 1", `^gompirma: the Go runtime in this process has failed: .*ulimit -u.*\n$`},
 		{"-u 12", `ulimit -u`},
