@@ -319,7 +319,15 @@ static void take_record(int peer, const char *data, size_t length) {
 
 // --- Turns
 
-static bool somebody_waits(void) { return gompi_load(&locks_waiting) != 0; }
+// How many processes were known to have failed when the locks were last looked through.
+static gompi_a32 losses_seen;
+
+// Returns true if an origin waits for a lock of this process, or a holder may have failed: its lock is then released,
+// whether the process that waits for it is an origin on another node or a process of this node.
+static bool somebody_waits(void) {
+	return gompi_load(&locks_waiting) != 0 ||
+	       __builtin_expect(gompi_load(&gompi_header()->broken) != gompi_load(&losses_seen), 0);
+}
 
 // Whose turn does not come since a process of this node is dead, which may have the lock for good.
 static void end_turn(struct gompi_stream *s) {
@@ -335,6 +343,8 @@ static bool look_at_turns(void) {
 	if (!somebody_waits())
 		return false;
 	gompi_mutex_take(&serve_mu);
+	// First: a failure that is found later causes another look.
+	gompi_store(&losses_seen, gompi_load_acquire(&gompi_header()->broken));
 	for (struct gompi_stream *s = locks, *next; s != NULL; s = next) {
 		next = s->next_lock;
 		bool gone = gompi_fabric_gone(s->peer);
