@@ -1,10 +1,11 @@
-// What LeakSanitizer is told where the program has it; base/sanitizer.h is about ThreadSanitizer.
+// Annotations for LeakSanitizer, if the program is linked with it. Those for ThreadSanitizer are in base/sanitizer.h.
 #ifndef GOMPI_LEAKS_H
 #define GOMPI_LEAKS_H
 
 #include <stdint.h>
 
-// Notes that pointers in Go's heap, of which this is an object's address, are references.
+// Registers Go's heap as a root region, so that memory to which only Go points is not reported as leaked. object is the
+// address of any object in that heap.
 __attribute__((visibility("hidden"))) void gompi_tell_heap(uintptr_t object);
 
 #endif

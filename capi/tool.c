@@ -30,7 +30,7 @@ GOMPI_ENTRY(MPI_T_init_thread, gompi_t_init_thread)
 int gompi_t_finalize(void) { return count_down(&initialized) ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED; }
 GOMPI_ENTRY(MPI_T_finalize, gompi_t_finalize)
 
-// Stores 0 as the number of what there is none of.
+// Stores 0 as the number of objects of a kind that the library does not offer.
 static int store_none(int *number) {
 	if (number == NULL || gompi_load(&initialized) == 0)
 		return gompi_tool_refuse(MPI_T_ERR_INVALID);
@@ -80,7 +80,7 @@ int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 }
 GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free)
 
-// What is done to all handles of a session, of which there are none.
+// Carries out an operation on all handles of a session. A session has no handles, so only the arguments are checked.
 static int for_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 	if (gompi_load(&initialized) == 0)
 		return MPI_T_ERR_NOT_INITIALIZED;

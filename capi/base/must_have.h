@@ -1,5 +1,5 @@
-// Memory for what others have sent: the sender counts on it, and cannot be told that there is none. A reserve is kept
-// for it. While that is in use, calls that need memory return MPI_ERR_NO_MEM.
+// Memory for messages and operations that have already arrived from other processes. No error can be returned to their
+// senders, so a reserve is kept for them. While the reserve is in use, calls that need memory return MPI_ERR_NO_MEM.
 #ifndef GOMPI_MUST_HAVE_H
 #define GOMPI_MUST_HAVE_H
 
@@ -8,14 +8,14 @@
 
 #pragma GCC visibility push(hidden)
 
-// Returns bytes of zeroed memory, from free(3)'s point of view an allocation like any other. If there is none even
-// without the reserve, the process ends with a line that says so.
+// Returns zeroed memory of this many bytes; the caller releases it with free(3). Ends the process with a message if
+// malloc fails although the reserve has been released.
 void *gompi_must_have(size_t bytes);
 
 // Returns true if the reserve is in use and cannot be allocated again: new operations must not start.
 bool gompi_memory_is_low(void);
 
-// Ends the process with a line that says that there is no memory.
+// Ends the process with a message that an allocation of this many bytes has failed.
 _Noreturn void gompi_no_memory(size_t bytes);
 
 #pragma GCC visibility pop

@@ -60,7 +60,7 @@ struct gompi_wait_record {
 	// not regular, and the first GOMPI_TOLD_MEMBERS are here.
 	gompi_ai32 members, stride;
 	gompi_ai32 member[GOMPI_TOLD_MEMBERS];
-	gompi_ai32 lacks; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: so many of them have not, -1: that is not known
+	gompi_ai32 lacks; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: members still awaited; -1: unknown
 	_Atomic char name[GOMPI_TOLD_NAME]; // of the object, ended by 0, unless it is longer; "": it was given none
 	_Alignas(GOMPI_LINE) _Atomic char operation[32]; // name of a function, see enum gompi_awaited
 	gompi_a64 missing[GOMPI_TOLD_MISSING];           // GOMPI_FOR_COLLECTIVE: a bit for each of the first members

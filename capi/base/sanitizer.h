@@ -1,5 +1,6 @@
-// What ThreadSanitizer is told where the program has it: the library's C is compiled without, so it sees which memory
-// the library copies, allocates and frees, but not the atomics that order that. The symbols are NULL elsewhere.
+// Annotations for ThreadSanitizer, if the program is linked with it. The library's C is compiled without it. So it sees
+// which memory the library copies, allocates and frees, but not the atomic operations that order these accesses. In a
+// program without ThreadSanitizer the symbols are NULL.
 #ifndef GOMPI_SANITIZER_H
 #define GOMPI_SANITIZER_H
 
@@ -11,7 +12,7 @@ extern void __tsan_release(void *what) __attribute__((weak));
 extern void __tsan_ignore_thread_begin(void) __attribute__((weak));
 extern void __tsan_ignore_thread_end(void) __attribute__((weak));
 
-// Returns true if the program has ThreadSanitizer and this code is compiled without.
+// Returns true if the program is linked with ThreadSanitizer and this code is compiled without it.
 static inline bool gompi_tells_tsan(void) {
 #ifdef __SANITIZE_THREAD__
 	return false;
@@ -21,7 +22,8 @@ static inline bool gompi_tells_tsan(void) {
 #endif
 }
 
-// Around what a thread does to memory that other threads of the application use, ordered by the library.
+// Between these two calls ThreadSanitizer ignores the accesses of the calling thread: to memory that other threads of
+// the application use as well, in an order that the library ensures.
 static inline void gompi_tsan_ignore_begin(void) {
 	if (gompi_tells_tsan())
 		__tsan_ignore_thread_begin();

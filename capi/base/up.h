@@ -104,9 +104,9 @@ struct gompi_up {
 	int (*idup_over)(uintptr_t number, const char *told, int failed, int worst, char *text);
 	// A communicator that has been freed is not needed any longer by what was started on it.
 	void (*board_left)(uintptr_t owner);
-	// take_block takes zeroed memory that the members of a communicator on this node can share, and stores its
-	// name; it returns false if there is none. open_block returns the address of memory that a member has taken,
-	// NULL if it cannot be mapped. give_block gives memory back that no member uses any longer.
+	// Shared memory for the members of a communicator on this node. take_block allocates zeroed memory and stores
+	// its name; returns false if out of memory. open_block maps memory that a member has allocated; returns NULL
+	// if it cannot be mapped. give_block releases memory that no member uses any longer.
 	bool (*take_block)(uintptr_t owner, uint64_t bytes, uint64_t *name);
 	void *(*open_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
 	void (*give_block)(uintptr_t owner, uint64_t name, uint64_t bytes);

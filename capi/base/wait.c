@@ -65,7 +65,7 @@ void gompi_doorbell(struct gompi_cell *c) {
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-// Returns the number of a record from first to end that this thread may write, end if there is none.
+// Reserves a free wait record with an index in [first, end) for this thread. Returns its index, or end if all are in use.
 static int take_wait_record(struct gompi_cell *me, int first, int end) {
 	for (int i = first; i < end; i++) {
 		uint32_t state = RECORD_FREE;

@@ -62,9 +62,9 @@ struct gompi_waiting {
 	// NULL, or returns whose loss ends a wait that depends on more than that, as gompi_loss_to does.
 	int (*lost)(const void *of, struct gompi_stuck *place);
 	const void *of;
-	// NULL, or called when the wait is reported, to find out what it is for, of which only on is known: writes that
-	// and what else is reported of it, which begin as this wait's. If peer is GOMPI_PEERS_SEVERAL it writes the
-	// first thing from number first on that may end the wait. Returns its number, -1: there is none.
+	// NULL, or fills in the report of a wait whose object is `on`. what and t hold the values of this wait and are
+	// completed. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait: then it describes the first
+	// event with a number >= first, and returns that number, or -1 if there is no further event.
 	int (*describe)(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t);
 	const void *on;
 };

@@ -45,7 +45,7 @@ static bool has_memory(struct gompi_board *parent, struct gompi_persistent_entry
 	return true;
 }
 
-// Returns the index + 1 of a free entry that has memory, 0 if there is none.
+// Returns the index + 1 of a free entry that has memory, or 0 if all entries are in use or no memory is left.
 static uint64_t free_place(struct gompi_board *parent) {
 	struct gompi_persistent_table *t = table_of(parent);
 	for (uint64_t i = 0; i < GOMPI_PERSISTENT_MOST; i++) {

@@ -516,7 +516,8 @@ static bool add_pending(uint64_t request, struct extent e) {
 	return add_extent(window_at(NO_WINDOW, true), e);
 }
 
-// Finds anew what is of interest, when so many requests are complete that this costs less than what they did.
+// Rebuilds the set of watched buffers from the requests that are still active, once at least as many have completed as
+// are active. So the cost per request is constant. Returns true if it has done so.
 static bool forget_pending(void) {
 	struct watched *w = window_at(NO_WINDOW, false);
 	if (w == NULL || pending_dropped < BUFFERS || pending_dropped < pending_live)

@@ -47,7 +47,7 @@ int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct go
 	return MPI_SUCCESS;
 }
 
-// Takes back one lock of MPI_PROC_NULL. Returns false if there is none.
+// Releases one lock of MPI_PROC_NULL. Returns false if this process holds no such lock.
 static bool unlock_null(struct gompi_win *w) {
 	uint32_t locks = gompi_load(&w->null_locks);
 	while (locks > 0 && !gompi_change(&w->null_locks, &locks, locks - 1))

@@ -134,6 +134,9 @@ int main(int argc, char **argv) {
 	}
 	/* Asleep when it dies. */
 	lost(MPI_Recv(&y, 1, MPI_INT, size - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+	/* First: no process of another node waits for a lock of rank 0 meanwhile. */
+	if (rank == 1)
+		lock(0, atoi(argv[2]) > 1, held);
 	for (int turn = 0; turn < size - 1; turn++) {
 		messages(turn);
 		collectives(turn);
@@ -142,8 +145,6 @@ int main(int argc, char **argv) {
 		good(MPI_Put(&x, 1, MPI_INT, next, 0, 1, MPI_INT, all), "MPI_Put among the living");
 		good(MPI_Win_flush(next, all), "MPI_Win_flush among the living");
 	}
-	if (rank == 1)
-		lock(0, atoi(argv[2]) > 1, held);
 	if (rank == 0)
 		lock(2, atoi(argv[2]) > 2, held);
 	MPI_Request r[2];
