@@ -65,7 +65,7 @@ void gompi_doorbell(struct gompi_cell *c) {
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-// Reserves a free wait record with an index in [first, end) for this thread. Returns its index, or end if all are in use.
+// Reserves a free wait record with an index in [first, end) for this thread. Returns its index, or end if none is free.
 static int take_wait_record(struct gompi_cell *me, int first, int end) {
 	for (int i = first; i < end; i++) {
 		uint32_t state = RECORD_FREE;

@@ -63,8 +63,8 @@ struct gompi_waiting {
 	int (*lost)(const void *of, struct gompi_stuck *place);
 	const void *of;
 	// NULL, or fills in the report of a wait whose object is `on`. what and t hold the values of this wait and are
-	// completed. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait: then it describes the first
-	// event with a number >= first, and returns that number, or -1 if there is no further event.
+	// completed. If peer is GOMPI_PEERS_SEVERAL, any of several events may end the wait: then it describes the
+	// first event with a number >= first, and returns that number, or -1 if there is no further event.
 	int (*describe)(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t);
 	const void *on;
 };
