@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds gompirma into a folder laid out as an installed prefix: scripts/build.sh OUT
-# Make and CMake both call it, so that there is one `go build` line. Go's build cache decides what is stale; a file whose content did not
-# change keeps its time stamp, so nothing that links against the library is linked again for nothing.
+# Make and CMake both call it, so that there is one `go build` line. A file whose content did not change keeps its time stamp,
+# so programs that link with the library are linked again only when it has changed.
 #
 # Progress is shown as the names of the packages that Go compiles (-v).
 # GOMPIRMA_GOFLAGS: more flags for `go build` of the library, such as -race.
@@ -37,8 +37,21 @@ mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib
 
 # The library. Only MPI_*, PMPI_* and MPIX_* leave it (capi/z_exports.so, a linker script that capi/main.go names).
 # The runtime's settings: no SIGURG to preempt goroutines, and no stack is shrunk that has been made large (capi/cross.h, capi/go_start.c).
-CGO_ENABLED=1 go build -v -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
-	-ldflags "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi
+# With -buildmode=c-shared, `go build` compiles the C files of every package at each call: it finds no cached header of a
+# package that exports nothing. It is therefore called only when one of its inputs has changed.
+inputs() {
+	find capi core include go.mod go.sum scripts/build.sh -type f ! -name '*_test.go' -exec cksum {} + | LC_ALL=C sort
+	go env GOVERSION GOROOT GOFLAGS GOAMD64 GOARM64 GOEXPERIMENT CC CGO_CFLAGS CGO_CPPFLAGS CGO_LDFLAGS
+	$(go env CC) --version
+	echo "${GOMPIRMA_GOFLAGS:-}"
+}
+inputs=$(inputs | cksum)
+if [ ! -e "$out/obj/libgompirma.so" ] || [ "$(cat "$out/obj/inputs" 2>/dev/null)" != "$inputs" ]; then
+	rm -f "$out/obj/inputs"
+	CGO_ENABLED=1 go build -v -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
+		-ldflags "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1 -extldflags -Wl,-soname,$soname" ./capi
+	echo "$inputs" >"$out/obj/inputs"
+fi
 for old in "$out"/lib/libgompirma.so.*.*; do # of another release
 	if [ "$old" != "$out/lib/$real" ]; then rm -f "$old"; fi
 done
