@@ -55,6 +55,7 @@ test | ref | bench | bench-fabric | cluster)
 	headers libmpich-dev mpicc.mpich mpi.h
 	need openmpi-bin mpirun.openmpi # it starts the library by PMIx
 	need gdb-minimal gdb # faults must show in a debugger as they do without the library
+	need iproute2 ip     # tests change the addresses of the loopback interface, in a network namespace
 	;;
 browser) # some 300 MB, so only where it is asked for
 	need chromium chromium

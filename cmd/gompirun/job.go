@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -39,6 +40,8 @@ type job struct {
 	mail        *mailbox
 	observation *observation    // nil: nobody listens
 	stopping    atomic.Bool     // no further process is to be started
+	forking     sync.Mutex      // held from before a rank is started until its start is in the mailbox
+	ending      syscall.Signal  // the signal that ends the ranks once stopping is set
 	opened      map[string]bool // files of --outfile-pattern and its relatives; of the goroutine in launch
 
 	rankOf  map[int]int // by process id
@@ -194,7 +197,8 @@ func (j *job) handle(event any) {
 		j.rankOf[e.pid] = e.rank
 		j.living++
 		if j.stopping.Load() {
-			j.signalRank(&j.ranks[e.rank], syscall.SIGTERM)
+			j.signalRank(&j.ranks[e.rank], j.ending)
+			j.after(graceTerm, kill)
 		}
 	case unable:
 		j.fail(&verdict{statusUsage, []string{e.err.Error()}})
@@ -243,6 +247,7 @@ func (j *job) end(s syscall.Signal) {
 	if j.stopping.Swap(true) {
 		return
 	}
+	j.ending = s
 	// Before the first rank ends: the others do not report that end as the cause.
 	for i := range j.nodes {
 		j.nodes[i].memory.AnnounceEnd()

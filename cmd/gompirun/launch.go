@@ -51,12 +51,17 @@ func (j *job) startAll() {
 		if j.stopping.Load() {
 			return
 		}
+		j.forking.Lock()
 		pid, err := j.start(rank, null)
 		if err != nil {
 			j.mail.send(unable{rank, err})
+		} else {
+			j.mail.send(started{rank, pid})
+		}
+		j.forking.Unlock()
+		if err != nil {
 			return
 		}
-		j.mail.send(started{rank, pid})
 		// Opened before the process can be reaped, so it cannot be another one's.
 		if nice != 0 {
 			if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/autogroup", pid), os.O_WRONLY, 0); err == nil {

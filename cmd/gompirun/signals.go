@@ -21,6 +21,13 @@ func (j *job) watchSignals() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		for s := range signals {
+			switch s {
+			case syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT:
+				// A rank may run before its start is in the mailbox. It must get this signal, too. The
+				// signals that end the job are sent to such a rank later.
+				j.forking.Lock()
+				j.forking.Unlock() //nolint:staticcheck // it only waits
+			}
 			j.mail.send(interrupted{s.(syscall.Signal)})
 		}
 	}()

@@ -339,6 +339,20 @@ func TestLauncherSignals(t *testing.T) {
 	}
 }
 
+// TestLauncherSignalsAtStart: a rank that is started, and of which gompirun does not know yet, gets a signal, too.
+func TestLauncherSignalsAtStart(t *testing.T) {
+	for range 20 {
+		for name, status := range map[string]int{"INT": 130, "USR1": 0} {
+			// On one processor the rank often runs before gompirun does again.
+			l := prepareProgram(t, "sh", "-c", `exec taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"`,
+				"sh", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "sh", "-c", `trap "echo bye; exit 0" `+name+`; kill -`+name+
+					` $PPID; while :; do sleep 600 & wait $!; done`)
+			require.Equal(t, status, l.run(t), "%s: %s", name, &l.err)
+			require.Equal(t, "bye\n", l.out.String(), name)
+		}
+	}
+}
+
 func stopped(pid int) bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")
