@@ -35,7 +35,7 @@ static uint64_t complete_choice(struct gompi_persistent_table *t) {
 }
 
 static bool has_memory(struct gompi_board *parent, struct gompi_persistent_entry *e) {
-	// acquire: pairs with the change of block below, at another member. This member publishes that block in its turn.
+	// acquire: pairs with the change of block below, at another member. This member publishes that block next.
 	if (gompi_load_acquire(&e->block) != 0)
 		return true;
 	uint64_t name, none = 0;

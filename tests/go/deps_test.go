@@ -54,12 +54,12 @@ func TestDeps(t *testing.T) {
 			"missing: gcc libc6-dev libfabric-dev libpmix-dev; run: sudo apt-get install -y " +
 				"--no-install-recommends gcc libc6-dev libfabric-dev libpmix-dev"},
 		{"no headers of MPICH", "test", with("mpiexec.mpich", "mpicc.mpich: exit 1", "gfortran",
-			"mpirun.openmpi"),
+			"mpirun.openmpi", "ip"),
 			"GOMPIRMA_NO_APT=1", "missing: libmpich-dev; run: "},
 		{"no headers of Open MPI", "bench", with("mpiexec.mpich", "mpicc.mpich", "gfortran", "valgrind",
-			"mpirun.openmpi", "mpicc.openmpi: exit 1"), "GOMPIRMA_NO_APT=1",
+			"mpirun.openmpi", "mpicc.openmpi: exit 1", "ip"), "GOMPIRMA_NO_APT=1",
 			"missing: libopenmpi-dev; run: "},
-		{"no MPI", "bench", with("gfortran", "valgrind"), "GOMPIRMA_NO_APT=1",
+		{"no MPI", "bench", with("gfortran", "valgrind", "ip"), "GOMPIRMA_NO_APT=1",
 			"missing: libmpich-dev libopenmpi-dev mpich openmpi-bin; run: "},
 		{"nothing for a bare root", "fresh", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt},
 			"GOMPIRMA_NO_APT=1",
@@ -70,13 +70,13 @@ func TestDeps(t *testing.T) {
 			"id": "echo 1000", "sudo": "exit 1"}, "",
 			"run: sudo apt-get install -y --no-install-recommends clang clang-format cmake g++ " +
 				"gdb-minimal gfortran " +
-				"libmpich-dev mpich openmpi-bin pkg-config"},
-		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi", "id: echo 1000",
+				"iproute2 libmpich-dev mpich openmpi-bin pkg-config"},
+		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi", "ip", "id: echo 1000",
 			"sudo: exit 1"), "",
 			"Fortran is left out; missing: gfortran; run: sudo apt-get install -y " +
 				"--no-install-recommends gfortran"},
 		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi",
-			"apt-get: -"), "",
+			"ip", "apt-get: -"), "",
 			"Fortran is left out; missing: gfortran (names of Debian's packages"},
 		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1",
 			"id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},

@@ -6,7 +6,7 @@
 
 #include "base/objects.h"
 
-enum { THREADS = 4, ROUNDS = 40000, ALONE = 20000, LIVE = 100 };
+enum { THREADS = 4, ROUNDS = UNIT_REPEATS(42000), ALONE = UNIT_REPEATS(21000), LIVE = 100 };
 
 struct object {
 	void *next;

@@ -8,7 +8,7 @@
 
 /* --- Hand-overs: thread i waits for its turn, which the one before it gives */
 
-enum { MOST = 4, HAND_OVERS = 60000 };
+enum { MOST = 4, HAND_OVERS = UNIT_REPEATS(60000) };
 enum waker { WAKE, WAKE_CHANGED, WAKE_TWO, WAKERS };
 
 static int n;

@@ -10,7 +10,7 @@
 #include "message/messages.h"
 #include "message/z_calls.h"
 
-enum { MOST = 6, AT_ONCE = 24, LONGEST = 9000, ROUNDS = 15, COMM = 0x4001000 };
+enum { MOST = 6, AT_ONCE = 24, LONGEST = 9000, ROUNDS = UNIT_REPEATS(15), COMM = 0x4001000 };
 
 static int n;
 static unsigned seed;

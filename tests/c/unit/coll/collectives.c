@@ -291,7 +291,7 @@ int main(void) {
 			gompi_node.policy.oversubscribed = how == 1;
 			gompi_node.policy.quiet_looks = how == 1 ? 0 : 200;
 			unit_hurry = how == 2; /* whoever waits sleeps */
-			calls = 600 / n;
+			calls = UNIT_REPEATS(600) / n;
 			fresh(how != 3, how == 0 ? n : how == 4 ? n - 1 : 0);
 			unit_threads(n, series);
 		}

@@ -8,7 +8,7 @@
 #include "coll/protocol.h"
 #include "compose.h"
 
-enum { MOST = 9, CALLS = 400, LONGEST = 180000 };
+enum { MOST = 9, CALLS = UNIT_REPEATS(400), LONGEST = 180000 };
 
 static uint64_t longest_here; /* in a round: what goes in pieces, or does not */
 

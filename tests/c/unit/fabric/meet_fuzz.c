@@ -9,7 +9,15 @@
 #include "coll/hierarchy.h"
 #include "fabric/desk.h"
 
-enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = GOMPI_LEADERS_AHEAD, LOOSE = 16, CANARY = 0x5a, BEHIND = 64 };
+enum {
+	RECORDS = UNIT_REPEATS(90000),
+	PART = 10000,
+	MOST = 9,
+	AHEAD = GOMPI_LEADERS_AHEAD,
+	LOOSE = 16,
+	CANARY = 0x5a,
+	BEHIND = 64
+};
 enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* counts */
 
 /* --- The network */
@@ -590,7 +598,8 @@ int main(int argc, char **argv) {
 	if (fuzz(argc, argv, RECORDS, PART, part) && fuzz_count[HANDED] >= RECORDS) {
 		static const char *const names[] = {"strange", "calls", "sure",    "different",
 						    "refused", "sent",  "answered"};
-		static const uint64_t least[] = {RECORDS / 10, 1000, 1000, 1000, 100, 1000, 100};
+		static const uint64_t least[] = {RECORDS / 10,   RECORDS / 100, RECORDS / 100, RECORDS / 100,
+						 RECORDS / 1000, RECORDS / 100, RECORDS / 1000};
 		for (int i = 0; i < 7; i++)
 			CHECK(fuzz_count[STRANGE + i] > least[i], "%s: %llu", names[i],
 			      (unsigned long long)fuzz_count[STRANGE + i]);

@@ -7,7 +7,7 @@
 
 /* --- Traffic */
 
-enum { THREADS = 2, ROUNDS = 60, TOGETHER = 8, LARGEST = 100000 };
+enum { THREADS = 2, ROUNDS = UNIT_REPEATS(60), TOGETHER = 8, LARGEST = 100000 };
 
 static int64_t size_of(uint32_t seed) {
 	enum { HERE = RECORD_MOST_DATA, REMOTE = REMOTE_MOST_DATA };

@@ -285,7 +285,7 @@ static void locks_in_turn(void) {
  * thread 2 ends a wait in which others have seen it poll. Then the record has the lock, or the progress thread has been
  * rung for, since nobody looks otherwise. */
 
-enum { HANDOVERS = 60000 };
+enum { HANDOVERS = UNIT_REPEATS(60000) };
 static gompi_a32 came;
 static bool somebody_polls;
 

@@ -9,7 +9,13 @@
 
 #include "update/update.h"
 
-enum { THREADS = GOMPI_MARK_SLOTS + 4, SMALL = 2000, LARGE = 60, LENGTH = 500, BYTES = 16 << 10 };
+enum {
+	THREADS = GOMPI_MARK_SLOTS + 4,
+	SMALL = UNIT_REPEATS(2000),
+	LARGE = UNIT_REPEATS(60),
+	LENGTH = 500,
+	BYTES = 16 << 10
+};
 
 static struct gompi_win *w;
 static char *memory;
