@@ -12,6 +12,7 @@ import (
 // TestAgain: a process can make its instance, end it and make it again (core.Instance), alone, on one node and on two:
 // what sessions stand on. MPI has no other call for that, so the library is built with one (capi/again.go).
 func TestAgain(t *testing.T) {
+	t.Parallel()
 	// Only the library differs from the prefix in build/.
 	out := filepath.Join(t.TempDir(), "again")
 	require.NoError(t, os.Mkdir(out, 0o755))

@@ -28,6 +28,7 @@ func pathWithout(t *testing.T, names string) string {
 // A compiler that came after the build folder was made is found, though CMake remembers that there was none: `make
 // demo` needs neither Fortran nor C++.
 func TestCMakeFindsNewCompilers(t *testing.T) {
+	t.Parallel()
 	needCommand(t, "cmake")
 	needCommand(t, "g++")
 	needCommand(t, "gfortran")

@@ -230,6 +230,7 @@ func TestCoresAreTheProgramsAffair(t *testing.T) {
 
 // TestDeniedReads: members that may not read each other's memory, all or one of them, do collectives all the same.
 func TestDeniedReads(t *testing.T) {
+	t.Parallel()
 	deny, gompirun := compileFile(t, "deny.c"), filepath.Join(built(t), "bin/gompirun")
 	const reads = "process_vm_readv process_vm_writev"
 	const one = `[ "$PMI_RANK" = 0 ] || exec "$0"; exec "$1" "$2" ` + reads + ` -- "$0"`

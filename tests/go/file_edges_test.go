@@ -80,6 +80,7 @@ func TestFileCirclesAreFound(t *testing.T) {
 // TestFileCircles: inside of a room of capi no files of C need each other in a circle, so that each can be read after
 // those that it stands on. What an object file refers to is what counts, inlined functions of headers among it.
 func TestFileCircles(t *testing.T) {
+	t.Parallel()
 	to := t.TempDir()
 	root, err := filepath.Abs(top)
 	require.NoError(t, err)

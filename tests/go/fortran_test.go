@@ -91,6 +91,7 @@ func needsTheABIAlone(t *testing.T, library string) {
 // The examples run, and say that they are right, with the options that people compile with; what would be wrong is
 // refused by the compiler.
 func TestFortranFlags(t *testing.T) {
+	t.Parallel()
 	needFortran(t)
 	bin := filepath.Join(built(t), "bin")
 	const asSerial = "largest difference from the serial solution: " // its size is in the status

@@ -231,6 +231,7 @@ func TestMayHang(t *testing.T) {
 
 // The job goes on to hang if it shall only be told: once. With off nothing is said.
 func TestDeadlockIsReportedOnce(t *testing.T) {
+	t.Parallel()
 	program := hangs(t)
 	status, _, err := gompirun(t, "--deadlock-after", "0.5", "--timeout", "4", "-n", "2", program, "receives")
 	require.Equal(t, 124, status, err)
@@ -260,6 +261,7 @@ func TestMayHangOnRequest(t *testing.T) {
 
 // Whoever is not in MPI may call it at any time, so nothing is said.
 func TestNoDeadlock(t *testing.T) {
+	t.Parallel()
 	program := hangs(t)
 	for _, healthy := range []string{"sleeps -n 2", "sleeps -n 2 --nodes 2", "threads -n 2", "polls -n 2",
 		"ping-pong -n 4", "ping-pong -n 4 --nodes 2", "many -n 16"} {
@@ -283,6 +285,7 @@ func TestNoDeadlock(t *testing.T) {
 
 // A rank that is stopped is not taken for one that waits.
 func TestNoDeadlockOfStoppedRank(t *testing.T) {
+	t.Parallel()
 	program := hangs(t)
 	l := prepare(t, "--deadlock=abort", "--deadlock-after", "0.3", "-n", "2", "sh", "-c",
 		"echo $PMI_RANK $$; exec "+program+" ping-pong")

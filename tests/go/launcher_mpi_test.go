@@ -156,6 +156,7 @@ func TestFatalStatusAlone(t *testing.T) {
 
 // A process without a launcher ends after MPI_Abort, also where another thread keeps a stream that would be flushed.
 func TestAbortWithHeldStream(t *testing.T) {
+	t.Parallel()
 	program := compile(t, `
 #include <mpi.h>
 #include <pthread.h>
@@ -186,6 +187,7 @@ int main(int argc, char **argv)
 }
 
 func TestLauncherMPITimeout(t *testing.T) {
+	t.Parallel()
 	program := compile(t, endings, "-pthread")
 	status, _, err := gompirun(t, "--timeout", "0.5", "-n", "4", program, "hang")
 	require.Equal(t, 124, status, err)

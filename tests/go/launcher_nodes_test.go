@@ -114,6 +114,7 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 // A rank that lives is waited for, longer than a silent peer is and than MPI_Init gives anybody of whom it knows
 // nothing.
 func TestLateInInit(t *testing.T) {
+	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
 	const timeout, late = "GOMPIRMA_PEER_TIMEOUT=1", "12"
 	runs := []*launch{prepare(t, "--nodes", "4", "-n", "4", program, "network", late)}
@@ -135,6 +136,7 @@ func TestLateInInit(t *testing.T) {
 // One process that is stopped is not its whole node, though it is the one that speaks for it, and nothing is left of
 // the job. In the last phase all wait for rank 1, so that only the watch over nodes sees it.
 func TestStoppedOverNodes(t *testing.T) {
+	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
 	for _, phase := range []string{"barriers", "busy", "barrier"} {
 		l := prepare(t, "--nodes", "2", "-n", "6", program, phase, "600")

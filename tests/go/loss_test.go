@@ -15,6 +15,7 @@ import (
 // TestLoss: a rank is killed and the job lives on, since its launcher waits for a shell. What the others do among
 // themselves goes on; what needs the dead one ends with an error that names it; on one node, two, and one for each.
 func TestLoss(t *testing.T) {
+	t.Parallel()
 	program := compileFile(t, "loss.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	for nodes := range strings.FieldsSeq("1 2 4") {

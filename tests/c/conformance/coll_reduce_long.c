@@ -3,7 +3,7 @@
  *   application that does not commute, of elements with gaps; in place at all members, at one of them, at none; of
  *   lengths around those at which a library changes its ways. Buffers may be changed as soon as a call returns.
  *   MPI-5.0 6.9, 6.11
- * np: 1 2 3 4 5
+ * np: 2 5
  * again: GOMPIRMA_NO_CMA=1
  * ref: none (MPICH 4.0 reads from MPI_IN_PLACE in MPI_Reduce of much data; Open MPI passes)
  * timeout: 120

@@ -4,7 +4,7 @@
  *   many and very many entries, repeated, shifted by less than an element, in vectors, lists, structures and copies
  *   that lie closer than they are long. On each window kind, and on memory attached in pieces. MPI-5.0 12.3; its order
  *   is gompirma's promise
- * np: 1 2 4
+ * np: 1 4
  * args: put_lock put_fence get_lock accumulate_lock accumulate_fence fetch_lock fetch_fence together in_place
  * again: GOMPIRMA_NO_CMA=1
  * ref: mpich

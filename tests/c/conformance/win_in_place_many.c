@@ -1,6 +1,6 @@
 /* Proves: windows whose memory is shared in place leave nothing behind: neither memory nor mappings grow when they
  *   come and go a thousand times; hundreds may exist at once, and be freed in any order. MPI-5.0 12.2.1
- * np: 1 2 4
+ * np: 1 4
  * ref: none (hundreds of windows at once are too many for MPICH)
  * timeout: 90
  */

@@ -3,7 +3,7 @@
  * Must hold: a rank may run ahead of another as far as the calls let it, with every call that does not wait for that
  *   one, and nothing is lost. The last rank sleeps first.
  * MPI-5.0 6.1
- * np: 2 3
+ * np: 3
  * nodes: 2
  * args: dup create_group split bcast long reduce gather gatherv scatter scatterv scan idup ibcast ireduce send isend
  * args: bsend persistent partitioned put lock accumulate fetch request

@@ -1,6 +1,6 @@
 /* Proves: however much is under way between nodes, a process keeps no more memory of its own for it than
  * docs/CLUSTER.md says: what waits, waits where the application has it.
- * np: 2 4 8
+ * np: 2 8
  * args: put get accumulate get_accumulate pieces small message
  * ref: none (the figure is gompirma's)
  * nodes: 2
