@@ -1,0 +1,191 @@
+package gotest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// proseDirs lists the directories and documents whose text follows the rules of TestLintProse. A directory includes its
+// subdirectories. To check others, name them in GOMPIRMA_PROSE, separated by colons.
+var proseDirs = filepath.SplitList(os.Getenv("GOMPIRMA_PROSE"))
+
+var (
+	riddle = regexp.MustCompile(`^(Who|Whoever|Whichever|What (is|was|has|had|are|were)|Nobody|Somebody)\b`)
+	slang  = regexp.MustCompile(`(?i)\b(so many|so much|in vain|for good|of late|by turns)\b|\bThe same, but\b`)
+	// A comment's line without its markers.
+	marker   = regexp.MustCompile(`^\s*(?:/\*+|//|\*/|\*(?:\s|$))?\s?(.*?)\s*(?:\*/)?\s*$`)
+	itemMark = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s`)
+	// The end of a sentence, with what closes it.
+	sentenceEnd = regexp.MustCompile(`[.!?][)"'` + "`" + `]*(?:\s+|$)`)
+	abbreviated = regexp.MustCompile(`(?:\b(?:e\.g|i\.e|etc|vs|cf|No|[A-Z])|\d|\.\.)\.$`)
+	// A function or prototype of C that begins in the first column.
+	cDefinition  = regexp.MustCompile(`^(?:[A-Za-z_][\w ]*[ *]+)(\w+)\(`)
+	goDefinition = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)`)
+	directive    = regexp.MustCompile(`^//(?:go:|export )`)
+	thirdPerson  = regexp.MustCompile(`^[A-Z][a-z]+s\b`)
+)
+
+const longestSentence = 35 // words
+
+// sentence is one of a text, with the line on which it begins.
+type sentence struct {
+	line int
+	text string
+}
+
+// sentences returns those of a file. A blank line, a list item, a table and indented text end a sentence, and so does a
+// comment behind code.
+func sentences(file, content string) (found []sentence) {
+	prose, code := divided(file, content)
+	codeLines := strings.Split(code, "\n")
+	var text string
+	begin := 0
+	flush := func() {
+		for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+			end := len(text)
+			for _, m := range sentenceEnd.FindAllStringIndex(text, -1) {
+				rest := text[m[1]:]
+				if abbreviated.MatchString(text[:m[0]+1]) && rest != "" {
+					continue
+				}
+				if rest == "" || strings.ToLower(rest[:1]) != rest[:1] || strings.ContainsAny(rest[:1], "`\"'(") {
+					end = m[1]
+					break
+				}
+			}
+			found = append(found, sentence{begin, strings.TrimSpace(text[:end])})
+			text = text[end:]
+		}
+		text = ""
+	}
+	for i, line := range strings.Split(prose, "\n") {
+		body := line
+		if filepath.Ext(file) != ".md" {
+			body = marker.FindStringSubmatch(line)[1]
+			behindCode := strings.TrimSpace(codeLines[i]) != ""
+			if behindCode || i > 0 && strings.TrimSpace(codeLines[i-1]) != "" {
+				flush()
+			}
+		}
+		switch {
+		case strings.TrimSpace(body) == "", strings.HasPrefix(body, "    "), strings.HasPrefix(body, "\t"),
+			strings.HasPrefix(body, "|"), strings.HasPrefix(body, "#"), strings.HasPrefix(body, "---"):
+			flush()
+			continue
+		case itemMark.MatchString(body):
+			flush()
+			body = itemMark.ReplaceAllString(body, "")
+		}
+		if text == "" {
+			begin = i + 1
+		}
+		text += " " + body
+	}
+	flush()
+	return found
+}
+
+// proseErrors returns what the rules for text refuse in a file, as lines that begin with the line's number.
+func proseErrors(file, content string) (found []string) {
+	for _, s := range sentences(file, content) {
+		if riddle.MatchString(s.text) {
+			found = append(found, fmt.Sprintf("%d: begins with a clause as its subject: %s", s.line, s.text))
+		}
+		if words := len(strings.Fields(s.text)); words > longestSentence {
+			found = append(found, fmt.Sprintf("%d: has %d words, at most %d are read at once: %s", s.line, words,
+				longestSentence, s.text))
+		}
+		if word := slang.FindString(s.text); word != "" {
+			found = append(found, fmt.Sprintf("%d: %q is not plain: %s", s.line, word, s.text))
+		}
+	}
+	return append(found, functionComments(file, content)...)
+}
+
+// functionComments checks that the comment above a function begins with a verb in the third person or its name.
+func functionComments(file, content string) (found []string) {
+	function := cDefinition
+	switch filepath.Ext(file) {
+	case ".go":
+		function = goDefinition
+	case ".c", ".h", ".cc":
+	default:
+		return nil
+	}
+	lines := strings.Split(content, "\n")
+	for i := 1; i < len(lines); i++ {
+		m := function.FindStringSubmatch(lines[i])
+		if m == nil || strings.Contains(strings.Split(lines[i], "(")[0], "=") {
+			continue
+		}
+		begin := i
+		if strings.HasPrefix(lines[i-1], "//") {
+			for begin > 0 && strings.HasPrefix(lines[begin-1], "//") {
+				begin--
+			}
+		} else if strings.HasSuffix(lines[i-1], "*/") {
+			for begin--; begin > 0 && !strings.HasPrefix(lines[begin], "/*"); {
+				begin--
+			}
+		}
+		if begin == i || directive.MatchString(lines[begin]) {
+			continue
+		}
+		first := marker.FindStringSubmatch(lines[begin])[1]
+		if strings.HasPrefix(first, "---") || strings.HasPrefix(first, m[1]) || thirdPerson.MatchString(first) {
+			continue
+		}
+		found = append(found, fmt.Sprintf("%d: the comment of %s begins neither with its name nor with "+
+			"a verb in the third person: %s", begin+1, m[1], first))
+	}
+	return found
+}
+
+// TestLintProse holds the text of proseDirs to plain technical English, as far as a machine can see it.
+func TestLintProse(t *testing.T) {
+	texts(t, func(file, content string) {
+		covered := slices.ContainsFunc(proseDirs, func(dir string) bool {
+			return file == dir || strings.HasPrefix(file, dir+"/")
+		})
+		if !covered || generatedFile(file) {
+			return
+		}
+		for _, e := range proseErrors(file, content) {
+			t.Errorf("%s:%s", file, e)
+		}
+	})
+}
+
+// TestLintProseFinds shows what the rules refuse, and what they permit.
+func TestLintProseFinds(t *testing.T) {
+	long := strings.TrimSuffix(strings.Repeat("word ", longestSentence), " ")
+	for _, c := range []struct {
+		file, content string
+		errors        int
+	}{
+		{"a.c", "// Who wakes others has no barrier.\nint a;\n", 1},
+		{"a.c", "// The queue is full. What is more goes in pieces.\nint a;\n", 1},
+		{"a.c", "// It waits in vain.\nint a;\n", 1},
+		{"a.c", "// " + long + " more.\nint a;\n", 1},
+		{"a.c", "// " + long + ".\n//\n// " + long + ".\nint a;\n", 0},
+		{"a.c", "// One item:\n// - " + long + "\n// - " + long + "\nint a;\n", 0},
+		{"a.c", "// True if that was all.\nstatic bool take(int i) {\n", 1},
+		{"a.c", "// Returns true after the last one.\nstatic bool take(int i) {\n", 0},
+		{"a.c", "/* Returns true after\n * the last one. */\nstatic bool take(int i) {\n", 0},
+		{"a.c", "/* The same, but at once. */\nstatic bool take(int i) {\n", 2},
+		{"a.c", "// A table.\nstatic const int table[] = {f(1)};\n", 0},
+		{"a.go", "package a\n\n// take reads one.\nfunc take() {}\n", 0},
+		{"a.go", "package a\n\n// One is read.\nfunc take() {}\n", 1},
+		{"a.go", "package a\n\nvar s = \"Who takes so many in vain\"\n", 0},
+		{"a.md", "Who reads this?\n\n    Who is there?\n\n| Who |\n", 1},
+	} {
+		require.Len(t, proseErrors(c.file, c.content), c.errors, "%s", c.content)
+	}
+}
