@@ -14,7 +14,7 @@ import (
 
 // proseDirs lists the directories and documents whose text follows the rules of TestLintProse. A directory includes its
 // subdirectories. To check others, name them in GOMPIRMA_PROSE, separated by colons.
-var proseDirs = filepath.SplitList(os.Getenv("GOMPIRMA_PROSE"))
+var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md")
 
 var (
 	riddle = regexp.MustCompile(`^(Who|Whoever|Whichever|What (is|was|has|had|are|were)|Nobody|Somebody)\b`)
@@ -24,10 +24,12 @@ var (
 	itemMark = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s`)
 	// The end of a sentence, with what closes it.
 	sentenceEnd = regexp.MustCompile(`[.!?][)"'` + "`" + `]*(?:\s+|$)`)
-	abbreviated = regexp.MustCompile(`(?:\b(?:e\.g|i\.e|etc|vs|cf|No|[A-Z])|\d|\.\.)\.$`)
+	abbreviated = regexp.MustCompile(`(?:\b(?:e\.g|i\.e|etc|vs|cf|[A-Z])|\.\.)\.$`)
+	beginning   = regexp.MustCompile(`^(?:[A-Z0-9"'(` + "`" + `]|[a-z]+_)`)
 	// A function or prototype of C that begins in the first column.
 	cDefinition  = regexp.MustCompile(`^(?:[A-Za-z_][\w ]*[ *]+)(\w+)\(`)
 	goDefinition = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)`)
+	partEnd      = regexp.MustCompile(`[;:]\s`)
 	directive    = regexp.MustCompile(`^//(?:go:|export )`)
 	thirdPerson  = regexp.MustCompile(`^[A-Z][a-z]+s\b`)
 )
@@ -55,7 +57,7 @@ func sentences(file, content string) (found []sentence) {
 				if abbreviated.MatchString(text[:m[0]+1]) && rest != "" {
 					continue
 				}
-				if rest == "" || strings.ToLower(rest[:1]) != rest[:1] || strings.ContainsAny(rest[:1], "`\"'(") {
+				if rest == "" || beginning.MatchString(rest) {
 					end = m[1]
 					break
 				}
@@ -94,16 +96,20 @@ func sentences(file, content string) (found []sentence) {
 
 // proseErrors returns what the rules for text refuse in a file, as lines that begin with the line's number.
 func proseErrors(file, content string) (found []string) {
+	add := func(line int, format string, args ...any) {
+		found = append(found, fmt.Sprintf("%d: ", line)+fmt.Sprintf(format, args...))
+	}
 	for _, s := range sentences(file, content) {
 		if riddle.MatchString(s.text) {
-			found = append(found, fmt.Sprintf("%d: begins with a clause as its subject: %s", s.line, s.text))
+			add(s.line, "begins with a clause as its subject: %s", s.text)
 		}
-		if words := len(strings.Fields(s.text)); words > longestSentence {
-			found = append(found, fmt.Sprintf("%d: has %d words, at most %d are read at once: %s", s.line, words,
-				longestSentence, s.text))
+		for _, part := range partEnd.Split(s.text, -1) {
+			if words := len(strings.Fields(part)); words > longestSentence {
+				add(s.line, "has %d words, the limit is %d: %s", words, longestSentence, part)
+			}
 		}
 		if word := slang.FindString(s.text); word != "" {
-			found = append(found, fmt.Sprintf("%d: %q is not plain: %s", s.line, word, s.text))
+			add(s.line, "%q is not plain: %s", word, s.text)
 		}
 	}
 	return append(found, functionComments(file, content)...)
