@@ -22,6 +22,7 @@ type checkListener struct {
 	lines    insight.Lines
 	number   int
 	underway insight.Underway
+	broken   bool       // a rank has lost records: nothing is checked any longer
 	come     [][]uint64 // by rank, where records end that are waiting in order
 }
 
@@ -72,7 +73,24 @@ const unrecorded = 50 * time.Millisecond
 // for one of these.
 const unfinished = time.Second
 
+// noteLoss ends the checks if a rank has lost records. It is called before records are checked that the rank, or a rank
+// that depends on it, wrote after the loss: the rank sets Broken before it writes its next record.
+func (l *checkListener) noteLoss() {
+	memory := l.job.observation.memory
+	for rank := range memory.Ranks() {
+		if l.broken || !memory.Rank(rank).Broken() {
+			continue
+		}
+		l.broken = true
+		l.checker.Broken()
+		fmt.Fprintf(os.Stderr, "gompirun: --check: rank %d has lost records of calls, because gompirun did not "+
+			"read them for a long time: no later call is checked. A larger %s (in bytes) keeps more\n",
+			rank, envRing)
+	}
+}
+
 func (l *checkListener) looked(until time.Duration) {
+	l.noteLoss()
 	switch {
 	case until == math.MaxInt64:
 		l.order.Until(until)

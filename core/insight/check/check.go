@@ -136,6 +136,12 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 // Record takes the next record of a rank.
 func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
+	if c.broken && c.follow == nil {
+		if c.answers && r.Function != nil && !r.Entry { // the call waits until it is answered
+			k.asks(&event{Record: r, call: &call{about: unknown}})
+		}
+		return
+	}
 	k.turn(r.Thread)
 	if r.Function == nil {
 		if len(r.Events) == 1 && r.Events[0].What == insight.Give {

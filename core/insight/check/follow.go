@@ -101,9 +101,19 @@ func Follow(ranks int, use func(*Call)) *Checker {
 	return c
 }
 
-// Broken says that records of calls have been lost that several ranks make together, or that make or complete
-// something. From then on nothing is told of who waits for whom, and which message is received where.
-func (c *Checker) Broken() { c.broken = true }
+// Broken reports to the checker that records were lost of calls that several ranks make together, or that make or
+// complete something. A checker of Follow then no longer reports which rank waits for which, and which message is
+// received where. Any other checker ignores all later records: a lost receive, completion or collective would look like
+// a leak or a race.
+func (c *Checker) Broken() {
+	if c.broken {
+		return
+	}
+	c.broken = true
+	for _, k := range c.ranks {
+		k.unknown = 0 // no later record resolves these operations, and Answers must not wait for that
+	}
+}
 
 // Unfinished calls use with the calls that have not returned.
 func (c *Checker) Unfinished(use func(*Call)) {
