@@ -40,7 +40,7 @@ func (l *checkListener) begin(j *job) error {
 	l.checker = check.New(memory.Ranks(), func(rank int, address uint64) insight.Place {
 		return l.lines.Place(memory.Rank(rank).Objects(), address)
 	})
-	l.order.Use = l.checker.Record
+	l.order.Use, l.order.Pause = l.checker.Record, memory.ReadOne
 	if l.strict {
 		l.checker.Strict()
 	}

@@ -72,6 +72,7 @@ func (l *traceListener) begin(j *job) (err error) {
 	}
 	l.model = check.Follow(len(j.ranks), l.returned)
 	memory := j.observation.memory
+	l.order.Pause = memory.ReadOne
 	l.order.Use = func(rank int, r *insight.Record) {
 		if memory.Rank(rank).Broken() {
 			l.model.Broken()

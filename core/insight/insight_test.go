@@ -225,6 +225,34 @@ func TestFollow(t *testing.T) {
 		"rank 0: "+errShort.Error())
 }
 
+// A rank that waits for room gets some while looked runs.
+func TestReadOne(t *testing.T) {
+	m, err := Create(2, Records, 0)
+	require.NoError(t, err)
+	defer m.Close()
+	for range 3 {
+		m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
+	}
+	stop, got, more := make(chan struct{}), 0, 2
+	close(stop)
+	err = m.Follow(stop, func(rank int, words []uint64) error {
+		got++
+		return nil
+	}, func(time.Duration) {
+		for ; more > 0; more-- {
+			m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
+			m.Rank(1).pretend(record(t, "MPI_Win_fence", 0, 0, 7))
+			before, at := got, m.Rank(1).Position()
+			m.ReadOne()
+			require.Equal(t, before+1, got)
+			require.Greater(t, m.Rank(1).Position(), at)
+		}
+	})
+	require.NoError(t, err)
+	require.Equal(t, 7, got)
+	m.ReadOne() // nobody follows: nothing is read
+}
+
 func TestObjects(t *testing.T) {
 	_, r := one(t)
 	copy(r.part[PartNameAt:], "prog\x00lib.so\x00")

@@ -18,7 +18,8 @@ type Memory struct {
 	file    *os.File
 	bytes   []byte
 	ranks   []*Rank
-	mirrors bool // of ranks that are elsewhere
+	mirrors bool                         // of ranks that are elsewhere
+	read    func(i int, most uint64) int // reads records of a rank for Follow; nil: Follow does not run
 }
 
 // Rank is the part of a rank. One goroutine at a time reads its ring.
@@ -141,10 +142,15 @@ func (r *Rank) Objects() []Object {
 // Threads that wait for room are woken when half of the ring has been read, or all that was there: a thread that is
 // woken for each record would sleep again at once.
 func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
+	return r.readMost(uint64(len(r.ring)), use)
+}
+
+// readMost is Read that begins no record after it has read most words.
+func (r *Rank) readMost(most uint64, use func(words []uint64)) (n int, err error) {
 	size := uint64(len(r.ring))
 	began, woken := r.tail, r.tail
 	defer r.wake()
-	for ; r.err == nil && r.tail-began < size; n++ {
+	for ; r.err == nil && r.tail-began < most; n++ {
 		at := r.tail % size
 		head := atomic.LoadUint64(&r.ring[at]) // pairs with the release in capi/insight/record.c
 		if head == 0 {
@@ -206,6 +212,17 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 	}
 }
 
+// ReadOne reads one record of each rank for Follow, whose use it calls. Only looked may call it, and must if it takes
+// seconds: a rank whose ring is full continues without records if none is read for 10 s (capi/insight/record.c).
+func (m *Memory) ReadOne() {
+	if m.read == nil {
+		return
+	}
+	for i := range m.ranks {
+		m.read(i, 1)
+	}
+}
+
 // Follow calls use with the words of the records of all ranks until stop is closed, and then with those that are left:
 // the ranks have ended by then. Those of one rank come in the order in which their calls returned, or in which those
 // were entered that have a record of that; nothing is promised of those of two. The words are valid until use returns.
@@ -216,19 +233,23 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64) error,
 	looked func(time.Duration)) error {
 	var failed error
+	m.read = func(i int, most uint64) int {
+		n, err := m.ranks[i].readMost(most, func(words []uint64) {
+			if err := use(i, words); err != nil && failed == nil {
+				failed = fmt.Errorf("rank %d: %w", i, err)
+			}
+		})
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("rank %d: %w", i, err)
+		}
+		return n
+	}
+	defer func() { m.read = nil }()
 	drain := func() (n int) {
 		began := m.reached(monotonic())
 		defer func() { looked(began) }()
 		for i, r := range m.ranks {
-			some, err := r.Read(func(words []uint64) {
-				if err := use(i, words); err != nil && failed == nil {
-					failed = fmt.Errorf("rank %d: %w", i, err)
-				}
-			})
-			if err != nil && failed == nil {
-				failed = fmt.Errorf("rank %d: %w", i, err)
-			}
-			n += some
+			n += m.read(i, uint64(len(r.ring)))
 		}
 		return n
 	}

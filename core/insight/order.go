@@ -18,6 +18,8 @@ import (
 type Order struct {
 	Use    func(rank int, r *Record) // the record is valid until it returns
 	Err    error                     // of the first words that were no record
+	Pause  func()                    // called after every pauseRecords records, may call Add; nil: nothing
+	given  int                       // records since the last Pause
 	queues []queue
 	free   [][]uint64
 	record Record
@@ -43,6 +45,9 @@ const (
 	pieceWords = max(1<<16, MaxRecord) // no record is in two
 	mostFree   = 64                    // pieces that are kept for later: 32 MiB
 )
+
+// pauseRecords bounds the time between two calls of Pause to a small part of the 10 s that a rank waits for room.
+const pauseRecords = 4096
 
 const never = time.Duration(math.MaxInt64)
 
@@ -147,6 +152,11 @@ func (o *Order) Until(until time.Duration) {
 				o.Err = fmt.Errorf("rank %d: %w", best, err)
 			}
 			o.pass(q, len(words))
+			if o.given++; o.given >= pauseRecords && o.Pause != nil {
+				o.given = 0
+				o.Pause()
+				break // Add may have moved the queues
+			}
 		}
 	}
 }

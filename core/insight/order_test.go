@@ -143,3 +143,26 @@ func TestClone(t *testing.T) {
 	words[7] = 0
 	require.Equal(t, uint64(7), c.In("win").Uint())
 }
+
+// Until calls Pause at intervals, and takes records that Pause adds in their order, also of ranks that had none before.
+func TestOrderPauses(t *testing.T) {
+	var got []string
+	o := Order{Use: func(rank int, r *Record) {
+		got = append(got, fmt.Sprint(rank, " ", timeOf(r.words).Nanoseconds()))
+	}}
+	pauses := 0
+	o.Pause = func() {
+		if pauses++; pauses == 1 {
+			require.Len(t, got, pauseRecords)
+			o.Add(5, made(t, true, pauseRecords+1, 0, 0))
+			o.Add(5, made(t, true, time.Hour, 0, 0))
+		}
+	}
+	for i := range 3 * pauseRecords {
+		o.Add(0, made(t, true, time.Duration(i), 0, 0))
+	}
+	o.Until(time.Minute)
+	require.Equal(t, 3, pauses)
+	require.Len(t, got, 3*pauseRecords+1)
+	require.Equal(t, fmt.Sprint("5 ", pauseRecords+1), got[pauseRecords+2])
+}
