@@ -90,7 +90,7 @@ void gompi_engine_forget(struct gompi_messages *m, uint64_t context, int n);
 // Counts of objects in use, for tests.
 struct gompi_engine_stock {
 	int64_t sends, receives, held, backlog, queues, unexpected, posted, picked, number_places, numbers_added,
-		in_pieces; // receives so far whose data arrives, or has arrived, in segments
+		in_pieces; // receives so far whose data arrives, or has arrived, in fragments
 	bool asks;         // flow control: the process asks senders to keep their data
 };
 void gompi_engine_stock(struct gompi_messages *m, struct gompi_engine_stock *out);

@@ -18,19 +18,20 @@ enum gompi_reads { READS_UNKNOWN, READS_WORK, READS_REFUSED };
 
 // A link: the state that one lane keeps for sending to one other process.
 struct gompi_link {
-	struct gompi_inbox *box; // NULL: it is on another node
+	struct gompi_inbox *box; // the peer's inbox; NULL if the peer is on another node
 	gompi_a64 head;          // cached head of that inbox
 	gompi_a64 full_at;       // head of the inbox when a send last found it full
-	// number of pending records and streams (below); while it is not 0, no new record may overtake them
+	// number of pending records and streams (below); while not 0, no record overtakes them, except answers to other
+	// nodes
 	gompi_ai32 waiting;
 	gompi_a32 reads;         // enum gompi_reads
 	int32_t world;           // number of the process (base/process.h)
 	int32_t process;         // index of the process on this node; -1 if it is on another node
-	struct gompi_cell *cell; // NULL: it is on another node
+	struct gompi_cell *cell; // shared cell of the peer; NULL if the peer is on another node
 	gompi_a32 keep;          // enum gompi_flow: what a peer on another node has asked for
 	// The lane's lock guards the following fields.
 	struct gompi_pending *first, *last;        // pending records, which found no space, in order
-	struct gompi_request *stream, *stream_end; // sends whose data goes out in segments (RECORD_PIECE)
+	struct gompi_request *stream, *stream_end; // sends whose data goes out in fragments (RECORD_PIECE)
 	struct gompi_link *behind;                 // next in the lane's list of links with pending output
 	// sends to this peer that are in the lane's table of unacknowledged sends
 	int32_t unanswered;
@@ -54,7 +55,7 @@ enum gompi_notice {
 struct gompi_pending {
 	struct gompi_pending *next;
 	struct gompi_record record; // word holds the kind and flags only, without the length
-	struct gompi_request *send; // the send whose data or segment list the record carries; NULL if none
+	struct gompi_request *send; // the send whose data or segment list the record carries, or NULL
 	enum gompi_notice notice;
 };
 
@@ -66,7 +67,7 @@ struct gompi_message {
 	// the address of its request.
 	uint64_t id;
 	int32_t from; // rank of the sender in MPI_COMM_WORLD
-	// link's reminders when the message arrived; a larger value now: sender waits for it
+	// the sender's link->reminders at arrival; if that has changed since, the sender waits
 	uint32_t reminders;
 	bool call;                   // the answer must notify the sender's progress thread
 	bool waits;                  // a thread of the sender waits until the message is received
@@ -95,8 +96,8 @@ _Static_assert(offsetof(struct gompi_message, more) == offsetof(struct gompi_lis
 		       offsetof(struct gompi_message, from) == offsetof(struct gompi_listed, from),
 	       "a message begins as lists of messages know it");
 
-// Maximum number of segments that describe a sender's memory. Data in more segments is sent in records (RECORD_PIECE):
-// that costs a second copy but needs no list.
+// Maximum number of segments that describe a sender's memory. Data in more segments goes out in fragments
+// (RECORD_PIECE): that costs a second copy but needs no list.
 enum { GOMPI_SEGMENTS = 64 };
 
 struct gompi_lane {
@@ -109,7 +110,7 @@ struct gompi_lane {
 	gompi_a32 broken; // error class if the inbox is damaged, else 0
 	union {
 		struct {
-			gompi_a32 backlog; // number of links with pending output
+			gompi_a32 backlog; // links with pending output, plus 1 if reads wait to be started
 			gompi_a32 working; // the work list is not empty
 		};
 		gompi_a64 busy; // non-zero if either of the two is
@@ -128,8 +129,8 @@ struct gompi_lane {
 	struct gompi_link *behind;             // links with pending output
 	// [index on this node]; entry -1 is NULL, so that gompi_link_slow handles other nodes
 	struct gompi_link *_Atomic *links;
-	struct gompi_numbers sends;    // sends that wait for an acknowledgement or go out in segments
-	struct gompi_numbers receives; // receives whose data arrives in segments
+	struct gompi_numbers sends;    // sends that wait for an acknowledgement or go out in fragments
+	struct gompi_numbers receives; // receives whose data arrives in fragments
 	struct gompi_list picked;      // messages that matched probes have extracted
 	struct gompi_message *spare;
 	int spares;
@@ -359,7 +360,7 @@ static inline void gompi_complete(struct gompi_lane *l, struct gompi_request *r,
 		return;
 	}
 	l->completed = true;
-	// pairs with the acquire in gompi_is_complete: the waiter sees the result
+	// pairs with the acquire loads of waiters (gompi_is_complete, gompi_look)
 	gompi_store_release(&r->state, REQUEST_COMPLETE);
 }
 

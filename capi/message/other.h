@@ -1,4 +1,4 @@
-// Requests of operations that Go carries out.
+// Requests of operations that Go performs.
 #ifndef GOMPI_MESSAGE_OTHER_H
 #define GOMPI_MESSAGE_OTHER_H
 
@@ -6,12 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-// Makes a request of an operation on a communicator (0: none), in the lane of a context, inactive if it is persistent;
-// object is what gompi_up.request is told, 0 if that is nothing: the operation is over. Its handle is stored. NULL:
-// there is no memory, or too many are live.
+// Creates a request for an operation on a communicator (comm is 0 if none), in the lane of a context. The request is
+// inactive if it is persistent. object is passed to gompi_up.request; 0 means that the operation is already complete.
+// Stores the handle in *handle. Returns NULL if out of memory or if too many requests are live.
 struct gompi_request *gompi_other_open(uintptr_t object, uintptr_t comm, uint64_t context, bool persistent,
 				       uintptr_t *handle);
-// Completes it; text says what is wrong if the result's class is not 0.
+// Completes such a request. text describes the error if the result's class is not 0.
 void gompi_other_complete(struct gompi_request *r, const struct gompi_engine_result *result, const char *text);
 
 #pragma GCC visibility pop

@@ -1,13 +1,14 @@
-// Messages to and from processes on other nodes: the same records (record.h), carried by the network (fabric/fabric.h)
-// instead of an inbox.
+// Messages to and from processes on other nodes: the same records (record.h) as on a node, but the network
+// (fabric/fabric.h) carries them instead of an inbox.
 //
-// The process' lock of a lane is held while a record is written for the network, so that is only tried: what finds no
-// room waits at the link, as on this node, and the network says when there is some. Answers to what has come need no
-// room and wait for nothing. What comes is handled under the lane's lock by whoever makes the network go on.
+// A record is written for the network while the lane's lock is held, so a send only tries to reserve space
+// (FABRIC_TRY). A record that finds no space is queued at the link, as on this node, and the network reports when there
+// is space again. Answers to received records need no space and wait for nothing. The thread that drives the network
+// handles received records under the lane's lock.
 //
-// The data of a large message is read from the sender's memory if that and the receiver's are one run each; else it
-// comes in pieces. Nobody need be reminded of a message: the network's progress thread looks at all
-// that comes.
+// The data of a large message is read from the sender's memory if the send and receive buffers are both contiguous;
+// else the sender sends it in fragments (RECORD_PIECE). No reminder (RECORD_LOOK) is needed, since the network's
+// progress thread handles everything that arrives.
 #ifndef GOMPI_REMOTE_H
 #define GOMPI_REMOTE_H
 
@@ -15,18 +16,19 @@
 
 #pragma GCC visibility push(hidden)
 
-// The most data of a record between nodes.
+// Maximum number of data bytes in a record between nodes.
 enum { REMOTE_MOST_DATA = GOMPI_FABRIC_RECORD - RECORD_LINE };
 
-// What goes out (remote.c).
+// Output (remote.c).
 
-// Room for a record of n bytes; gompi_remote_send follows at once. Without: *class is MPI_ERR_PENDING, there is none
-// now, or what is wrong with the peer for good.
+// Reserves space for a record of n bytes. The caller must call gompi_remote_send next. On failure, record is NULL and
+// *class is MPI_ERR_PENDING if there is no space now, or the error class of a permanent failure of the peer.
 struct gompi_room gompi_remote_reserve(struct gompi_lane *l, struct gompi_link *p, int64_t n,
 				       enum gompi_fabric_wait wait, int *class);
 void gompi_remote_send(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_urgency urgency);
 
-// Room for a record on this node, or on another as gompi_remote_reserve takes it; gompi_record_send follows at once.
+// Reserves space for a record, to a process on this node or on another node (as gompi_remote_reserve). The caller must
+// call gompi_record_send next.
 static inline struct gompi_room gompi_record_reserve(struct gompi_lane *l, struct gompi_link *p, int64_t n, bool remote,
 						     enum gompi_fabric_wait wait, int *class) {
 	*class = MPI_ERR_PENDING;
@@ -40,25 +42,28 @@ static inline void gompi_record_send(struct gompi_link *p, struct gompi_room roo
 		gompi_publish(p, room, word, notice);
 }
 
-// Lets the receiver read the data of a send, if that pays. Returns true if it can.
+// Registers the data of a send for remote reads, if it is contiguous and large enough. Returns true if it is
+// registered.
 bool gompi_remote_register(struct gompi_request *r);
 void gompi_remote_unregister(struct gompi_request *r);
-// Reads the data of r->matched, soon: when the lock is given back. done begins with gompi_remote_read_over.
+// Queues a remote read of the data of r->matched. The read starts when the lane's pending work is flushed. done must
+// call gompi_remote_read_over first.
 void gompi_remote_read(struct gompi_lane *l, struct gompi_request *r,
 		       void (*done)(struct gompi_transfer *t, int class));
-// Takes the lock of the lane that a read was for, and returns its receive.
+// Acquires the lock of the lane that a read belongs to, frees the read's descriptor, and returns its receive.
 struct gompi_request *gompi_remote_read_over(struct gompi_transfer *t);
-// Starts such reads; it gives the lock away meanwhile. Returns true if there were any.
+// Starts the queued reads. Releases the lane's lock temporarily for each. Returns true if there were any.
 bool gompi_remote_start_reads(struct gompi_lane *l);
-// Takes back the read of r. Returns true if it has not been started.
+// Removes the queued read of r. Returns true if it was still queued (not started).
 bool gompi_remote_abandon(struct gompi_lane *l, struct gompi_request *r);
 void gompi_remote_close(struct gompi_lane *l);
 
-// What arrives (remote_arrive.c).
+// Input (remote_arrive.c).
 
-// Listens to the network, if the job spans nodes.
+// Registers the handler for records from the network, if the job spans nodes.
 void gompi_remote_open(struct gompi_messages *m);
-// The port's handler for the messages of one process, for tests.
+// The bodies of the port's handlers, for one process' message layer; exported for tests. gompi_remote_arrived handles a
+// received record. gompi_remote_room sends pending output to a peer after the network has reported space.
 void gompi_remote_arrived(struct gompi_messages *m, int peer, const char *data, size_t length);
 void gompi_remote_room(struct gompi_messages *m, int peer);
 

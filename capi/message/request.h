@@ -1,5 +1,4 @@
-// Requests: a send or receive under way, or an operation of another kind, and the handles that the application has of
-// them.
+// Requests: active sends, receives and other operations, and the handles that the application holds for them.
 #ifndef GOMPI_REQUEST_H
 #define GOMPI_REQUEST_H
 
@@ -8,12 +7,13 @@
 #include "datatype/buffer.h"
 #include "message/queue.h"
 
-// The life of a request. One that is not persistent is active from its creation on. The numbers are core/request's.
+// The states of a request. A request that is not persistent is active from its creation on. The values equal those of
+// core/request.
 enum { REQUEST_ACTIVE, REQUEST_COMPLETE, REQUEST_INACTIVE };
 
 enum gompi_mode { MODE_STANDARD, MODE_SYNCHRONOUS, MODE_BUFFERED, MODE_READY };
 
-// What became of a message. class: MPI_SUCCESS or what is wrong.
+// The result of a message. class is MPI_SUCCESS or the error class.
 struct gompi_result {
 	int32_t source, tag, class;
 	bool cancelled;
@@ -26,131 +26,142 @@ struct gompi_request;
 struct gompi_told;
 struct gompi_waiting;
 
-// What differs between the kinds of requests besides messages. All are called without any lock; those that return an
-// int return 0 or an error code, which v tells. NULL: there is nothing to do, or it cannot be done.
+// Functions of a kind of request other than messages. The caller holds no lock, except for over. Functions that return
+// int return 0 or an error class, and describe the error in v. A NULL entry means that there is nothing to do, or that
+// the kind does not support the operation.
 struct gompi_request_kind {
-	// Advances it, if a wait for it is to do more than serve messages; does not block.
+	// Advances the operation, if a wait must do more than progress messages. Does not block.
 	void (*progress)(struct gompi_request *r);
-	// Writes what has become of a complete request to result: before each look at it, if that is not there yet.
+	// Writes the outcome of a complete request to result, unless it is there already. Called before each read of
+	// the result.
 	void (*query)(struct gompi_request *r);
-	// Starts a persistent request, which is active by now.
+	// Starts a persistent request. Its state is active already.
 	int (*start)(struct gompi_request *r, struct gompi_verdict *v);
 	int (*cancel)(struct gompi_request *r, struct gompi_verdict *v);
-	// Neither the application nor the operation needs the request any longer; result.class may become what is wrong
-	// with that. After drop there is nothing left of it: that touches nothing but object.
+	// release: neither the application nor the operation needs the request any longer. It may set result.class if
+	// the release fails. drop: frees what remains of the kind's data; it accesses object only, since the rest is
+	// invalid by then.
 	void (*release)(struct gompi_request *r);
 	void (*drop)(struct gompi_request *r);
-	// Writes what is wrong to v: class is result's.
+	// Writes the error description to v. The class is that of result.
 	void (*why)(const struct gompi_request *r, struct gompi_verdict *v);
-	// Of a message that stands for a part of another request: it is complete. Under the lane's lock, unlike the
-	// others.
+	// For a message that is a part of another request: called when the message is complete. Unlike the other
+	// functions, it is called under the lane's lock.
 	void (*over)(struct gompi_lane *l, struct gompi_request *r);
-	// NULL, or writes what a wait for it is for: the fields of t and those of what that differ.
+	// NULL, or describes what a wait for the request depends on: fills in the fields of t and of what that differ
+	// from the defaults.
 	void (*awaits)(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t);
-	bool keeps;        // the handle of a request that is freed while it is active lives until it is complete
-	bool idle_to_free; // MPI_Request_free of an active one is MPI_ERR_REQUEST
-	bool lets_go;      // one that is freed while it is active goes at once: nothing else needs it after release
+	bool keeps;        // MPI_Request_free of an active request: the handle stays valid until completion
+	bool idle_to_free; // MPI_Request_free of an active request fails with MPI_ERR_REQUEST
+	bool lets_go;      // MPI_Request_free of an active request frees it immediately; only release needs it
 };
 
-// Of a generalized request.
+// The callbacks of a generalized request.
 struct gompi_functions {
 	MPI_Grequest_query_function *query;
 	MPI_Grequest_free_function *free;
 	MPI_Grequest_cancel_function *cancel;
 	void *extra;
-	const char *failed; // which of them returned the request's error
+	const char *failed; // name of the callback that returned the request's error
 };
 
-// Of a request that waits for an attached buffer's messages.
+// State of a request that waits until an attached buffer's messages have left.
 struct gompi_flush {
-	struct gompi_request *next; // of the same buffer
-	uint64_t number;            // of the last message that it waits for
+	struct gompi_request *next; // next request that waits for the same buffer
+	uint64_t number;            // number of the last message that it waits for
 };
 
 struct gompi_request {
 	union {
-		struct gompi_entry entry; // a receive that is posted
+		struct gompi_entry entry; // of a posted receive
 		struct gompi_functions functions;
 		struct gompi_flush flush;
 		struct {
 			union {
-				struct gompi_message *matched; // receive: the message whose data is to come
-				struct gompi_link *to;         // send
-				char *text;                    // carried out by Go: what is wrong, or NULL
+				struct gompi_message *matched; // of a receive: the message whose data will arrive
+				struct gompi_link *to;         // of a send: the link to the target
+				char *text;                    // of an operation that Go performs: error text, or NULL
 			};
 			union {
-				int64_t want; // receive: bytes that will come: what fits; send: that go in pieces
-				const char *operation; // of a plan: the function that has made it, or NULL
+				// of a receive: bytes that will arrive (what fits); of a send: bytes that go out in
+				// fragments
+				int64_t want;
+				const char *operation; // of a plan: name of the function that created it, or NULL
 			};
 			union {
 				struct {
-					int64_t done;  // bytes that have come, or gone, in pieces
-					uint64_t full; // receive: bytes of the whole message; send: number of the
-						       // receive there
+					int64_t done; // bytes that have arrived, or left, in fragments
+					// of a receive: bytes of the whole message; of a send: number of the receive at
+					// the target
+					uint64_t full;
 				};
-				struct gompi_region region; // send, registered: what the receiver may read
+				// of a send, if registered: the memory that the receiver may read
+				struct gompi_region region;
 			};
-			uint64_t id;                // number in the lane's sends or receives; 0: none
-			struct gompi_request *next; // in a list of work, of streams or of those to be used again
+			uint64_t id;                // number in the lane's sends or receives; 0 if none
+			struct gompi_request *next; // next in the work list, in a list of streams, or in the free list
 		};
 	};
-	const struct gompi_request_kind *kind; // NULL: of a message
-	uintptr_t object;                      // what the kind keeps with it
+	const struct gompi_request_kind *kind; // NULL for a message
+	uintptr_t object;                      // private data of the kind
 	gompi_a32 state;
 	bool receive;              // else a send
-	bool persistent;           // MPI_Start starts it again
-	bool apart;                // its handle and memory are not the lane's (persistent.c)
-	bool handled;              // the application has a handle
-	bool freed;                // MPI_Request_free while it was active: goes when it is complete
-	bool posted;               // entry counts
-	bool blocking;             // the thread that started it waits for it at once
-	bool stays;                // a send: its data stays here until it is matched
-	bool urgent;               // the receiver's process is to look at the message even if it computes
-	bool cancel;               // a send: MPI_Cancel has been called
-	bool behind;               // a send: its first record waits for room here, so nobody can know of it
+	bool persistent;           // persistent request, which MPI_Start starts
+	bool apart;                // its handle and memory do not belong to the lane (persistent.c)
+	bool handled;              // the application holds a handle
+	bool freed;                // MPI_Request_free has been called while it was active; it is freed upon completion
+	bool posted;               // in the list of posted receives; entry is valid
+	bool blocking;             // a blocking call: the thread that started it waits for it
+	bool stays;                // a send: its data stays here until it is matched (rendezvous)
+	bool urgent;               // the record must notify the receiver's progress thread
+	bool cancel;               // a send: its cancellation has been requested
+	bool behind;               // a send: its first record is pending here, so no other process knows of it
 	bool gone;                 // a send: the receiver no longer has the message
-	bool registered;           // a send: region counts
+	bool registered;           // a send: region is valid
 	uint8_t mode;              // enum gompi_mode
-	uint32_t handle;           // if handled
-	int32_t peer, tag, source; // rank of destination or source; source: this process' rank, of a send
-	int32_t world; // a send, or of another kind: rank of the destination in MPI_COMM_WORLD, -1: of several
+	uint32_t handle;           // valid if handled is set
+	int32_t peer, tag, source; // peer: rank of destination or source; source: rank of this process, of a send
+	// a send, or another kind: rank of the destination in MPI_COMM_WORLD; -1 if there are several
+	int32_t world;
 	uint64_t context;
-	uintptr_t comm; // handle, which errors are raised on; of an R-form the window's
+	uintptr_t comm; // handle of the object on which errors are raised; for R-form RMA that of the window
 	struct gompi_lane *lane;
-	struct gompi_message *fetches; // the message that the data is fetched for; NULL: it is for the application
+	struct gompi_message *fetches; // of an internal receive: the message that it fetches data for; else NULL
 	struct gompi_buffer buf;
-	struct gompi_result result; // valid once it is complete
+	struct gompi_result result; // valid once the request is complete
 };
 
-// Handles of requests: GOMPI_KIND_REQUEST, lane and number (struct gompi_handles); or GOMPI_KIND_PERSISTENT.
+// A handle of a request consists of GOMPI_KIND_REQUEST, lane and number (struct gompi_handles), or is of
+// GOMPI_KIND_PERSISTENT.
 enum { GOMPI_REQUEST_NUMBER_BITS = 25 };
 
-enum { GOMPI_REQUEST_SPARES = 256 }; // that a lane keeps
+enum { GOMPI_REQUEST_SPARES = 256 }; // maximum length of a lane's free list of requests
 
-// The live requests of a lane, and those that wait to be used.
+// The handles of a lane's live requests, and its free list.
 struct gompi_requests {
 	struct gompi_handles handles;
-	struct gompi_request *spare; // to be used again
+	struct gompi_request *spare; // free list
 	int spares;
 };
 
-// Numbers of requests that records of other processes refer to. A number is not the same for two requests until 2^32
-// others have used its place, so a late or forged answer finds nothing. Not a struct gompi_handles: all of a lane's
-// sends are gone through, so they lie close together.
+// Request numbers that records of other processes refer to: an index and a generation. A number repeats only after 2^32
+// other requests have used its index, so a late or forged answer finds nothing. This is not a struct gompi_handles
+// because gompi_messages_flushed iterates over all sends of a lane, so the entries are contiguous.
 struct gompi_numbers {
 	struct gompi_number {
 		struct gompi_request *request;
 		uint32_t generation, next_free;
 	} * at;
-	uint32_t size, room, free; // places in use so far, places, first free one + 1
-	uint32_t first;            // the first generation of a place that has never been used, less 1
+	// size: entries used so far; room: entries allocated; free: index of the first free entry + 1
+	uint32_t size, room, free;
+	uint32_t first; // the first generation of an entry that has never been used, minus 1
 	gompi_ai32 used;
 	uint64_t added;
 };
 
 #pragma GCC visibility push(hidden)
 
-// Makes a request one that nothing has happened to, before it is described: lane, what it is, with whom, its buffer.
+// Resets a request to its initial state. The caller then fills in lane, operation, peer and buffer.
 static inline void gompi_request_clear(struct gompi_request *r) {
 	memset((char *)r + offsetof(struct gompi_request, state), 0,
 	       offsetof(struct gompi_request, handle) - offsetof(struct gompi_request, state));
@@ -169,27 +180,28 @@ uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r);
 struct gompi_request *gompi_number_get(const struct gompi_numbers *s, uint64_t id);
 void gompi_number_remove(struct gompi_numbers *s, uint64_t id);
 
-// Begins with no request, of lane i; gives back what a lane keeps to be used again, and its table.
+// gompi_requests_open initializes the requests of lane i. gompi_requests_close frees the free list and the table.
 void gompi_requests_open(struct gompi_requests *s, int i);
 void gompi_requests_close(struct gompi_requests *s);
 
-// Writes what is wrong with a complete request to v; its class.
+// Writes the error description of a complete request to v. Returns its class.
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
-// Writes why a request never will be complete: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+// Writes to v why a request can never complete, for class MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN. Returns the class.
 __attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
 
-// For kinds of requests whose text says what is wrong.
+// drop and why functions of kinds that keep the error description in text.
 void gompi_request_drop_text(struct gompi_request *r);
 void gompi_request_say_text(const struct gompi_request *r, struct gompi_verdict *v);
 
-// Makes an active request of another kind than messages, in the lane of a context of m, with a handle. NULL: m is NULL,
-// there is no memory, or too many are live.
+// Creates an active request of a kind other than messages, with a handle, in the lane of a context of m. Returns NULL
+// if m is NULL, memory ran out, or too many requests are live.
 struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t context,
 					const struct gompi_request_kind *kind, uintptr_t object);
-// Completes it: result has been written. If the application has freed it, it goes.
+// Completes such a request. The caller has written result. Frees the request if the application has called
+// MPI_Request_free.
 void gompi_request_complete(struct gompi_request *r);
-// Ends a request that neither the application nor an operation needs. result.class, or what is wrong with that, which v
-// tells.
+// Releases and frees a request that neither the application nor the operation needs. Returns result.class, or the error
+// of the release function. v describes the error.
 int gompi_request_forget(struct gompi_request *r, struct gompi_verdict *v);
 
 #pragma GCC visibility pop
