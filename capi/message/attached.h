@@ -1,11 +1,13 @@
-// Attached buffers: memory of the application for buffered sends, or the library's own (MPI_BUFFER_AUTOMATIC).
+// Attached buffers for buffered sends: memory of the application, or of the library (MPI_BUFFER_AUTOMATIC).
 //
-// A message counts as its data plus MPI_BSEND_OVERHEAD from its call until it has left this process' hands; what fits
-// by that count is accepted. Its data lies in the application's memory if there is a gap for it, else in the library's:
-// so the count alone decides, never how the gaps lie. What leaves at once is never in the buffer.
+// Accounting: a message occupies its data size plus MPI_BSEND_OVERHEAD, from its call until its data has left this
+// process. A message is accepted if it fits by that count. Its data is placed in the application's memory if there is a
+// large enough gap, else in memory of the library. So only the count decides, never the fragmentation of the buffer. A
+// message that is sent immediately never occupies the buffer.
 //
-// gompi_attached_lock is for the calls that attach, detach and put messages in. Messages end under a lane's lock, by
-// any thread, and take the buffer's own. Nobody takes another lock under that.
+// Locks: calls that attach, detach, and add messages hold gompi_attached_lock. Any thread may remove a message when it
+// has left; that thread holds a lane's lock and acquires the lock of the buffer. No other lock is acquired under the
+// lock of the buffer.
 #ifndef GOMPI_MESSAGE_ATTACHED_H
 #define GOMPI_MESSAGE_ATTACHED_H
 
@@ -20,22 +22,22 @@ struct gompi_bsend_message {
 	struct gompi_bsend_buffer *in;
 	char *data; // size bytes
 	int64_t size;
-	bool placed;                                // in the application's memory; else they are to be freed
-	uint64_t number;                            // of its buffer's messages, from 1 on
-	struct gompi_bsend_message *before, *after; // by number
-	struct gompi_bsend_message *below, *above;  // by place
+	bool placed;                                // data is in the application's memory; else it must be freed
+	uint64_t number;                            // sequence number in its buffer, from 1 on
+	struct gompi_bsend_message *before, *after; // neighbours by number
+	struct gompi_bsend_message *below, *above;  // neighbours by address
 };
 
-// A buffer, attached or not; zero: it has never been.
+// A buffer, attached or not. All zero if a buffer has never been attached.
 struct gompi_bsend_buffer {
-	gompi_a64 room;          // bytes that are free by count, and one more; 0: nothing is attached
-	gompi_a64 oldest;        // number of the first message that is there, 0: none
-	char *addr;              // NULL: nothing is attached
-	int64_t size;            // 0 then
-	struct gompi_mutex lock; // of what follows, and of changes of room and oldest while there are messages
-	uint64_t messages;       // so far
+	gompi_a64 room;          // free bytes by count, plus 1; 0 if nothing is attached
+	gompi_a64 oldest;        // number of the oldest message in the buffer; 0 if it is empty
+	char *addr;              // NULL if nothing is attached
+	int64_t size;            // 0 if nothing is attached
+	struct gompi_mutex lock; // guards the following fields, and changes of room and oldest while there are messages
+	uint64_t messages;       // number of messages so far
 	struct gompi_bsend_message *first, *last, *lowest, *highest;
-	struct gompi_request *flushes; // that wait, in order
+	struct gompi_request *flushes; // flush requests that wait, in order
 };
 
 #pragma GCC visibility push(hidden)
@@ -44,19 +46,19 @@ extern struct gompi_biased gompi_attached_lock;
 
 static inline bool gompi_is_automatic(const struct gompi_bsend_buffer *a) { return a->addr == MPI_BUFFER_AUTOMATIC; }
 
-// Returns true if a message of so many bytes fits by count.
+// Returns true if a message of size bytes fits by count.
 static inline bool gompi_attached_fits(struct gompi_bsend_buffer *a, int64_t size) {
 	return (uint64_t)size + MPI_BSEND_OVERHEAD < gompi_load(&a->room);
 }
 
-// Takes room for a message of size bytes. NULL: MPI_ERR_BUFFER, it does not fit or nothing is attached, or
-// MPI_ERR_NO_MEM, which v tells.
+// Reserves space for a message of size bytes. Returns NULL on failure: MPI_ERR_BUFFER if it does not fit or nothing is
+// attached, or MPI_ERR_NO_MEM. v describes the error.
 struct gompi_bsend_message *gompi_attached_put(struct gompi_bsend_buffer *a, int64_t size, struct gompi_verdict *v);
-// A message has left, or cannot be sent: its room is given back, and it is no more.
+// Removes a message that has left or cannot be sent, returns its space, and frees k.
 void gompi_attached_left(struct gompi_bsend_message *k);
 
-// Attaches what can be a buffer: size bytes, for MPI_BUFFER_AUTOMATIC the most that there can be. Returns false if one
-// is attached already.
+// Attaches a buffer, whose arguments have been checked. size is in bytes; for MPI_BUFFER_AUTOMATIC it is the largest
+// possible one. Returns false if a buffer is attached already.
 static inline bool gompi_attached_begin(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
 	gompi_biased_take(&gompi_attached_lock);
 	bool free = gompi_load(&a->room) == 0;
@@ -69,8 +71,8 @@ static inline bool gompi_attached_begin(struct gompi_bsend_buffer *a, void *addr
 	return free;
 }
 
-// Detaches a buffer, and stores its address and size: NULL and 0 if nothing is attached. Returns false if there are
-// messages in it.
+// Detaches a buffer and stores its address and size, or NULL and 0 if nothing is attached. Returns false if the buffer
+// contains messages.
 static inline bool gompi_attached_end(struct gompi_bsend_buffer *a, void **addr, int64_t *size) {
 	gompi_biased_take(&gompi_attached_lock);
 	bool over = gompi_load_acquire(&a->oldest) == 0; // pairs with the release in gompi_attached_left
@@ -84,19 +86,23 @@ static inline bool gompi_attached_end(struct gompi_bsend_buffer *a, void **addr,
 	gompi_biased_give(&gompi_attached_lock);
 	return over;
 }
-// The same, as soon as all messages have left. 0, or the verdict's class: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+// Waits until all messages have left, then detaches the buffer as gompi_attached_end does. Returns 0, or
+// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
 int gompi_attached_end_later(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call, void **addr,
 			     int64_t *size, struct gompi_verdict *v);
-// MPI_Buffer_flush: waits until all messages that are there have left. 0, or the verdict's class as above.
+// Waits until all messages that are in the buffer now have left, for MPI_Buffer_flush. Returns 0, or
+// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN, described in v.
 int gompi_attached_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a, const char *call,
 			 struct gompi_verdict *v);
-// The same as a request, with a handle, in the lane of a context. GOMPI_REQUEST_DONE: there is nothing to wait for.
-// MPI_REQUEST_NULL: there is no memory, or too many are live.
+// Returns a handle of a request that completes when all messages that are in the buffer now have left, in the lane of a
+// context. Returns GOMPI_REQUEST_DONE if the buffer is empty, MPI_REQUEST_NULL if out of memory or if too many requests
+// are live.
 MPI_Request gompi_attached_iflush(struct gompi_messages *m, struct gompi_bsend_buffer *a, uint64_t context);
 
-// Detaches a communicator's buffer for a call of Go's that frees the communicator. As gompi_attached_end_later.
+// Detaches a communicator's buffer, for a Go call that frees the communicator. Waits and returns as
+// gompi_attached_end_later.
 int gompi_comm_detach(uintptr_t comm, struct gompi_verdict *v);
-// Frees what a communicator has for a buffer.
+// Frees the buffer descriptor of a communicator.
 void gompi_comm_attached_close(uintptr_t comm);
 
 #pragma GCC visibility pop

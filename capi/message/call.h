@@ -1,4 +1,4 @@
-// What the calls of messages share: looking at their arguments, waiting for a request, ending it.
+// Helpers that the calls of messages share: argument checks, waiting for a request, ending it.
 #ifndef GOMPI_MESSAGE_CALL_H
 #define GOMPI_MESSAGE_CALL_H
 
@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// The triple of address, count and datatype, and with whom and how: as the application has passed them.
+// The arguments as the application has passed them: buffer, peer, tag and communicator.
 struct gompi_envelope {
 	const char *call;
 	const void *at;
@@ -19,23 +19,23 @@ struct gompi_envelope {
 	MPI_Comm comm;
 };
 
-// Checks the arguments of a send or, with receive, of a receive, and fills in what r is about: peer, tag, context,
-// lane, buffer, and for a send source and world. MPI_PROC_NULL is left as peer. 0, or the verdict's class.
+// Checks the arguments of a send or, if receive is set, of a receive. Fills in r: peer, tag, context, lane and buffer,
+// and also source and world. MPI_PROC_NULL stays as peer. Returns 0 or the error class, described in v.
 int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive, struct gompi_verdict *v);
 
-// Raises a verdict on the communicator, or on none if that does not exist.
+// Raises the error v on the communicator, or on no object if the communicator does not exist.
 __attribute__((cold)) int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm);
-// The same for a request's object, which may be a window.
+// Raises the error v on a request's object, which may be a window.
 __attribute__((cold)) int gompi_request_raise(const struct gompi_verdict *v, const char *call, uintptr_t on);
-// The same for what a request has ended with.
+// Raises the error that a complete request has ended with.
 __attribute__((cold)) int gompi_request_refuse(const struct gompi_request *r, const char *call);
-// The same for why one never will be complete (gompi_request_lost).
+// Raises the error of a request that can never complete (gompi_request_lost).
 __attribute__((cold)) int gompi_request_gone(const char *call, int class, uintptr_t on);
 // Raises an error on no object.
 __attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
-// The same for the most common send: no error, no request, and not to this process. The link it goes by; NULL: look
-// closer.
+// Checks the arguments of the most common send: valid arguments, no request needed, not to this process. Fills in r
+// like gompi_call_check and returns the link to the target. Returns NULL if the caller must use gompi_call_check.
 static inline struct gompi_link *gompi_call_quick(struct gompi_request *r, const void *at, int64_t count,
 						  MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -55,7 +55,8 @@ static inline struct gompi_link *gompi_call_quick(struct gompi_request *r, const
 	return process < 0 ? NULL : gompi_load_acquire(&r->lane->links[process]);
 }
 
-// The same for a receive.
+// Checks the arguments of the most common receive and fills in r. Returns false if the caller must use
+// gompi_call_check.
 static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
 					    int source, int tag, MPI_Comm comm) {
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -72,7 +73,7 @@ static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, i
 	return true;
 }
 
-// Makes r about what a quick check has described.
+// Copies to r what a quick check has stored in s.
 static inline void gompi_request_describe(struct gompi_request *r, const struct gompi_request *s) {
 	r->buf.at = s->buf.at;
 	r->buf.size = s->buf.size;
@@ -84,8 +85,8 @@ static inline void gompi_request_describe(struct gompi_request *r, const struct 
 	r->tag = s->tag;
 }
 
-// A request with a handle of what a quick check has described, in its lane, whose lock is held: it is to be made a
-// receive or a send. NULL: there is no memory, or too many are live.
+// Returns a request with a handle, initialized from s, which a quick check has filled in. The caller holds the lane's
+// lock, and makes it a receive or a send. Returns NULL if out of memory or if too many requests are live.
 static inline struct gompi_request *gompi_request_quick(const struct gompi_request *s) {
 	struct gompi_request *r = gompi_request_take(s->lane);
 	if (__builtin_expect(r == NULL, 0))
@@ -97,56 +98,59 @@ static inline struct gompi_request *gompi_request_quick(const struct gompi_reque
 	return NULL;
 }
 
-// The buffer that a buffered send on a communicator uses, which may be attached or not: the communicator's, else the
-// process'. NULL: the communicator has been freed.
+// Returns the buffer for a buffered send on a communicator: that of the communicator if it has an attached one, else
+// that of the process, which may be unattached.
 static inline struct gompi_bsend_buffer *gompi_attached_for(struct gompi_messages *m, struct gompi_comm *c) {
-	// acquire: pairs with the change in first_attached
+	// acquire: pairs with the compare-and-swap in first_attached
 	struct gompi_bsend_buffer *a = c != NULL ? gompi_load_acquire(&c->attached) : NULL;
 	return __builtin_expect(a != NULL, 0) && gompi_load(&a->room) != 0 ? a : &m->attached;
 }
 
-// Lets operations of several messages go on, if one of their messages has completed.
+// Advances plans if a message of theirs may have completed.
 static inline void gompi_call_step(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))
 		gompi_messages_step(m);
 }
 
-// Advances a request for whoever waits for it.
+// Advances a request for a thread that waits for it.
 static inline void gompi_request_advance(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0) && r->kind->progress != NULL)
 		r->kind->progress(r);
 }
 
-// Waits until a request is not active. 0, or what it can never become that for: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+// Waits until a request is not active. Returns 0, or MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN if the request can never
+// complete.
 int gompi_request_await(struct gompi_request *r, const char *call);
-// The same for a wait that the losses end which lost tells of (struct gompi_waiting) instead of the request's own.
+// Waits as gompi_request_await does, but lost (struct gompi_waiting) tells which failed processes end the wait, instead
+// of the request itself.
 int gompi_request_await_with(struct gompi_request *r, const char *call,
 			     int (*lost)(const void *of, struct gompi_stuck *place), const void *of);
-// Whose loss keeps a request from ever being complete, as gompi_loss_to tells.
+// Returns the failed process because of which a request can never complete, as gompi_loss_to does.
 int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place);
-// Writes what a wait for a request is for; what->call stays.
+// Describes in what and t what a wait for a request depends on. Keeps what->call.
 void gompi_request_awaits(const struct gompi_request *r, struct gompi_waiting *what, struct gompi_told *t);
 
-// What a send does that is not over at once: r has been checked. Waits for it. What the call returns.
+// Performs a checked send that could not complete immediately, and waits for it. Returns what the call returns.
 int gompi_send_blocking(const struct gompi_request *r, const char *call);
-// The same without raising anything: 0, or the verdict's class.
+// Performs a send as gompi_send_blocking does, without raising an error. Returns 0 or the error class, described in v.
 int gompi_send_class(const struct gompi_request *r, const char *call, struct gompi_verdict *v);
-// Receives into r, which has been checked and lies in the caller's memory. 0 or the class that r has ended with, or
-// that it was given up for.
+// Receives into r, which has been checked and lies in the caller's memory. Waits until it is complete. Returns 0, the
+// error class of r, or the error class of the wait if the receive has been abandoned.
 int gompi_receive_blocking(struct gompi_request *r, const char *call);
-// The same for one that has been matched or posted already.
+// Waits for a receive that has been matched or posted already. Returns as gompi_receive_blocking.
 int gompi_receive_posted(struct gompi_request *r, const char *call);
-// Sends what r describes, which has been checked, as a nonblocking send does if that is over at once. Returns true if
-// it is; else r says whether its data stays here.
+// Tries to complete a checked nonblocking send immediately. Returns true if it is complete. Else r->stays tells whether
+// its data stays here.
 bool gompi_isend_over(struct gompi_request *r);
-// Makes a request like s, which has been checked, under the lane's lock, and stores its handle. NULL: it cannot be,
-// which gompi_call_no_request raises.
+// Creates a request from s, which has been checked, and stores its handle. The caller holds the lane's lock. Returns
+// NULL on failure; then the caller raises gompi_call_no_request.
 struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi_request *s, MPI_Request *request);
 __attribute__((cold)) int gompi_call_no_request(const struct gompi_request *s, const char *call);
-// Stores a handle of r, which has been checked, and starts it unless it is persistent or complete. What the call
-// returns.
+// Creates a request from r, which has been checked, and stores its handle. Starts it unless it is persistent or
+// complete. Returns what the call returns.
 int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
-// Makes a persistent request, if the arguments are what most are. Returns true if it has; else look closer.
+// Creates a persistent request if the arguments are of the common kind. Returns false if the caller must use the full
+// check.
 static inline bool gompi_init_quick(const void *at, int64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
 				    bool receive, enum gompi_mode mode, MPI_Request *request) {
 	struct gompi_request s;
@@ -165,13 +169,13 @@ static inline bool gompi_init_quick(const void *at, int64_t count, MPI_Datatype 
 	*request = (MPI_Request)gompi_request_handle(r);
 	return true;
 }
-// Starts a persistent request.
+// Starts a persistent send or receive.
 void gompi_request_restart(struct gompi_request *r);
-// The same of a buffered send, which is complete at once, or not started: 0, or the verdict's class, MPI_ERR_BUFFER or
-// MPI_ERR_NO_MEM.
+// Starts a persistent buffered send. It is complete on return, or not started. Returns 0, or MPI_ERR_BUFFER or
+// MPI_ERR_NO_MEM, described in v.
 int gompi_buffered_start(struct gompi_request *r, struct gompi_verdict *v);
 
-// The request behind a handle; NULL: there is none.
+// Returns the request of a handle, or NULL if the handle is invalid.
 static inline struct gompi_request *gompi_request_of(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
@@ -201,21 +205,22 @@ static inline void gompi_status_of(const struct gompi_request *r, MPI_Status *st
 	gompi_status_fill(status, r->result.source, r->result.tag, r->result.bytes, r->result.cancelled);
 }
 
-// Finds out what has become of a complete request, if its kind has to be asked, for a call that looks at it; settle:
-// for one that ends it.
+// gompi_request_query asks the kind of a complete request for the result, for a call that only reads it.
+// gompi_request_settle also releases the operation, for a call that ends the request.
 void gompi_request_query(struct gompi_request *r);
 void gompi_request_settle_other(struct gompi_request *r);
 static inline void gompi_request_settle(struct gompi_request *r) {
 	if (__builtin_expect(r->kind != NULL, 0))
 		gompi_request_settle_other(r);
 }
-// Ends a blocking receive, which has ended with a class: what the call returns.
+// Ends a blocking receive that has completed with class. Returns what the call returns.
 static inline int gompi_finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
 	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
 		gompi_status_of(r, status);
 	return __builtin_expect(class == MPI_SUCCESS, 1) ? MPI_SUCCESS : gompi_request_refuse(r, call);
 }
-// What a call that completes a request, which has been settled, does with it and its handle.
+// Ends a settled request on behalf of a call that completes it: makes a persistent request inactive, else frees the
+// request and sets the handle to MPI_REQUEST_NULL.
 void gompi_request_end(struct gompi_request *r, MPI_Request *request);
 
 #pragma GCC visibility pop

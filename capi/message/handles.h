@@ -1,4 +1,4 @@
-// What the calls on requests find behind handles, and how those end it that complete requests.
+// Helpers for calls on requests: what a handle refers to, and how a call ends a complete request.
 #ifndef GOMPI_MESSAGE_HANDLES_H
 #define GOMPI_MESSAGE_HANDLES_H
 
@@ -7,12 +7,12 @@
 
 static inline bool gompi_is_running(void) { return gompi_load(&gompi_messages_here) != NULL; }
 
-// What a handle stands for.
+// What a handle refers to.
 enum gompi_what {
-	GOMPI_LIVE,    // a request
+	GOMPI_LIVE,    // an existing request
 	GOMPI_NOTHING, // MPI_REQUEST_NULL
-	GOMPI_DONE,    // the one that is always complete
-	GOMPI_UNKNOWN, // no request, or one that was completed or freed
+	GOMPI_DONE,    // GOMPI_REQUEST_DONE, which is always complete
+	GOMPI_UNKNOWN, // an invalid handle, or a request that has been completed or freed
 };
 
 static inline enum gompi_what gompi_what_is(MPI_Request h, struct gompi_request **r) {
@@ -22,12 +22,12 @@ static inline enum gompi_what gompi_what_is(MPI_Request h, struct gompi_request 
 	return h == GOMPI_REQUEST_DONE ? GOMPI_DONE : h == MPI_REQUEST_NULL ? GOMPI_NOTHING : GOMPI_UNKNOWN;
 }
 
-// Returns true if there is nothing to complete: then the status is empty.
+// Returns true if the request is inactive. Then there is nothing to complete, and the status is empty.
 static inline bool gompi_is_idle(const struct gompi_request *r) {
 	return gompi_load((gompi_a32 *)&r->state) == REQUEST_INACTIVE;
 }
 
-// Returns true if a handle's request can complete, and whether it has.
+// Returns true if a handle's request is active or complete. Sets *complete if it is complete.
 static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 	struct gompi_request *r;
 	enum gompi_what w = gompi_what_is(h, &r);
@@ -39,11 +39,12 @@ static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 struct gompi_several {
 	int count;
 	const MPI_Request *requests;
-	// As gompi_look found them: how many can complete, how many of those have, and the first of these, -1: none.
+	// Results of gompi_look: number of active or complete requests, number of complete ones, and index of the first
+	// complete one, or -1.
 	int active, complete, first;
 };
 
-// Looks at all. Returns the index of the first handle that is none of a request, count: there is none.
+// Examines all handles. Returns the index of the first invalid handle, or count if all are valid.
 static inline int gompi_look(struct gompi_several *s) {
 	struct gompi_request *r;
 	const MPI_Request *requests = s->requests;
@@ -69,7 +70,8 @@ static inline int gompi_look(struct gompi_several *s) {
 	return i;
 }
 
-// Makes progress for a call that must not wait, if enough are not complete: all, or one. Returns true if they are.
+// Makes progress for a call that must not wait, unless enough requests are complete: all of them, or one. Examines the
+// handles again. Returns true if enough are complete.
 static inline bool gompi_look_again(struct gompi_several *s, bool all) {
 	if (s->active > 0 && (all ? s->complete < s->active : s->complete == 0) && gompi_message_progress())
 		gompi_look(s);
@@ -80,18 +82,19 @@ static inline MPI_Status *gompi_status_at(MPI_Status *statuses, int i) {
 	return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-// The request that GOMPI_REQUEST_DONE stands for has this status.
+// Stores the status of GOMPI_REQUEST_DONE.
 static inline void gompi_status_done(MPI_Status *status) {
 	gompi_status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, 0);
 }
 
 #pragma GCC visibility push(hidden)
 
-// What a call returns that has wrong arguments (gompi_array_refused): i is the handle, -1: something else is wrong.
+// Raises the error of a call with invalid arguments (gompi_array_refused). i is the index of the invalid handle, or -1
+// if another argument is invalid.
 __attribute__((cold)) int gompi_refuse_array(const char *call, const struct gompi_several *s, int i);
-// Looks at the requests of a call. Returns true if that has wrong arguments: a handle that is no request's, or, unless
-// there is a place for each result, NULL. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG,
-// MPI_ERR_REQUEST.
+// Checks the arguments of a call on several requests and examines the handles. place tells that the result arguments
+// are not NULL. Returns true if an argument is invalid. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG
+// or MPI_ERR_REQUEST.
 static inline bool gompi_array_refused(const char *call, struct gompi_several *s, bool place, int *rc) {
 	int i = -1;
 	if (s->count >= 0 && (s->count == 0 || s->requests != NULL) && place && gompi_is_running())
@@ -101,12 +104,12 @@ static inline bool gompi_array_refused(const char *call, struct gompi_several *s
 	*rc = gompi_refuse_array(call, s, i);
 	return true;
 }
-// What a call on one request returns whose handle is none of a request.
+// Raises the error of a call on one request whose handle is invalid. Returns what the call returns.
 __attribute__((cold)) int gompi_no_request(const char *call, MPI_Request request);
 
 // Ends a complete request that has failed, and raises its error.
 __attribute__((cold)) int gompi_end_failed(const char *call, struct gompi_request *r, MPI_Request *request);
-// Ends a complete request, and stores its status. What the call returns.
+// Ends a complete request and stores its status. Returns what the call returns.
 static inline int gompi_end_one(const char *call, struct gompi_request *r, MPI_Request *request, MPI_Status *status) {
 	gompi_request_settle(r);
 	gompi_status_of(r, status);
@@ -121,17 +124,17 @@ static inline void gompi_end_done(MPI_Request *request, MPI_Status *status) {
 	gompi_status_done(status);
 }
 
-// What ends a call with MPI_ERR_IN_STATUS: the first request of several that has failed.
+// The first failed request of a call that returns MPI_ERR_IN_STATUS.
 struct gompi_failure {
-	int which; // -1: none
+	int which; // index of the request; -1 if none has failed
 	uintptr_t on;
 	struct gompi_verdict why;
 };
 
-// Raises MPI_ERR_IN_STATUS for a request of n on what that was made on.
+// Raises MPI_ERR_IN_STATUS for a call on n requests, on the object of the failed request.
 __attribute__((cold)) int gompi_in_status(const char *call, const struct gompi_failure *f, int n);
 
-// Finds out what has become of a request; if it has failed and is the first to, it is why the call fails.
+// Settles request i if it is complete. Records it in f if it has failed and is the first that has.
 static inline void gompi_settle(MPI_Request h, int i, struct gompi_failure *f) {
 	struct gompi_request *r;
 	if (gompi_what_is(h, &r) != GOMPI_LIVE || !gompi_is_complete(r))
@@ -144,7 +147,8 @@ static inline void gompi_settle(MPI_Request h, int i, struct gompi_failure *f) {
 	}
 }
 
-// Ends request i, which is complete and settled, or has nothing to complete, and stores its status. Its error class.
+// Ends a request that is complete and settled, or that has nothing to complete. Stores its status. Returns its error
+// class.
 static inline int gompi_end_at(MPI_Request *request, MPI_Status *status) {
 	struct gompi_request *r;
 	int class = MPI_SUCCESS;
@@ -167,9 +171,10 @@ static inline int gompi_end_at(MPI_Request *request, MPI_Status *status) {
 	return class;
 }
 
-// Whose loss keeps one of several from ever being complete. *which: that one.
+// Returns the failed process because of which one of several requests can never complete, as gompi_loss_to does. Sets
+// *which to the index of that request.
 int gompi_loss_to_one(const struct gompi_several *s, struct gompi_stuck *place, int *which);
-// The same as struct gompi_waiting has it.
+// Does the same with the signature of lost in struct gompi_waiting.
 int gompi_loss_to_any(const void *of, struct gompi_stuck *place);
 
 #pragma GCC visibility pop

@@ -290,8 +290,8 @@ static inline void gompi_pending_give(struct gompi_lane *l, struct gompi_pending
 	l->spare_pending = w;
 }
 
-// Count requests and messages of a lane that are allocated (made) or freed. When most of a large number have been
-// freed, gompi_lane_freed returns their memory to the system.
+// Counts requests and messages of a lane. gompi_lane_made counts one that has been allocated, gompi_lane_freed one that
+// has been freed. When most of a large number have been freed, gompi_lane_freed returns their memory to the system.
 static inline void gompi_lane_made(struct gompi_lane *l) { gompi_crowd_more(&l->crowd); }
 void gompi_lane_freed(struct gompi_lane *l);
 
@@ -308,9 +308,9 @@ static inline struct gompi_request *gompi_request_take(struct gompi_lane *l) {
 	return r;
 }
 
-// gompi_request_give returns a request to the free list; nothing may refer to it any longer. gompi_request_drop
-// releases what the request holds of a kind or a datatype. It returns true if nothing remains to be done, because the
-// memory is not the lane's.
+// Releases a request, which nothing may refer to any longer. gompi_request_give returns it to the free list.
+// gompi_request_drop releases what the request holds of a kind or a datatype. It returns true if nothing remains to be
+// done, because the memory is not the lane's.
 bool gompi_request_drop(struct gompi_request *r);
 void gompi_request_unmake(struct gompi_request *r);
 static inline void gompi_request_give(struct gompi_request *r) {

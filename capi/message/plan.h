@@ -1,9 +1,9 @@
-// Plans: operations of several messages, as lists of steps. core/coll compiles what a member does in a collective into
-// one; here it is run, once or often, by whatever thread makes progress.
+// Plans: operations of several messages, as lists of steps. core/coll compiles the part of one member of a collective
+// into a plan. This file runs plans, once or many times, on any thread that makes progress.
 //
-// Sends and receives are only started by their step; STEP_WAIT ends a round: what is behind it runs when all messages
-// that were started so far are done. A message of another length than planned is received all the same, since others
-// wait for what this process passes on, and the plan ends with an error then.
+// A step only starts a send or receive. STEP_WAIT ends a round: the steps after it run when all messages started so far
+// are complete. A message whose length differs from the planned one is still received, because other processes wait for
+// what this process passes on. The plan then ends with an error.
 #ifndef GOMPI_PLAN_H
 #define GOMPI_PLAN_H
 
@@ -15,43 +15,44 @@ struct gompi_messages;
 struct gompi_request;
 struct gompi_told;
 
-// The kinds of steps; the numbers are core/p2p's.
+// Kinds of steps. The values equal those of core/p2p.
 enum gompi_step_kind {
-	STEP_SEND,    // from, bytes, to peer
-	STEP_PASS,    // the same, of what came from others: has another length if what came had
-	STEP_RECV,    // to, bytes, from peer
+	STEP_SEND,    // sends bytes at from to peer
+	STEP_PASS,    // sends received data; the length differs from the planned one if an error has occurred
+	STEP_RECV,    // receives bytes from peer to to
 	STEP_WAIT,    // ends a round
-	STEP_COPY,    // to, from, bytes
-	STEP_COMBINE, // to = from op to, bytes
-	STEP_GO,      // what Go keeps under the number that is bytes
+	STEP_COPY,    // copies bytes
+	STEP_COMBINE, // computes to = from op to on bytes
+	STEP_GO,      // calls Go, which identifies the action by the number in bytes
 };
 
-// Addresses are numbers, since they may be of Go's memory. The layout is p2p.Step's, compared in capi/engine/plan.go.
+// One step. Addresses are integers because they may point to memory of Go. The layout equals that of p2p.Step;
+// capi/engine/plan.go compares them.
 struct gompi_step {
 	uint8_t kind;
-	uint8_t via;   // of the plan's contexts
-	bool asks;     // calls a function of the application: not for progress threads
-	bool right;    // left out if something is wrong
-	int32_t peer;  // the rank that messages are told by
-	int32_t world; // rank of that in MPI_COMM_WORLD
+	uint8_t via;   // index of the plan's context
+	bool asks;     // calls an application function, so progress threads must not run it
+	bool right;    // skipped after an error
+	int32_t peer;  // rank of the peer in the communicator
+	int32_t world; // rank of the peer in MPI_COMM_WORLD
 	uintptr_t from, to;
 	int64_t bytes;
 };
 
-// What a plan is made of besides its steps.
+// The parameters of a plan besides its steps.
 struct gompi_plan_head {
-	uint64_t context[2];    // of messages among the group's own, and with the remote group
-	int32_t source;         // this process' rank, as its messages tell it
-	int32_t tag;            // of all messages
-	bool urgent;            // others may compute: progress threads look at what is much
-	uintptr_t comm;         // handle, which errors are raised on
-	uintptr_t op, datatype; // handles of what is predefined for the steps STEP_COMBINE, on elements of
-	uint64_t element;       // so many bytes
-	int64_t own;            // bytes of Go's memory that it has for itself
-	uintptr_t go;           // what Go is told by gompi_plan_go and gompi_plan_gone; 0: it has nothing to do with it
+	uint64_t context[2];    // contexts of messages inside the local group, and with the remote group
+	int32_t source;         // rank of this process, used as the source of its messages
+	int32_t tag;            // tag of all messages
+	bool urgent;            // peers may be computing: large messages notify their progress threads
+	uintptr_t comm;         // handle of the communicator on which errors are raised
+	uintptr_t op, datatype; // handles of the predefined operation and datatype of STEP_COMBINE
+	uint64_t element;       // size of an element of that datatype in bytes
+	int64_t own;            // bytes of Go memory that the plan owns
+	uintptr_t go;           // argument of gompi_plan_go and gompi_plan_gone; 0 if Go takes no part
 };
 
-// A message of another length than planned.
+// The data of a message that is sent with a wrong length, to report an error to its receiver.
 struct gompi_plan_mark {
 	struct gompi_plan_mark *next;
 	char data[];
@@ -62,21 +63,21 @@ struct gompi_plan {
 	gompi_kernel kernel;
 	struct gompi_messages *home;
 	gompi_a32 over;
-	gompi_a32 busy, missed; // a thread is at it; another one wanted to be
-	bool stalled;           // the next step is not for the thread that was at it last
-	uint32_t next;          // step
-	uint32_t count;         // messages under way
-	uint32_t reminded;      // the step at which those that this process waits for have been reminded
+	gompi_a32 busy, missed; // busy: a thread runs the plan; missed: another thread found it busy
+	bool stalled;           // the next step must not run on the thread that ran the plan last
+	uint32_t next;          // index of the next step
+	uint32_t count;         // number of active messages
+	uint32_t reminded;      // value of next when the senders that this process waits for were last reminded
 	uint32_t steps;
-	gompi_a32 held;           // PLAN_USED: by who runs it, PLAN_KEPT: to be run again
-	struct gompi_verdict why; // class: MPI_SUCCESS so far
+	gompi_a32 held;           // PLAN_USED: in use by a caller or request; PLAN_KEPT: cached for reuse
+	struct gompi_verdict why; // first error; class is MPI_SUCCESS if there is none
 	struct gompi_plan_mark *marks;
-	// Of those under way; guarded by the lock of their list.
+	// Fields of active plans. plans_lock guards them.
 	struct gompi_plan *later;
-	uint32_t users; // threads that go on with it
+	uint32_t users; // number of threads that run it in gompi_plans_step
 	bool listed;
-	struct gompi_request *request;    // of a nonblocking or persistent call, else NULL
-	struct gompi_request **under_way; // [messages]
+	struct gompi_request *request;    // request of a nonblocking or persistent call, else NULL
+	struct gompi_request **under_way; // [number of messages]; the active messages
 	struct gompi_step step[];
 };
 
@@ -84,66 +85,71 @@ enum { PLAN_USED = 1, PLAN_KEPT = 2 };
 
 #pragma GCC visibility push(hidden)
 
-// What Go is told of a plan that it has something to do with: to do step number what, 0 or an error class, which text
-// has room to say; and that it is no more.
+// Callbacks into Go. gompi_plan_go performs step number what, and returns 0 or an error class; text has space for the
+// error description. gompi_plan_gone reports that the plan has been freed. gompi_plan_tell sets both.
 extern int (*gompi_plan_go)(uintptr_t go, int64_t what, char *text);
 extern void (*gompi_plan_gone)(uintptr_t go);
 void gompi_plan_tell(void *go, void *gone);
 
-// Returns true if it is of the application's messages.
+// Returns true if the plan belongs to the application's message layer.
 bool gompi_plan_is_here(const struct gompi_plan *p);
-// Tells that the calling thread makes progress only, and calls no function of the application.
+// Marks the calling thread as a progress thread: it only makes progress, and calls no application function.
 void gompi_plan_in_progress_thread(void);
 
-// Makes a plan that has not begun, of a copy of the steps. NULL: there is no memory.
+// Creates a plan from a copy of the steps; does not start it. Returns NULL if out of memory.
 struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_plan_head *head,
 				  const struct gompi_step *steps, uint32_t n);
 void gompi_plan_free(struct gompi_plan *p);
 
-// Goes on as far as possible without waiting. Returns true if it is over; if another thread is at it, that one does
-// this thread's part.
+// Runs a plan as far as possible without waiting. Returns true if it is complete. If another thread runs it, that
+// thread does this thread's part, and the function returns false.
 bool gompi_plan_poll(struct gompi_plan *p);
-// Begins it again: it is over, or has never begun.
+// Resets a plan to its first step. The plan must be complete or never started.
 void gompi_plan_reset(struct gompi_plan *p);
-// Ends one whose messages cannot come any longer; its buffers are not touched after that.
+// Ends a plan whose messages can no longer arrive. Its buffers are not accessed afterwards.
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
-// Has those look at their messages that this process waits for: a wait of it lasts, or others wait for what its
-// progress thread makes of them. From the second time on they are to look at each message.
+// Notifies the processes that this process waits for, so that they handle their messages: because a wait of this
+// process lasts, or because other processes wait for what its progress thread passes on. From the second call in the
+// same step on, asks them to react to each message.
 void gompi_plan_remind(struct gompi_plan *p);
 
-// Finds the peers that the messages under way are with: sets a bit of t->missing for each of the first, and t->lacks to
-// how many messages there are; nothing if another thread is at the plan, which has been entered.
+// Reports the active messages: sets a bit of t->missing for each of the first peers, and adds the number of messages to
+// t->lacks. Does nothing if another thread runs the plan. The plan must have been entered.
 void gompi_plan_missing(struct gompi_plan *p, struct gompi_told *t);
 
-// Makes the process go on with a plan that has begun until gompi_plan_leave, or, if it has a request, until it is over,
-// which completes that; it may be no more when this returns.
+// Adds a started plan to the plans that progress advances. It stays there until gompi_plan_leave or, if it has a
+// request, until it is complete. Completion then completes the request, and the plan may already be freed when this
+// returns.
 void gompi_plan_enter(struct gompi_plan *p);
 void gompi_plan_leave(struct gompi_plan *p);
-// Does a plan of the application's messages to its end. MPI_SUCCESS or p->why's class.
+// Runs a plan of the application's message layer and waits until it is complete. Returns MPI_SUCCESS or the class of
+// p->why.
 int gompi_plan_do(struct gompi_plan *p);
-// What a request is made of a plan for: one run; one, or any number by MPI_Start, and then the plan may be kept for
-// others.
+// How a request uses its plan. PLAN_ONCE: one run. PLAN_KEEP: one run, and the plan may be cached. PLAN_AGAIN: any
+// number of runs by MPI_Start, and the plan may be cached.
 enum gompi_plan_use { PLAN_ONCE, PLAN_KEEP, PLAN_AGAIN };
-// Makes a request of a plan, inactive if it is for MPI_Start; else the plan begins. The plan goes with it, or when it
-// is over. NULL: there is no memory, or too many are live; the plan is the caller's still.
+// Creates a request for a plan. For PLAN_AGAIN the request is inactive, else the plan starts. The request owns the
+// plan, which is freed with it or upon completion. Returns NULL if out of memory or if too many requests are live; then
+// the caller still owns the plan.
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use);
 
-// Plans that are kept by somebody for requests to come. The last new one that this thread has made a request of as
-// PLAN_KEEP or PLAN_AGAIN, which the caller keeps from now on; NULL: it is not worth that, or depends on what the
-// application may change.
+// Caching of plans for later requests. Returns the last new plan of which this thread has made a request with PLAN_KEEP
+// or PLAN_AGAIN. The caller owns that reference from now on. Returns NULL if the plan is not worth caching, or depends
+// on state that the application may change.
 struct gompi_plan *gompi_plan_for_later(void);
-// Returns true if it is not under way, but kept: then it is the caller's, to be run again.
+// Acquires a cached plan for another run. Returns false if it is in use.
 bool gompi_plan_reuse(struct gompi_plan *p);
-// It is not run, after all; it is kept still.
+// Releases a plan acquired by gompi_plan_reuse without a run. It stays cached.
 void gompi_plan_leave_it(struct gompi_plan *p);
-// It is not kept any longer, and goes as soon as it is not under way.
+// Removes a plan from the cache. It is freed as soon as it is not in use.
 void gompi_plan_unkeep(struct gompi_plan *p);
-// Returns true if a plan may go on: with the end of a message, or because a progress thread has left that to others.
+// Returns true if a plan may be able to continue: a message has completed, or a progress thread has left a step to
+// application threads.
 #define gompi_plans_ready(m) \
 	(gompi_load(&(m)->stepped) != 0 || (gompi_load(&(m)->stalled) != 0 && !gompi_progress_thread))
-// Goes on with all plans of a process that have been entered. Returns true if one was over.
+// Advances all plans of a process that have been entered. Returns true if one with a request has completed.
 bool gompi_plans_step(struct gompi_messages *m);
-// A wait lasts.
+// Advances all plans and reminds the peers that they wait for. Called when a wait lasts.
 void gompi_plans_remind(struct gompi_messages *m);
 
 #pragma GCC visibility pop

@@ -50,8 +50,8 @@ struct gompi_record {
 enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MOST_DATA = 16 << 10 };
 _Static_assert(RECORD_SIZE == RECORD_LINE - 8, "a record with 8 bytes of data is one line");
 
-// The size of a record with n bytes of data, and the inverse. Data that does not fit into the first line begins on the
-// second, because a store that crosses a cache line boundary costs twice.
+// Returns the size of a record with n bytes of data; gompi_record_data_size is the inverse. Data that does not fit into
+// the first line begins on the second, because a store that crosses a cache line boundary costs twice.
 static inline int64_t gompi_record_size(int64_t n) { return (n <= 8 ? RECORD_SIZE : RECORD_LINE) + n; }
 static inline int64_t gompi_record_data_size(int64_t size) {
 	return size - (size <= RECORD_LINE ? RECORD_SIZE : RECORD_LINE);

@@ -62,7 +62,7 @@ void gompi_remote_close(struct gompi_lane *l);
 
 // Registers the handler for records from the network, if the job spans nodes.
 void gompi_remote_open(struct gompi_messages *m);
-// The bodies of the port's handlers, for one process' message layer; exported for tests. gompi_remote_arrived handles a
+// Implements the port's handlers for one process' message layer; exported for tests. gompi_remote_arrived handles a
 // received record. gompi_remote_room sends pending output to a peer after the network has reported space.
 void gompi_remote_arrived(struct gompi_messages *m, int peer, const char *data, size_t length);
 void gompi_remote_room(struct gompi_messages *m, int peer);

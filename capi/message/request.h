@@ -189,7 +189,7 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
 // Writes to v why a request can never complete, for class MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN. Returns the class.
 __attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
 
-// drop and why functions of kinds that keep the error description in text.
+// Implements the drop and why functions of kinds that keep the error description in text.
 void gompi_request_drop_text(struct gompi_request *r);
 void gompi_request_say_text(const struct gompi_request *r, struct gompi_verdict *v);
 
