@@ -6,7 +6,7 @@
 
 struct gompi_biased gompi_attached_lock;
 
-// Puts k behind below, NULL: first, in the order of places.
+// Inserts k into the list by address, after below, or first if below is NULL.
 static void place_above(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k, char *data,
 			struct gompi_bsend_message *below) {
 	k->placed = true;
@@ -17,7 +17,8 @@ static void place_above(struct gompi_bsend_buffer *a, struct gompi_bsend_message
 	*(k->above != NULL ? &k->above->below : &a->highest) = k;
 }
 
-// Finds a gap in the application's memory: behind all that is there, or the first. Returns true if there is one.
+// Places k in a gap of the application's memory: after the highest message, else in the first gap. Returns false if
+// there is no gap.
 static bool place_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k) {
 	struct gompi_bsend_message *below = a->highest;
 	char *at = below != NULL ? below->data + below->size : a->addr;
@@ -39,7 +40,7 @@ static bool place_message(struct gompi_bsend_buffer *a, struct gompi_bsend_messa
 	return false;
 }
 
-// Puts k, for which there is room, among the messages. Returns false if there is no memory.
+// Adds k, which fits by count, to the messages. Returns false if out of memory.
 static bool add_message(struct gompi_bsend_buffer *a, struct gompi_bsend_message *k) {
 	gompi_mutex_take(&a->lock);
 	bool fine = place_message(a, k) || k->size == 0 || (k->data = malloc((size_t)k->size)) != NULL;
@@ -97,9 +98,10 @@ void gompi_attached_left(struct gompi_bsend_message *k) {
 	uint64_t oldest = a->first != NULL ? a->first->number : 0;
 	for (struct gompi_request *r; (r = a->flushes) != NULL && (oldest == 0 || oldest > r->flush.number);) {
 		a->flushes = r->flush.next;
-		gompi_store_release(&r->state, REQUEST_COMPLETE); // pairs with the acquire of who waits
+		gompi_store_release(&r->state, REQUEST_COMPLETE); // pairs with the acquire in gompi_is_complete
 	}
-	gompi_store_release(&a->oldest, oldest); // pairs with the acquire in gompi_attached_end, which takes no lock
+	// pairs with the acquire in gompi_attached_end, which does not hold a->lock
+	gompi_store_release(&a->oldest, oldest);
 	gompi_mutex_give(&a->lock);
 	if (!k->placed)
 		free(k->data);

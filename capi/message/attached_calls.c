@@ -1,16 +1,17 @@
-// Attaching and detaching buffers, and waiting for what is in them (MPI-5.0 3.6).
+// Attaching, detaching and flushing buffers (MPI-5.0 3.6).
 #include <stdlib.h>
 
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// What a call is about: the buffer of a communicator, which errors are raised on, or, with MPI_COMM_NULL, the process'.
+// The object of a call: the buffer of a communicator, on which errors are raised, or that of the process if comm is
+// MPI_COMM_NULL.
 struct owner {
 	const char *call;
 	MPI_Comm comm;
-	struct gompi_messages *m; // NULL: MPI is not running
+	struct gompi_messages *m; // NULL if MPI is not running
 	struct gompi_comm *c;
-	struct gompi_bsend_buffer *a; // NULL: there is none, and never was
+	struct gompi_bsend_buffer *a; // NULL if the communicator is invalid or never had a buffer
 };
 
 static inline struct gompi_bsend_buffer *process_attached(void) {
@@ -19,7 +20,7 @@ static inline struct gompi_bsend_buffer *process_attached(void) {
 }
 
 static inline struct gompi_bsend_buffer *comm_attached(struct gompi_comm *c) {
-	// acquire: pairs with the change in first_attached
+	// acquire: pairs with the compare-and-swap in first_attached
 	return c != NULL ? gompi_load_acquire(&c->attached) : NULL;
 }
 
@@ -33,7 +34,7 @@ static int refuse_owner(const struct owner *o, const struct gompi_verdict *v) {
 	return gompi_call_refuse(v, o->call, o->comm);
 }
 
-// Returns true if there is nobody that a buffer could belong to: then *rc is what the call returns.
+// Returns true if the communicator is invalid or MPI is not running. Then *rc is what the call returns.
 static bool is_no_owner(const struct owner *o, int *rc) {
 	if (o->m != NULL && (o->c != NULL || o->a != NULL))
 		return false;
@@ -43,7 +44,7 @@ static bool is_no_owner(const struct owner *o, int *rc) {
 
 static const int64_t automatic_size = 1LL << 62;
 
-// What a communicator has for a buffer, from its first one on. NULL: there is no memory.
+// Returns the buffer descriptor of a communicator. Creates it at the first attach. Returns NULL if out of memory.
 static struct gompi_bsend_buffer *first_attached(struct gompi_comm *c) {
 	struct gompi_bsend_buffer *a = calloc(1, sizeof *a), *other = NULL;
 	if (a == NULL || gompi_change_once(&c->attached, &other, a))
@@ -52,7 +53,7 @@ static struct gompi_bsend_buffer *first_attached(struct gompi_comm *c) {
 	return other;
 }
 
-// What is not quick: the first buffer of a communicator, an automatic one, or an error.
+// Handles all cases that attach_quick does not: the first buffer of a communicator, an automatic one, or an error.
 static __attribute__((noinline)) int attach_closer(const char *call, bool of_comm, MPI_Comm comm, void *addr,
 						   int64_t size) {
 	struct owner o = owner_of(call, of_comm, comm);
@@ -75,7 +76,7 @@ static __attribute__((noinline)) int attach_closer(const char *call, bool of_com
 	return refuse_owner(&o, &v);
 }
 
-// Attaches what most buffers are. Returns true if it has.
+// Attaches a buffer of the common kind. Returns false if attach_closer is needed.
 static inline bool attach_quick(struct gompi_bsend_buffer *a, void *addr, int64_t size) {
 	return __builtin_expect(a != NULL && (uintptr_t)addr > (uintptr_t)MPI_BUFFER_AUTOMATIC && size >= 0 &&
 					gompi_attached_begin(a, addr, size),
@@ -90,7 +91,7 @@ static inline void store_size(int64_t n, int *size, MPI_Count *large) {
 		*size = n > INT32_MAX ? MPI_UNDEFINED : (int)n;
 }
 
-// What is not quick: no buffer, messages in it, or an error.
+// Handles all cases that detach_quick does not: no buffer, messages in the buffer, or an error.
 static __attribute__((noinline)) int detach_closer(const char *call, bool of_comm, MPI_Comm comm, void *buffer_addr,
 						   int *size, MPI_Count *large) {
 	struct owner o = owner_of(call, of_comm, comm);
@@ -111,7 +112,7 @@ static __attribute__((noinline)) int detach_closer(const char *call, bool of_com
 	return MPI_SUCCESS;
 }
 
-// Detaches a buffer without messages. Returns true if it has.
+// Detaches a buffer without messages. Returns false if detach_closer is needed.
 static inline __attribute__((always_inline)) bool detach_quick(struct gompi_bsend_buffer *a, void *buffer_addr,
 							       int *size, MPI_Count *large) {
 	void *addr;

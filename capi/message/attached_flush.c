@@ -1,11 +1,11 @@
-// Attached buffers whose messages somebody waits for.
+// Waiting until the messages of an attached buffer have left.
 #include <stdlib.h>
 
 #include "base/call.h"
 #include "message/attached.h"
 #include "message/call.h"
 
-// Waits for the messages up to a number.
+// A wait until all messages of a buffer up to a number have left.
 struct leaving {
 	struct gompi_messages *m;
 	struct gompi_bsend_buffer *a;
@@ -59,7 +59,7 @@ int gompi_attached_flush(struct gompi_messages *m, struct gompi_bsend_buffer *a,
 	return await_leaving((struct leaving){m, a, number}, call, v);
 }
 
-// Takes a flush that is not complete out of those that wait: nobody needs it any longer.
+// Removes a flush request that is not complete from the buffer's list. No caller needs it any longer.
 static void forget_flush(struct gompi_request *r) {
 	if (gompi_load_acquire(&r->state) == REQUEST_COMPLETE)
 		return;
@@ -110,10 +110,10 @@ void gompi_comm_attached_close(uintptr_t comm) {
 	struct gompi_bsend_buffer *a = c != NULL ? gompi_load(&c->attached) : NULL;
 	if (a == NULL)
 		return;
-	gompi_mutex_take(&a->lock); // the thread that has ended the last message may still have it
+	gompi_mutex_take(&a->lock); // the thread that has removed the last message may still hold the lock
 	bool over = a->first == NULL;
 	gompi_mutex_give(&a->lock);
 	gompi_store(&c->attached, NULL);
-	if (over) // else the messages of a job that has lost a process refer to it
+	if (over) // else messages of a job that has lost a process still refer to it
 		free(a);
 }

@@ -1,7 +1,8 @@
-// What a lane has to send and finds no room for: records, and the data of sends that goes out in pieces.
+// Pending output of a lane: records that found no space, and the data of sends that goes out in fragments.
 #include "message/remote.h"
 
-// Counts records and streams that wait for a peer. Lists the peer if they are the first, or takes it out.
+// Adds by to the number of records and streams that wait for a peer. Adds the peer to the lane's list with the first
+// one, and removes it with the last one.
 static void count_waiting(struct gompi_lane *l, struct gompi_link *p, int by) {
 	int now = gompi_add_total(&p->waiting, by) + by;
 	if (by > 0 && now == by) {
@@ -26,7 +27,7 @@ static void add_stream(struct gompi_link *p, struct gompi_request *r) {
 	p->stream_end = r;
 }
 
-// Sends the next piece of the first stream; false: there was no room for it.
+// Sends the next fragment of the first stream. Returns false if there is no stream or no space.
 static bool send_piece(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_request *r = p->stream;
 	if (r == NULL)
@@ -51,7 +52,7 @@ static bool send_piece(struct gompi_lane *l, struct gompi_link *p) {
 		r->done += n;
 	}
 	p->stream = r->next;
-	if (h != NULL && r->done < r->want) { // to the end, so that all get on
+	if (h != NULL && r->done < r->want) { // moves to the end: streams advance alternately
 		add_stream(p, r);
 		return true;
 	}
@@ -61,12 +62,13 @@ static bool send_piece(struct gompi_lane *l, struct gompi_link *p) {
 	return true;
 }
 
-// Sends one record, or one piece of each stream. Returns true if there was room for it.
+// Sends the first pending record or, if there is none, one fragment of the first stream. Returns false if there is
+// nothing to send or no space.
 static bool send_some(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_pending *w = p->first;
 	if (w == NULL)
 		return send_piece(l, p);
-	struct gompi_request *r = w->send; // which may be gone once its record has left
+	struct gompi_request *r = w->send; // may be freed once its record has been sent
 	if (r != NULL)
 		r->behind = false;
 	if (!gompi_put_record(l, p, w)) {
@@ -82,7 +84,7 @@ static bool send_some(struct gompi_lane *l, struct gompi_link *p) {
 	return true;
 }
 
-enum { AT_ONCE = 32 }; // records or pieces that are sent without giving the lock away
+enum { AT_ONCE = 32 }; // records or fragments sent before the lock is released temporarily
 
 static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more) {
 	bool sent = false, asked = false;
@@ -97,7 +99,7 @@ static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more) {
 			asked = false;
 			continue;
 		}
-		// The peer says when there is room; of another node, the network.
+		// The peer reports space with RECORD_ROOM; for another node the network does.
 		if (gompi_is_remote(p) || asked || !gompi_inbox_want(p->box, l->home->node.me))
 			break;
 		gompi_doorbell(p->cell);
@@ -117,7 +119,7 @@ void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p) {
 
 void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w) {
 	struct gompi_pending now = *w;
-	// An answer may overtake what waits for room on the network.
+	// An answer may overtake pending records: the network always has space for it.
 	bool passes = gompi_is_remote(p) && gompi_record_is_answer(gompi_record_kind(w->record.word));
 	if ((gompi_load(&p->waiting) == 0 || passes) && gompi_put_record(l, p, &now))
 		return;
@@ -179,7 +181,7 @@ bool gompi_flush_behind(struct gompi_lane *l) {
 		if (more) {
 			gompi_lane_let_go(l);
 			gompi_lane_take(l);
-			next = l->behind; // which has changed
+			next = l->behind; // the list may have changed meanwhile
 		}
 	}
 	return worked;
@@ -217,7 +219,7 @@ void gompi_lane_end_served(struct gompi_lane *l) {
 		gompi_flush_behind(l);
 	bool more = l->work != NULL;
 	if (__builtin_expect(more, 0))
-		l->completed = true; // so that who sleeps is woken
+		l->completed = true; // wakes a sleeping thread, which copies the data
 	gompi_lane_let_go(l);
 	if (__builtin_expect(more || gompi_load(&l->missed) != 0 || gompi_load(&m->stepped) != 0, 0))
 		gompi_doorbell(gompi_messages_cell(m, m->node.me));

@@ -1,20 +1,20 @@
-// Buffered sends (MPI-5.0 3.4, 3.6). What is small and leaves at once goes like any other message; of what cannot, a
-// copy waits in the attached buffer (attached.h).
+// Buffered sends (MPI-5.0 3.4, 3.6). A small message that can be sent immediately is sent like any other message. For
+// other messages a copy waits in the attached buffer (attached.h).
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// The message of r has left, or never will; nobody can be told of that.
+// Removes the message of r from its buffer: it has left, or never will, and there is no caller to report an error to.
 static void buffered_is_over(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_bsend_message *k = (struct gompi_bsend_message *)r->object;
 	r->kind = NULL;
 	gompi_request_give(r);
 	gompi_attached_left(k);
-	l->completed = true; // detaching and flushing wait for it
+	l->completed = true; // wakes threads that detach or flush the buffer
 }
 
 static const struct gompi_request_kind buffered_kind = {.over = buffered_is_over};
 
-// Sends what s describes, which has been checked. 0, or the verdict's class: MPI_ERR_BUFFER, MPI_ERR_NO_MEM.
+// Sends the checked s. Returns 0, or MPI_ERR_BUFFER or MPI_ERR_NO_MEM, described in v.
 static int buffered_send(const struct gompi_request *s, struct gompi_verdict *v) {
 	struct gompi_lane *l = s->lane;
 	struct gompi_messages *m = l->home;
@@ -30,7 +30,7 @@ static int buffered_send(const struct gompi_request *s, struct gompi_verdict *v)
 	if (r != NULL) {
 		r->kind = &buffered_kind;
 		r->object = (uintptr_t)k;
-		r->freed = true; // so that its kind is told of the end
+		r->freed = true; // so that gompi_complete calls the kind's over
 		r->mode = MODE_BUFFERED;
 		r->peer = s->peer;
 		r->tag = s->tag;
@@ -50,7 +50,7 @@ static int buffered_send(const struct gompi_request *s, struct gompi_verdict *v)
 	return r != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-// Sends what most messages are, if that leaves at once. Returns true if it has.
+// Tries to send a message of the most common kind immediately. Returns true if it has been sent.
 static inline bool buffered_quick(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag,
 				  MPI_Comm comm) {
 	struct gompi_request r;
@@ -60,7 +60,7 @@ static inline bool buffered_quick(const void *buf, int64_t count, MPI_Datatype d
 	       gompi_eager(p, &r);
 }
 
-// What is not quick. A request that is over is stored if the call makes one.
+// Performs all cases that buffered_quick does not. Stores a complete request if the call returns one.
 static __attribute__((noinline)) int buffered_closer(const struct gompi_envelope *e, bool makes, MPI_Request *request) {
 	struct gompi_request r = {0};
 	struct gompi_verdict v;

@@ -63,7 +63,7 @@ int gompi_call_error(const char *call, int class, const char *text, ...) {
 	va_start(ap, text);
 	vsnprintf(v.text, sizeof v.text, text, ap);
 	va_end(ap);
-	// Without MPI nothing else is worth telling.
+	// If MPI is not running, that is the error to report.
 	if (gompi_load(&gompi_messages_here) == NULL)
 		class = MPI_ERR_COMM;
 	return gompi_refuse(class, call, v.text, GOMPI_ON_NONE, 0);
@@ -86,7 +86,7 @@ static int describe_request(const void *on, int first, struct gompi_waiting *wha
 	return first;
 }
 
-// What a wait for a request is for.
+// Returns what a wait for a request depends on.
 static struct gompi_waiting waiting_for(const struct gompi_request *r, const char *call) {
 	int world = r->world;
 	if (r->receive) {
@@ -138,7 +138,7 @@ int gompi_request_await_with(struct gompi_request *r, const char *call,
 	return MPI_SUCCESS;
 }
 
-// Sends s, which is not over at once, and waits for it. 0 or the class of what is wrong, which v tells.
+// Sends s, which could not complete immediately, and waits for it. Returns 0 or the error class, described in v.
 int gompi_send_class(const struct gompi_request *s, const char *call, struct gompi_verdict *v) {
 	struct gompi_lane *l = s->lane;
 	if (s->world == l->home->node.self && gompi_give_self(l, s))
@@ -163,7 +163,7 @@ int gompi_send_class(const struct gompi_request *s, const char *call, struct gom
 	}
 	gompi_lane_take(l);
 	if (gompi_load(&r->state) == REQUEST_ACTIVE)
-		r->freed = true; // others may still come for it
+		r->freed = true; // the peer may still answer it; the completion then frees it
 	else
 		gompi_request_give(r);
 	gompi_lane_give(l);
@@ -176,7 +176,8 @@ int gompi_send_blocking(const struct gompi_request *s, const char *call) {
 							    : gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
 }
 
-// Gives up a receive that nobody shall write to any longer, once nothing refers to it. Returns true if that is so.
+// Abandons a receive so that no thread writes to its buffer any longer. Returns true if nothing refers to it any
+// longer.
 static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
 	if (r->posted) {
 		gompi_unpost(l, r);
@@ -201,11 +202,12 @@ static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
 		gompi_message_give(l, r->matched);
 		return true;
 	}
-	if (r->matched != NULL && r->matched->receiver == r) { // a probe has found it, and its data is being fetched
+	// a probe has extracted its message, whose data is being fetched
+	if (r->matched != NULL && r->matched->receiver == r) {
 		r->matched->receiver = NULL;
 		return true;
 	}
-	return gompi_load(&r->state) != REQUEST_ACTIVE; // else another thread copies
+	return gompi_load(&r->state) != REQUEST_ACTIVE; // else another thread copies its data
 }
 
 int gompi_receive_blocking(struct gompi_request *r, const char *call) {
@@ -262,7 +264,7 @@ struct gompi_request *gompi_start_taken(struct gompi_lane *l, const struct gompi
 		return NULL;
 	*r = *s;
 	if (!gompi_request_add(r)) {
-		r->buf.type = NULL; // not held yet
+		r->buf.type = NULL; // not retained yet
 		gompi_request_give(r);
 		return NULL;
 	}

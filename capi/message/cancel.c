@@ -1,20 +1,21 @@
-// Cancelling (MPI-5.0 3.8.4). MPI_Wait for what has been cancelled returns whatever other
-// processes do; the operation is either cancelled or done.
+// Cancellation (MPI-5.0 3.8.4). MPI_Wait for a cancelled operation returns whatever other processes do; the operation
+// is either cancelled or completed.
 //
-//	a receive that is not matched        is taken back here
-//	a send that has not left             too
-//	a send to this process               is taken out of the unexpected messages here
-//	a send that the receiver knows of    is taken out of them there: RECORD_CANCEL asks for it, RECORD_GONE says
-//	                                     that it is done. The receiver's progress thread answers if nobody else does
+//	a receive that is not matched        is removed from the posted receives
+//	a send that has not left             is removed from the pending records
+//	a send to this process               is removed from the unexpected messages
+//	a send that the receiver knows of    RECORD_CANCEL asks the receiver to remove it from its unexpected messages;
+//	                                     RECORD_GONE confirms it. If no other thread answers, the receiver's
+//	                                     progress thread does
 //
-// What is matched goes on by itself, and ends as if it had not been cancelled: the data is copied by whoever serves the
-// two processes. A message that only a matched probe has found would stay with its sender until it is received; its
-// data is taken at once.
+// A matched operation continues, and ends as if it had not been cancelled: a thread that makes progress for one of the
+// two processes copies the data. A message that only a matched probe has extracted would stay at its sender until it is
+// received; so its data is fetched immediately.
 #include "message/messages.h"
 
 #include <stdlib.h>
 
-// Completes a send that nobody has got.
+// Completes a send as cancelled. No process has received its message.
 static void cancelled(struct gompi_lane *l, struct gompi_request *r) {
 	r->result.cancelled = true;
 	gompi_send_finish(l, r, MPI_SUCCESS);
@@ -28,8 +29,8 @@ void gompi_lost(struct gompi_lane *l, struct gompi_request *r) {
 		cancelled(l, r);
 }
 
-// Takes over the data of a message that a matched probe has found, so that its sender is done. Without memory for it
-// the sender waits for the receive.
+// Fetches the data of a message that a matched probe has extracted, so that its send completes. If there is no memory
+// for the data, the sender waits for the receive.
 static void fetch_message(struct gompi_lane *l, struct gompi_message *m) {
 	char *room = NULL;
 	if ((m->local != NULL || (m->rts && m->fetch == NULL)) && m->size > 0 &&
@@ -59,7 +60,7 @@ static void fetch_message(struct gompi_lane *l, struct gompi_message *m) {
 		r->tag = m->entry.tag;
 		r->fetches = m;
 		m->fetch = r;
-		// What stands for the message at its sender is handed on; m waits for the data.
+		// A second descriptor takes over the sender's side of the message. m waits for the data.
 		struct gompi_message *sent = gompi_message_take(l);
 		sent->entry.source = m->entry.source;
 		sent->entry.tag = m->entry.tag;
@@ -87,8 +88,8 @@ void gompi_drop(struct gompi_lane *l, struct gompi_message *m) {
 	gompi_message_give(l, m);
 }
 
-// Takes a message out of the unexpected ones for its sender. If a matched probe was quicker the sender gets rid of it
-// all the same.
+// Withdraws an unexpected message on behalf of its sender. If a matched probe has already extracted it, fetches its
+// data so that the send completes all the same.
 static void withdraw(struct gompi_lane *l, uint64_t context, int32_t from, uint64_t id) {
 	struct gompi_queue *q = gompi_queue_find(&l->queues, context);
 	struct gompi_message *m =
@@ -102,7 +103,7 @@ static void withdraw(struct gompi_lane *l, uint64_t context, int32_t from, uint6
 	if (m != NULL)
 		fetch_message(l, m);
 	else
-		l->due = l->work != NULL; // it may be matched
+		l->due = l->work != NULL; // it may be matched already: copy its data now
 }
 
 void gompi_withdraw(struct gompi_lane *l, const struct gompi_record *h) { withdraw(l, h->context, h->from, h->id); }
@@ -115,7 +116,7 @@ void gompi_cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned f
 		cancelled(l, r);
 	else if (r->to == NULL)
 		withdraw(l, r->context, l->home->node.self, (uintptr_t)r);
-	else if (r->want == 0) // else its data is on its way
+	else if (r->want == 0) // else its data is being sent
 		gompi_post_cancel(l, r, flags);
 }
 

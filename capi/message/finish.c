@@ -1,4 +1,4 @@
-// The end of a communicator's messages, and of a process'.
+// The end of the messages of a communicator, and of a process.
 #include "message/messages.h"
 
 void gompi_forget_locked(struct gompi_lane *l, uint64_t context) {
@@ -22,8 +22,8 @@ void gompi_messages_forget(struct gompi_messages *home, uint64_t context, int n)
 	gompi_lane_end(l);
 }
 
-// A peer on another node that is in MPI_Finalize wants a message back once nobody can receive it. Returns true if that
-// is so; else the question is kept.
+// A peer on another node that is in MPI_Finalize withdraws a message once no process can receive it any longer. Returns
+// true if this process is in MPI_Finalize too. Else queues the request in questions.
 static bool is_last(struct gompi_lane *l, const struct gompi_record *h) {
 	struct gompi_messages *m = l->home;
 	if (gompi_load(&gompi_messages_cell(m, m->node.me)->state) >= FINISHING)
@@ -39,7 +39,7 @@ void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h) {
 		gompi_withdraw(l, h);
 }
 
-// Answers what has been kept: this process is in MPI_Finalize.
+// Answers the queued requests: this process is in MPI_Finalize.
 static void answer_last(struct gompi_lane *l) {
 	for (struct gompi_pending *w; (w = l->questions) != NULL;) {
 		l->questions = w->next;
@@ -48,8 +48,8 @@ static void answer_last(struct gompi_lane *l) {
 	}
 }
 
-// Returns true if the receiver of a send is known to be in MPI_Finalize, or can be asked to give the message back
-// once it is.
+// Returns true if the receiver of a send is known to be in MPI_Finalize, or can be asked to return the message once it
+// is.
 static bool may_give_back(const struct gompi_request *r) {
 	return gompi_is_remote(r->to) ? !r->behind : gompi_load(&r->to->cell->state) == FINISHING;
 }
@@ -61,7 +61,7 @@ bool gompi_messages_flushed(struct gompi_messages *m) {
 		if (gompi_load(&l->backlog) > 0 || !gompi_biased_try(&l->lock))
 			return false;
 		answer_last(l);
-		for (uint32_t k = 0; k < l->sends.size; k++) { // of which there may be none from one to the next
+		for (uint32_t k = 0; k < l->sends.size; k++) { // the loop body may free the table, and then size is 0
 			struct gompi_request *r = l->sends.at[k].request;
 			if (r != NULL && r->to != NULL && may_give_back(r))
 				gompi_cancel_send(l, r, gompi_is_remote(r->to) ? RECORD_LAST : 0);

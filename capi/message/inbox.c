@@ -1,7 +1,7 @@
 #include "message/inbox.h"
 
-// Lines that a producer asks its core for before it needs them: the owner has read them, and to get one from there
-// takes as long as a small message itself.
+// Prefetch distance for writing. The owner has read these lines, and to fetch one from its core takes as long as a
+// small message itself.
 enum { AHEAD = 4 * GOMPI_LINE };
 
 static inline void want_line(const void *p) {
@@ -19,7 +19,7 @@ struct gompi_room gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, in
 		place = tail % INBOX_DATA;
 		pad = place + need > INBOX_DATA ? INBOX_DATA - place : 0;
 		end = tail + pad + need;
-		// acquire: the owner has read what it has given back
+		// acquire: pairs with the release in gompi_inbox_announce: the owner has finished reading this space
 		if (end - gompi_load_acquire(head) > INBOX_DATA) {
 			gompi_store_release(head, gompi_load_acquire(&b->head));
 			if (end - gompi_load_acquire(head) > INBOX_DATA)

@@ -2,8 +2,9 @@
 
 struct gompi_messages *_Atomic gompi_messages_here;
 
-// Tells those who wait for room. It does so with a record, since whoever serves them looks at their inbox only. If
-// there is no room for the record, there is something to look at.
+// Notifies the processes that wait for space in the inbox. It sends them a record, since a thread that makes progress
+// polls only its inbox. If there is no space for that record, the other inbox is not empty, so the process polls it
+// anyway.
 void gompi_lane_tell_room(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
 	if (!gompi_inbox_tells(l->box))

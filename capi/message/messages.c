@@ -12,8 +12,9 @@
 #include "message/plan.h"
 #include "message/remote.h"
 
-// A page of this process with a number that peers read to find out whether they can, and whether the process that they
-// read is this one: in another namespace the same process id may be somebody else.
+// Creates a page with a random number, and publishes its address and the number. Peers read the page to find out
+// whether process_vm_readv works and whether it reaches this process: in another pid namespace the same pid may be
+// another process.
 static bool open_probe(struct gompi_messages *m) {
 	m->probe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (m->probe == MAP_FAILED || !gompi_random(m->probe, sizeof *m->probe))
@@ -21,8 +22,8 @@ static bool open_probe(struct gompi_messages *m) {
 	struct gompi_inbox *b = m->lane[0].box;
 	gompi_store(&b->token, *m->probe);
 	gompi_store_release(&b->probe, (uint64_t)(uintptr_t)m->probe);
-	// Where Yama lets only ancestors read a process' memory, this lets the peers, too. It fails where there is no
-	// Yama.
+	// Where Yama permits only ancestors to read a process' memory, this permits the peers too. It fails where there
+	// is no Yama, which is harmless.
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return true;
 }
@@ -87,7 +88,8 @@ void gompi_messages_close(struct gompi_messages *m) {
 }
 
 bool gompi_messages_step(struct gompi_messages *m) {
-	if (gompi_load(&m->hooks) < HOOK_PLANS) { // what could go on is over; who has begun meanwhile goes on
+	// No plan can continue. A plan that is entered at the same time is not missed: see the second check.
+	if (gompi_load(&m->hooks) < HOOK_PLANS) {
 		gompi_store_total(&m->stepped, 0);
 		if (gompi_load_total(&m->hooks) >= HOOK_PLANS)
 			gompi_store_total(&m->stepped, 1);
@@ -119,7 +121,7 @@ bool gompi_message_progress(void) {
 	return gompi_load(&m->hooks) != 0 && progress_of(m);
 }
 
-// The application's messages as a service of every wait.
+// The application's message layer as a service of every wait.
 
 static bool arrived(void) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
@@ -147,7 +149,8 @@ static void lasts(void) {
 		gompi_messages_remind(m);
 }
 
-// The next record of a process' inbox if its room has been taken and it has no seal.
+// Returns an identification of the next record of a process' inbox if its space is reserved but its seal is not
+// written; else 0.
 static uint64_t unsealed(int process) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	for (int i = 0; m != NULL && i < GOMPI_LANES; i++) {
@@ -160,13 +163,13 @@ static uint64_t unsealed(int process) {
 	return 0;
 }
 
-// The members of communicators whose every member C knows.
+// Returns member i of a communicator whose members C knows, or -1.
 static int comm_member(uint64_t object, int i) {
 	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
 	return c == NULL || c->inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);
 }
 
-// Tells of a communicator.
+// Describes a communicator.
 static bool tell_of_comm(const struct gompi_waiting *what, struct gompi_told *t) {
 	const MPI_Comm comm = (MPI_Comm)(uintptr_t)what->object;
 	const struct gompi_comm *c = gompi_comm_get(comm);
@@ -179,7 +182,7 @@ static bool tell_of_comm(const struct gompi_waiting *what, struct gompi_told *t)
 	return true;
 }
 
-// So many rooms have requests under way that a service of theirs advances.
+// Number of packages that have active requests which their own service advances.
 static gompi_a32 served;
 
 void gompi_messages_enter(struct gompi_messages *m) {

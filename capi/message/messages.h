@@ -20,9 +20,9 @@
 // Output of records (record.c). r describes the send; the caller has filled in all fields except those that the lane's
 // lock guards.
 
-// Try to send a small message without a lock or a request. They return false if the message is not eager, if pending
-// output or flow control prevents it, or if there is no space. gompi_eager is for targets on this node,
-// gompi_eager_remote for targets on other nodes.
+// Tries to send a small message without a lock or a request. Returns false if the message is not eager, if pending
+// output or flow control prevents it, or if there is no space. The peer of gompi_eager is on this node, that of
+// gompi_eager_remote on another node.
 bool gompi_eager(struct gompi_link *p, const struct gompi_request *r);
 bool gompi_eager_remote(struct gompi_link *p, const struct gompi_request *r);
 static inline bool gompi_eager_anywhere(struct gompi_link *p, const struct gompi_request *r) {

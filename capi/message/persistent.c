@@ -1,6 +1,6 @@
-// Persistent requests of messages (MPI-5.0 3.9). The application alone makes and frees them, and most programs by one
-// thread: so they have a lock of their own, which costs that thread nothing, and handles of their own. All else about
-// them is as with other requests, under the lock of their lane.
+// Persistent requests of messages (MPI-5.0 3.9). Only application calls create and free them, in most programs on one
+// thread. So they have their own (biased) lock, which costs that thread nothing, and their own handles. For everything
+// else the lock of their lane guards them, as for other requests.
 #include "message/lane.h"
 
 struct gompi_objects gompi_persistent = GOMPI_OBJECTS(GOMPI_KIND_PERSISTENT, struct gompi_request);
@@ -35,7 +35,8 @@ void gompi_persistent_give(struct gompi_request *r) {
 }
 
 bool gompi_persistent_free(struct gompi_request *r) {
-	// Who completes a request has the lane's lock and may look at it until that is given back.
+	// The thread that completes a request holds the lane's lock, and may access the request until it releases that
+	// lock.
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE || gompi_biased_is_taken(&r->lane->lock))
 		return false;
 	if (__builtin_expect(r->buf.type != NULL, 0))

@@ -52,12 +52,12 @@ bool gompi_plan_is_here(const struct gompi_plan *p) { return p->home == gompi_lo
 
 void gompi_plan_in_progress_thread(void) { gompi_progress_thread = true; }
 
-// Keeps the first thing that is wrong.
+// Records an error unless there is one already.
 #define remember(p, code, ...) ((void)((p)->why.class != MPI_SUCCESS || gompi_error(&(p)->why, code, __VA_ARGS__)))
 
 static bool is_of_length(int class) { return class == MPI_ERR_TRUNCATE || class == MPI_ERR_COUNT; }
 
-// Takes what a message has ended with. false: the plan cannot go on.
+// Records the result of a complete message. Returns false if the plan cannot continue.
 static bool take_result(struct gompi_plan *p, const struct gompi_request *r) {
 	const struct gompi_result *s = &r->result;
 	if (s->class == MPI_SUCCESS) {
@@ -71,7 +71,7 @@ static bool take_result(struct gompi_plan *p, const struct gompi_request *r) {
 	return is_of_length(s->class);
 }
 
-// Lets the messages go that are done. false: the plan cannot go on.
+// Frees the complete messages of a plan. Returns false if the plan cannot continue.
 static bool reap(struct gompi_plan *p) {
 	uint32_t left = 0;
 	bool fine = true;
@@ -96,8 +96,9 @@ static bool reap(struct gompi_plan *p) {
 	return fine;
 }
 
-// Returns true if a message is to be seen at once by a process that computes: it is much, it is sent on behalf of
-// others, or one of them waits for what that process makes of it.
+// Returns true if a message must notify the target's progress thread, in case the target computes: because it is large,
+// because this thread is a progress thread and so sends on behalf of waiting processes, or because a process waits for
+// what the target passes on.
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_remote(to))
 		return p->head.urgent;
@@ -106,7 +107,7 @@ static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, i
 	       gompi_load(&to->cell->called) != 0;
 }
 
-// Starts a message of bytes at an address. false: there is no memory.
+// Starts a message of bytes bytes at an address. Returns false if out of memory.
 static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uintptr_t at, int64_t bytes) {
 	const struct gompi_plan_head *h = &p->head;
 	struct gompi_lane *l = gompi_lane_of(p->home, h->context[s->via]);
@@ -142,8 +143,8 @@ static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uint
 	return true;
 }
 
-// The bytes of a message that is passed on: of another number if this process knows of a wrong one, so that everybody
-// who gets a part of it is told.
+// Returns the length of a message that passes on received data. After an error the length differs from the planned one,
+// so that every process that receives a part of the data notices the error.
 static int64_t marked(const struct gompi_plan *p, int64_t bytes) {
 	if (p->why.class == MPI_SUCCESS)
 		return bytes;
@@ -154,7 +155,7 @@ static bool send_passed(struct gompi_plan *p, const struct gompi_step *s) {
 	int64_t bytes = marked(p, s->bytes);
 	if (bytes <= s->bytes)
 		return start_message(p, s, s->from, bytes);
-	struct gompi_plan_mark *more = calloc(1, sizeof *more + (size_t)bytes); // nobody looks at the data
+	struct gompi_plan_mark *more = calloc(1, sizeof *more + (size_t)bytes); // no process reads the data
 	if (more == NULL)
 		return false;
 	more->next = p->marks;
@@ -195,7 +196,7 @@ static bool do_step(struct gompi_plan *p, const struct gompi_step *s) {
 	return fine;
 }
 
-// Gives up what is under way: a receive that has not been matched writes to nothing later.
+// Ends a plan and abandons its active messages. Unmatched receives are cancelled, so that they write nothing later.
 static void end_plan(struct gompi_plan *p) {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct gompi_request *r = p->under_way[i];
@@ -205,14 +206,14 @@ static void end_plan(struct gompi_plan *p) {
 			gompi_cancel_locked(l, r);
 		if (gompi_load(&r->state) == REQUEST_ACTIVE) {
 			r->freed = true;
-			p->marks = NULL; // one of them may be read still: they stay
+			p->marks = NULL; // a send may still read one of them, so they are not freed
 		} else {
 			gompi_request_give(r);
 		}
 		gompi_lane_end(l);
 	}
 	p->count = 0;
-	gompi_store_release(&p->over, 1); // pairs with the acquire of who looks at the result
+	gompi_store_release(&p->over, 1); // pairs with the acquire loads of over, after which the result is read
 }
 
 static bool run_steps(struct gompi_plan *p) {
@@ -239,7 +240,7 @@ static bool run_steps(struct gompi_plan *p) {
 	return true;
 }
 
-// Whoever is at it may be in the middle of a copy, or have lost its core.
+// Acquires a plan. The thread that runs it may be copying, or may not be scheduled, so this thread yields its core.
 static void take_plan(struct gompi_plan *p) {
 	while (gompi_swap_total(&p->busy, 1) != 0)
 		sched_yield();
@@ -257,7 +258,8 @@ void gompi_plan_reset(struct gompi_plan *p) {
 bool gompi_plan_poll(struct gompi_plan *p) {
 	for (;;) {
 		if (gompi_swap_total(&p->busy, 1) != 0) {
-			// Whoever is at it looks at missed after it has left. If that was before it was set, nobody is.
+			// The thread that runs the plan reads missed after it has released busy. If it read missed
+			// before this store, busy is free by now, and the second swap succeeds.
 			gompi_store_total(&p->missed, 1);
 			if (gompi_swap_total(&p->busy, 1) != 0)
 				return false;
@@ -291,15 +293,16 @@ void gompi_plan_missing(struct gompi_plan *p, struct gompi_told *t) {
 	}
 	gompi_store_total(&p->busy, 0);
 	if (gompi_load_total(&p->missed) != 0)
-		gompi_store_total(&p->home->stepped, 1); // the wait goes on with it before it sleeps
+		gompi_store_total(&p->home->stepped, 1); // the wait then polls the plan before it sleeps
 }
 
 void gompi_plan_remind(struct gompi_plan *p) {
 	struct gompi_messages *m = p->home;
 	if (gompi_swap_total(&p->busy, 1) != 0)
-		return; // somebody is at it
+		return; // another thread runs the plan
 	bool first = p->reminded < p->next;
-	if (first || !gompi_progress_thread) { // or two of those would have each other look for ever
+	// Two progress threads must not notify each other endlessly, so a progress thread does this once per step.
+	if (first || !gompi_progress_thread) {
 		p->reminded = p->next;
 		for (uint32_t i = 0; i < p->count; i++) {
 			const struct gompi_request *r = p->under_way[i];

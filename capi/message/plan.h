@@ -133,8 +133,8 @@ enum gompi_plan_use { PLAN_ONCE, PLAN_KEEP, PLAN_AGAIN };
 // the caller still owns the plan.
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use);
 
-// Caching of plans for later requests. Returns the last new plan of which this thread has made a request with PLAN_KEEP
-// or PLAN_AGAIN. The caller owns that reference from now on. Returns NULL if the plan is not worth caching, or depends
+// Returns the last new plan of which this thread has made a request with PLAN_KEEP or PLAN_AGAIN, to be cached for
+// later requests. The caller owns that reference from now on. Returns NULL if the plan is not worth caching, or depends
 // on state that the application may change.
 struct gompi_plan *gompi_plan_for_later(void);
 // Acquires a cached plan for another run. Returns false if it is in use.

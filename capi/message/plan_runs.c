@@ -1,5 +1,4 @@
-// Plans under way: the process goes on with them whenever it makes progress, for a blocking call that waits and for
-// requests.
+// Active plans. The process advances them whenever it makes progress, for blocking calls that wait and for requests.
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "message/call.h"
 #include "message/plan.h"
 
-// Ends a hold of a plan, the last one the plan.
+// Releases one of the two holds on a plan. The last release frees the plan.
 static void let_plan_go(struct gompi_plan *p, uint32_t hold) {
 	if (gompi_and_total(&p->held, ~hold) != hold)
 		return;
@@ -18,7 +17,8 @@ static void let_plan_go(struct gompi_plan *p, uint32_t hold) {
 	gompi_plan_free(p);
 }
 
-// A request that needs its plan no longer keeps what that has ended with. The plan may be run for another one then.
+// Detaches a request from its plan, which it no longer needs: the request keeps the plan's error text. Another request
+// may then run the plan.
 static void detach(struct gompi_request *r, struct gompi_plan *p) {
 	if (p->why.class != MPI_SUCCESS)
 		r->text = strdup(p->why.text);
@@ -26,7 +26,7 @@ static void detach(struct gompi_request *r, struct gompi_plan *p) {
 	let_plan_go(p, PLAN_USED);
 }
 
-// Tells the request of a plan, that nobody is at, what that has ended with. Both may be no more afterwards.
+// Completes the request of a plan that no thread runs. Both may be freed afterwards.
 static void end_request(struct gompi_plan *p) {
 	struct gompi_request *r = p->request;
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->why.class};
@@ -35,7 +35,7 @@ static void end_request(struct gompi_plan *p) {
 	gompi_request_complete(r);
 }
 
-// Takes a plan out of the list, under its lock.
+// Removes a plan from the list. The caller holds plans_lock.
 static void unlist(struct gompi_messages *m, struct gompi_plan *p) {
 	struct gompi_plan **at = &m->plans;
 	while (*at != p)
@@ -48,13 +48,13 @@ static void unlist(struct gompi_messages *m, struct gompi_plan *p) {
 	}
 }
 
-// Goes on with each plan once, and reminds others of it or not. Threads do so side by side: one that the system has
-// stopped keeps the others from nothing but the plan that it is at. The last one at a plan that is over tells so.
+// Advances each plan once, and reminds its peers if remind is set. Several threads may do so at once: a thread that is
+// descheduled delays only the plan that it runs. The last thread that leaves a complete plan completes its request.
 static bool step_once(struct gompi_messages *m, bool remind) {
 	struct gompi_plan *over = NULL, *later;
 	if (!gompi_progress_thread)
 		gompi_store_total(&m->stalled, 0);
-	bool wanted = false; // a thread that sleeps in a call is to look
+	bool wanted = false; // a thread that sleeps in a call must wake up and check
 	gompi_mutex_take(&m->plans_lock);
 	for (struct gompi_plan *p = m->plans; p != NULL; p = later) {
 		p->users++;
@@ -63,7 +63,7 @@ static bool step_once(struct gompi_messages *m, bool remind) {
 			gompi_plan_remind(p);
 		gompi_mutex_take(&m->plans_lock);
 		later = p->later;
-		bool done = gompi_load_acquire(&p->over) != 0; // pairs with end_plan
+		bool done = gompi_load_acquire(&p->over) != 0; // pairs with the release in end_plan
 		bool stalled = !done && p->stalled && gompi_progress_thread;
 		if (stalled)
 			gompi_store_total(&m->stalled, 1);
@@ -90,7 +90,8 @@ bool gompi_plans_step(struct gompi_messages *m) {
 	do {
 		gompi_store_total(&m->stepped, 0);
 		worked = step_once(m, gompi_progress_thread) || worked;
-		worked = gompi_messages_progress(m) || worked; // a receive may have been started whose data is there
+		// a step may have started a receive whose data is in the inbox already
+		worked = gompi_messages_progress(m) || worked;
 	} while (gompi_load_total(&m->stepped) != 0 && (gompi_load(&m->hooks) & HOOK_PLANS) != 0);
 	return worked;
 }
@@ -108,7 +109,7 @@ void gompi_plan_enter(struct gompi_plan *p) {
 	p->listed = true;
 	gompi_or_total(&m->hooks, HOOK_PLANS);
 	gompi_mutex_give(&m->plans_lock);
-	// What completed before the plan was in the list has been seen by nobody.
+	// No thread has noticed what completed before the plan was in the list.
 	gompi_messages_progress_all(m);
 	gompi_plans_step(m);
 }
@@ -116,7 +117,7 @@ void gompi_plan_enter(struct gompi_plan *p) {
 void gompi_plan_leave(struct gompi_plan *p) {
 	struct gompi_messages *m = p->home;
 	gompi_mutex_take(&m->plans_lock);
-	while (p->users > 0) { // who is at it leaves soon: it is over
+	while (p->users > 0) { // the plan is complete, so a thread that runs it leaves soon
 		gompi_mutex_give(&m->plans_lock);
 		sched_yield();
 		gompi_mutex_take(&m->plans_lock);
@@ -180,9 +181,9 @@ static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-// Returns true if a plan is worth keeping, and does not depend on what the application may change.
+// Returns true if a plan is worth caching and does not depend on state that the application may change.
 static bool is_for_later(const struct gompi_plan *p) {
-	// Beside what more does, compiling it costs little.
+	// Above these limits, compiling the plan costs little compared to running it.
 	enum { MOST_BYTES = 64 << 10, MOST_STEPS = 1024 };
 	if (p->head.own > MOST_BYTES || p->steps > MOST_STEPS)
 		return false;
@@ -233,12 +234,12 @@ static void await_plan(const struct gompi_request *r, struct gompi_waiting *what
 	what->reason = GOMPI_FOR_COLLECTIVE;
 	t->operation = r->operation;
 	struct gompi_messages *m = r->lane->home;
-	gompi_mutex_take(&m->plans_lock); // a plan in the list stays
+	gompi_mutex_take(&m->plans_lock); // a plan in the list is not freed
 	for (struct gompi_plan *p = m->plans; p != NULL; p = p->later)
 		if (p->request == r)
 			gompi_plan_missing(p, t);
 	gompi_mutex_give(&m->plans_lock);
-	t->lacks = -1; // whom messages are with may have started it, and wait for others
+	t->lacks = -1; // the peers may have started the operation and wait for other processes
 }
 
 static const struct gompi_request_kind plan_kind = {.progress = progress_plan,

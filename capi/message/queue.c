@@ -5,7 +5,7 @@
 
 #include "base/abi.h"
 
-// An index: fifos by source and tag.
+// An index of a list: a hash table of fifos, by source and tag.
 struct gompi_index {
 	uint32_t mask, n; // buckets - 1, fifos
 	struct gompi_fifo **bucket;
@@ -18,7 +18,7 @@ static struct gompi_entry_place *place_at(struct gompi_entry *e, int i) {
 	return i == 0 ? &e->place : &((struct gompi_listed *)e)->more[i - 1];
 }
 
-// The pattern i that an envelope fits: all its own, any tag, any source, any of both.
+// Stores pattern i that matches an envelope: bit 0 replaces the tag by MPI_ANY_TAG, bit 1 the source by MPI_ANY_SOURCE.
 static void pattern(int i, int32_t *source, int32_t *tag) {
 	if (i & 2)
 		*source = MPI_ANY_SOURCE;
@@ -26,8 +26,8 @@ static void pattern(int i, int32_t *source, int32_t *tag) {
 		*tag = MPI_ANY_TAG;
 }
 
-// The key of the fifo for the number of a send, which no receive asks for since the source is negative. Sends whose
-// numbers differ above bit 31 only share one.
+// Stores the key of the fifo for the number of a send. No receive asks for it, since the source is negative. Sends
+// whose numbers differ only above bit 31 share a fifo.
 static void send_key(int32_t from, uint64_t id, int32_t *source, int32_t *tag) {
 	*source = INT32_MIN + from;
 	*tag = (int32_t)(uint32_t)id;
@@ -50,7 +50,7 @@ static void widen(struct gompi_index *x) {
 	uint32_t buckets = x->mask + 1;
 	struct gompi_fifo **more = calloc(2 * buckets, sizeof *more);
 	if (more == NULL)
-		return; // it is slower
+		return; // the table stays at its size, which is slower
 	x->bucket = more;
 	x->mask = 2 * buckets - 1;
 	for (uint32_t i = 0; i < buckets; i++)
@@ -114,7 +114,7 @@ static void enter_list(struct gompi_list *l, struct gompi_entry *e) {
 	}
 }
 
-// Returns false if there is no memory: the list stays as it is.
+// Builds the index of a list. Returns false if out of memory; then the list stays as it is.
 static __attribute__((noinline)) bool make_index(struct gompi_list *l) {
 	struct gompi_index *x = calloc(1, sizeof *x);
 	struct gompi_fifo **bucket = calloc(BUCKETS, sizeof *bucket);
@@ -168,7 +168,7 @@ void gompi_list_remove_indexed(struct gompi_list *l, struct gompi_entry *e) {
 		free_index(l);
 }
 
-// Returns true if a receive of a pattern takes a message of that source and tag.
+// Returns true if a receive with this source and tag matches a message with source from and tag with.
 static inline bool accepts(int32_t source, int32_t tag, int32_t from, int32_t with) {
 	return (source == from || source == MPI_ANY_SOURCE) && (tag == with || tag == MPI_ANY_TAG);
 }
@@ -256,7 +256,7 @@ static void widen_queues(struct gompi_queues *qs) {
 	struct gompi_queue **bucket =
 		old != NULL ? calloc(more, sizeof *bucket) : gompi_must_have(more * sizeof *bucket);
 	if (bucket == NULL)
-		return; // it is slower
+		return; // the table stays at its size, which is slower
 	qs->bucket = bucket;
 	qs->mask = more - 1;
 	for (uint32_t i = 0; i < buckets; i++)

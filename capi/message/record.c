@@ -1,7 +1,7 @@
-// Records on their way out: written into the receiver's inbox, or for the network.
+// Output of records: into the receiver's inbox, or to the network.
 #include "message/remote.h"
 
-// Returns true if the peer asks for messages to be kept by their senders.
+// Returns true if the peer on this node asks its senders to keep their data.
 static bool congested(const struct gompi_link *p) { return gompi_load(&p->box->flow) == FLOW_KEEP; }
 
 void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice) {
@@ -11,14 +11,16 @@ void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, 
 		gompi_doorbell(p->cell);
 }
 
-// When the first record of a send leaves: what somebody is about to wait for does at once. The waits for others push.
+// Returns when the network must send the first record of a send: now if a thread is about to wait for it. Else a later
+// wait flushes it.
 static enum gompi_urgency urgency_of(const struct gompi_request *r) {
 	return r->blocking || r->urgent ? FABRIC_NOW : FABRIC_PENDING;
 }
 
 static enum gompi_notice notice_of(const struct gompi_request *r) { return r->urgent ? NOTICE_CALL : NOTICE_QUIET; }
 
-// Sends an eager record. 0; MPI_ERR_PENDING: there is no room; another class: it can never be sent.
+// Sends an eager record. Returns 0, MPI_ERR_PENDING if there is no space, or another error class if it can never be
+// sent.
 static inline __attribute__((always_inline)) int put_eager(struct gompi_link *p, const struct gompi_request *r,
 							   uint64_t id, unsigned flags, bool remote) {
 	int64_t n = gompi_record_size(r->buf.size);
@@ -51,19 +53,20 @@ bool gompi_eager_remote(struct gompi_link *p, const struct gompi_request *r) {
 	       gompi_load(&p->keep) == FLOW_ALONG && put_eager(p, r, 0, 0, true) == MPI_SUCCESS;
 }
 
-// RECORD_CALL if somebody other than a thread that waits for it depends on the end of this send: an operation that it
-// is a step of, or the next buffered sends.
+// Returns RECORD_CALL if the completion of this send matters to more than a thread that waits for it: to a plan that it
+// is a step of, or to later buffered sends.
 static unsigned call_flag(const struct gompi_request *r) {
 	return r->urgent || r->mode == MODE_BUFFERED ? RECORD_CALL : 0;
 }
 
-// Copies the fixed part of a record but for its seal and its word.
+// Copies the fixed part of a record except its seal and its word.
 static void copy_fixed(struct gompi_record *to, const struct gompi_record *from) {
 	const size_t skipped = offsetof(struct gompi_record, context);
 	memcpy((char *)to + skipped, (const char *)from + skipped, sizeof *to - skipped);
 }
 
-// Announces a message, and where its data is, if the receiver can read it there.
+// Announces a message with RECORD_RTS, and where its data is if the receiver can read it. Returns 0 or an error class
+// like put_eager.
 static int put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gompi_record *h, struct gompi_request *r,
 		   bool remote) {
 	struct iovec where[GOMPI_SEGMENTS + 1];
@@ -94,13 +97,13 @@ static int put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gomp
 	return MPI_SUCCESS;
 }
 
-// Sends a record without data. An answer to what a process on another node has sent needs no room there.
+// Sends a record without data. An answer to a record from another node needs no space there.
 static int put_fixed(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w,
 		     enum gompi_record_kind kind, bool remote) {
 	int class;
 	struct gompi_room room = gompi_record_reserve(
 		l, p, RECORD_SIZE, remote, gompi_record_is_answer(kind) ? FABRIC_ANSWER : FABRIC_TRY, &class);
-	if (room.record == NULL) // none is given up for want of memory
+	if (room.record == NULL) // a record is retried, never dropped, if out of memory
 		return class == MPI_ERR_NO_MEM ? MPI_ERR_PENDING : class;
 	copy_fixed(room.record, &w->record);
 	uint64_t word = gompi_record_word(kind, gompi_record_flags(w->record.word), RECORD_SIZE);
@@ -125,7 +128,7 @@ bool gompi_put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_p
 	bool remote = gompi_is_remote(p);
 	int class;
 	if (kind == RECORD_EAGER && (remote ? gompi_load(&p->keep) == FLOW_KEEP : congested(p))) {
-		gompi_send_number(l, r); // the data stays here, after all
+		gompi_send_number(l, r); // flow control: the data stays here after all
 		w->record.id = r->id;
 		w->record.word = gompi_record_word(kind = RECORD_RTS, 0, 0);
 	}

@@ -1,4 +1,4 @@
-// Receiving: a message that has come finds its receive, or the other way round.
+// Receiving: matches arriving messages with posted receives, and new receives with unexpected messages.
 #include "message/messages.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r) {
 	gompi_list_add(&q->posted, &r->entry);
 }
 
-// Drops a queue whose communicator is freed once nothing can match any longer.
+// Frees a queue whose communicator has been freed, once no receive is posted.
 static void close_queue(struct gompi_lane *l, struct gompi_queue *q) {
 	if (__builtin_expect(q->closing, 0) && q->posted.n == 0)
 		gompi_queue_drop(&l->queues, q);
@@ -48,7 +48,7 @@ void gompi_unpost(struct gompi_lane *l, struct gompi_request *r) {
 	unpost_from(l, gompi_queue_of(&l->queues, r->context), r);
 }
 
-// Takes over where the data of a message is, as its sender on another node says.
+// Stores the region (remote key) of a message's data that its sender on another node has sent.
 static void take_region(struct gompi_message *m, const char *payload, int64_t length) {
 	if (length != sizeof m->region || gompi_messages_process(m->lane->home, m->from) >= 0)
 		return;
@@ -81,7 +81,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 		return;
 	struct iovec *where = n == 1 ? &m->one : malloc((size_t)n * sizeof *where);
 	if (where == NULL)
-		return; // the sender sends the data, as where it cannot be read
+		return; // the sender sends the data in fragments, as if it could not be read
 	gompi_copy_few(where, payload, (uint64_t)length);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t part = (int64_t)where[i].iov_len;

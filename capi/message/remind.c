@@ -1,8 +1,9 @@
-// Reminding receivers that this process waits for its sends.
+// Reminders to receivers that this process waits for its sends.
 #include "message/messages.h"
 #include "message/plan.h"
 
-// Sends one RECORD_LOOK to each process of this node that has got sends since the last one and has not answered all.
+// Sends one RECORD_LOOK to each process of this node to which sends have been added since the last one, and which has
+// not answered all of them.
 static void remind(struct gompi_lane *l) {
 	gompi_lane_take(l);
 	if (l->sends.added != l->reminded) {

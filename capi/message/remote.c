@@ -15,7 +15,8 @@ void gompi_remote_send(struct gompi_link *p, struct gompi_room room, uint64_t wo
 	gompi_fabric_commit(p->world, (size_t)gompi_record_length(word), urgency);
 }
 
-// Data of fewer bytes comes in pieces: a read begins later than the first piece, and memory has to be registered.
+// Minimum number of bytes for a remote read. Smaller data is sent in fragments: a read begins later than the first
+// fragment, and requires registered memory.
 enum { READ_FROM = 16 << 10 };
 
 bool gompi_remote_register(struct gompi_request *r) {
@@ -30,7 +31,7 @@ void gompi_remote_unregister(struct gompi_request *r) {
 	gompi_fabric_unregister(&r->region);
 }
 
-// A read of a message's data.
+// A remote read of a message's data.
 struct gompi_read {
 	struct gompi_transfer transfer;
 	struct gompi_request *request;
@@ -64,13 +65,13 @@ void gompi_remote_read(struct gompi_lane *l, struct gompi_request *r,
 					      .region = r->matched->region,
 					      .peer = r->matched->from};
 	if (l->reads == NULL)
-		gompi_add_total(&l->backlog, 1); // so that whoever looks finds something to do
+		gompi_add_total(&l->backlog, 1); // so that gompi_lane_ready reports work
 	d->next = l->reads;
 	l->reads = d;
 	l->must_flush = true;
 }
 
-// Takes the read at *at out of those to be started.
+// Removes the read at *at from the queued reads.
 static struct gompi_read *take_read(struct gompi_lane *l, struct gompi_read **at) {
 	struct gompi_read *d = *at;
 	*at = d->next;
@@ -84,7 +85,7 @@ bool gompi_remote_start_reads(struct gompi_lane *l) {
 		return false;
 	while (l->reads != NULL) {
 		struct gompi_read *d = take_read(l, &l->reads);
-		gompi_lane_let_go(l); // it may be done at once
+		gompi_lane_let_go(l); // the transfer may complete immediately, and done acquires the lock
 		gompi_fabric_transfer(&d->transfer);
 		gompi_lane_take(l);
 	}

@@ -1,4 +1,4 @@
-// What the network brings from processes on other nodes, for the lanes: the port's handler.
+// Input from the network for the lanes: the port's handler.
 #include "message/remote.h"
 
 void gompi_remote_arrived(struct gompi_messages *m, int peer, const char *data, size_t length) {

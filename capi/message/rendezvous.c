@@ -1,13 +1,13 @@
-// A message that is too long for a record, or whose sender waits for the match, stays with its sender until it is
-// matched. Then
+// A message that is too long for a record, or whose sender waits for the match, stays at its sender until it is
+// matched. Then its data is transferred as follows:
 //
-//	sender in this process     the data is copied from buffer to buffer
-//	few segments, in reach     the receiver reads the sender's memory and sends RECORD_ACK
-//	a region, on another node  so it does through the network (remote.c)
-//	else                       the receiver sends RECORD_CTS, the sender RECORD_PIECE until all is there
+//	sender in this process       copied from buffer to buffer
+//	few segments, readable       the receiver reads the sender's memory and sends RECORD_ACK
+//	a region, on another node    the receiver reads it through the network (remote.c) and sends RECORD_ACK
+//	else                         the receiver sends RECORD_CTS, the sender sends RECORD_PIECE until it has sent all
 //
-// Reading is work that any thread of the receiver takes from the lane's list; it does so without the lock. Calls that
-// only start something leave it there, unless the sender waits.
+// Reads on this node are in the lane's work list. Any thread of the receiver may take one, and performs it without the
+// lock. Calls that only start an operation leave the list alone, unless a sender waits.
 #define _GNU_SOURCE
 #include "message/remote.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Finds out, once, whether process_vm_readv reaches the peer.
+// Returns true if process_vm_readv reaches the peer. Tests it once.
 static bool reaches(struct gompi_messages *m, struct gompi_link *p) {
 	uint32_t known = gompi_load(&p->reads);
 	if (known != READS_UNKNOWN)
@@ -29,7 +29,7 @@ static bool reaches(struct gompi_messages *m, struct gompi_link *p) {
 	return works;
 }
 
-// Gives a message its data, and the message to the receive that has come for it meanwhile.
+// Stores the fetched data in its message, and completes the receive that has matched the message meanwhile, if any.
 static __attribute__((noinline)) void fetched(struct gompi_lane *l, struct gompi_request *r, int class) {
 	struct gompi_message *m = r->fetches;
 	free(m->data);
@@ -47,7 +47,8 @@ static __attribute__((noinline)) void fetched(struct gompi_lane *l, struct gompi
 	}
 }
 
-// Completes a receive whose data has come: for the application, or for a message that a probe has found.
+// Completes a receive whose data has arrived: a receive of the application, or an internal one for a matched probe's
+// message.
 static inline void received(struct gompi_lane *l, struct gompi_request *r, int class) {
 	if (__builtin_expect(r->fetches != NULL, 0))
 		fetched(l, r, class);
@@ -55,7 +56,7 @@ static inline void received(struct gompi_lane *l, struct gompi_request *r, int c
 		gompi_complete(l, r, class);
 }
 
-// Completes a receive whose data has been copied from where the sender left it, and the send.
+// Completes a receive whose data has been copied from the sender's memory, and the send.
 static void end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
 	struct gompi_message *m = r->matched;
 	r->matched = NULL;
@@ -67,7 +68,7 @@ static void end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
 	received(l, r, class != MPI_SUCCESS ? class : gompi_truncated(r, (int64_t)r->full));
 }
 
-// Asks the sender for the data as pieces.
+// Asks the sender for the data in fragments (RECORD_CTS).
 static void ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	r->done = 0;
 	r->id = gompi_number_add(&l->receives, r);
@@ -118,10 +119,11 @@ void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gomp
 	}
 }
 
-// Reading into many small runs costs the system more than reading into one place and unpacking from there.
-enum { DIRECT_RUN = 512, BOUNCE = 64 << 10 }; // average length in bytes from which runs are read into directly
+// Minimum average run length in bytes for reading directly into the receive buffer. To read into many small runs costs
+// the kernel more than to read into one bounce buffer (of BOUNCE bytes) and unpack from there.
+enum { DIRECT_RUN = 512, BOUNCE = 64 << 10 };
 
-// Fills out with the parts of the segments of m that hold bytes [from, to) of its data; how many those are.
+// Fills out with the parts of the segments of m that hold bytes [from, to) of its data. Returns the number of parts.
 static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, struct iovec *out) {
 	int n = 0;
 	int64_t at = 0;
@@ -135,12 +137,12 @@ static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, 
 	return n;
 }
 
-// How often a copy is tried again, each time after a millisecond: a window's memory becomes shared where it lies, and
-// the system refuses to store there for as long as it is moved.
+// Maximum number of retries after EFAULT, one per millisecond. When the memory of a window becomes shared in place, the
+// kernel refuses stores there while the memory is moved.
 enum { MOVING = 100 };
 
-// Copies the data that r wants from the sender's memory. MPI_SUCCESS; MPI_ERR_BUFFER: a buffer is not memory;
-// MPI_ERR_OTHER: that is not possible, and the data has to come in pieces.
+// Copies the data that r wants from the sender's memory. Returns MPI_SUCCESS, MPI_ERR_BUFFER if a buffer is not valid
+// memory, MPI_ERR_NO_MEM, or MPI_ERR_OTHER if reading is not possible and the data must be sent in fragments.
 static int read_data(struct gompi_messages *home, struct gompi_link *p, const struct gompi_message *m,
 		     const struct gompi_request *r) {
 	if (!reaches(home, p))

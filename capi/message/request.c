@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { MANY = 4096 }; // numbers that are given back when none is in use
+enum { MANY = 4096 }; // table size above which the table is freed when no number is in use
 
 struct gompi_request *gompi_request_made(struct gompi_lane *l) {
 	struct gompi_request *r = gompi_memory_is_low() ? NULL : calloc(1, sizeof *r);
@@ -112,7 +112,7 @@ struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t conte
 		r->buf.type = NULL;
 		gompi_store(&r->state, REQUEST_ACTIVE);
 		if (!gompi_request_add(r)) {
-			r->kind = NULL; // the caller has the object still
+			r->kind = NULL; // the caller still owns the object
 			gompi_request_give(r);
 			r = NULL;
 		}
@@ -172,7 +172,7 @@ void gompi_request_drop_text(struct gompi_request *r) {
 }
 
 void gompi_request_say_text(const struct gompi_request *r, struct gompi_verdict *v) {
-	// The text is NULL if there was no memory for it.
+	// The text is NULL if memory ran out when it was copied.
 	gompi_error(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
 }
 

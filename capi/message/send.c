@@ -1,7 +1,7 @@
-// Sending to other processes, and to this one.
+// Sends to other processes and to this process.
 #include "message/remote.h"
 
-// A message for what this process sends to itself.
+// Returns a message descriptor for a send of this process to itself.
 static struct gompi_message *message_of(struct gompi_lane *l, const struct gompi_request *s) {
 	struct gompi_message *m = gompi_message_take(l);
 	m->entry.source = s->source;
@@ -11,8 +11,8 @@ static struct gompi_message *message_of(struct gompi_lane *l, const struct gompi
 	return m;
 }
 
-// Gives a small message of this process to its receive, or to where it waits for it; false: it is not small, or nothing
-// has been posted and the send is synchronous.
+// Copies a small message of this process to itself into its posted receive, or into an unexpected message. Returns
+// false if the message is not small, or if no receive is posted and the send is synchronous.
 static bool give(struct gompi_lane *l, struct gompi_queue *q, const struct gompi_request *s) {
 	if (s->buf.size > RECORD_MOST_DATA)
 		return false;

@@ -1,16 +1,16 @@
-// Messages that have come before their receive, and what they are kept in.
+// Unexpected messages: those that have arrived before their receive, and their descriptors.
 #include "message/messages.h"
 
 #include <stdlib.h>
 
-// Unexpected messages of a lane may take up so many bytes before other processes are asked to keep theirs, and those
-// when they need no longer.
+// Flow control of a lane: the unexpected messages may hold CONGESTED_FROM bytes before other processes are asked to
+// keep their data, and the request ends below CONGESTED_UNTIL bytes.
 enum {
 	CONGESTED_FROM = 32 << 20,
 	CONGESTED_UNTIL = 16 << 20,
-	ENTRY_COST = 256,     // what an unexpected message costs besides its data
-	SPARES = 256,         // messages that are kept for the next ones
-	SPARE_ROOM = 1 << 20, // bytes that stay with all of them
+	ENTRY_COST = 256,     // bytes that an unexpected message costs besides its data
+	SPARES = 256,         // maximum length of the free list of messages
+	SPARE_ROOM = 1 << 20, // maximum bytes of the data buffers in that list
 	LEAST_ROOM = 64,
 };
 
@@ -89,13 +89,13 @@ static __attribute__((noinline)) void ask_flow(struct gompi_lane *l, enum gompi_
 	l->flow = f;
 	gompi_store_total(&l->box->flow, f);
 	if (f == FLOW_KEEP)
-		return; // each is asked when something comes from it
+		return; // each peer on another node is asked when its next message arrives
 	for (struct gompi_link *p = l->told; p != NULL; p = p->told_next)
 		ask_flow_of(l, p, FLOW_ALONG);
 	l->told = NULL;
 }
 
-// Bytes of data that a message holds here.
+// Returns the number of data bytes that a message holds in this process.
 static int64_t holds(const struct gompi_message *m) { return m->rts || m->local != NULL ? 0 : m->size; }
 
 void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m) {
@@ -105,7 +105,7 @@ void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct g
 		ask_flow(l, FLOW_KEEP);
 	gompi_store(&l->kept, gompi_load(&l->kept) + 1);
 	gompi_add_total(&l->arrived, 1);
-	l->completed = true; // somebody may probe
+	l->completed = true; // wakes threads that probe
 }
 
 void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m) {
