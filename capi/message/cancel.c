@@ -1,12 +1,11 @@
 // Cancellation (MPI-5.0 3.8.4). MPI_Wait for a cancelled operation returns whatever other processes do; the operation
 // is either cancelled or completed.
 //
-//	a receive that is not matched        is removed from the posted receives
-//	a send that has not left             is removed from the pending records
-//	a send to this process               is removed from the unexpected messages
-//	a send that the receiver knows of    RECORD_CANCEL asks the receiver to remove it from its unexpected messages;
-//	                                     RECORD_GONE confirms it. If no other thread answers, the receiver's
-//	                                     progress thread does
+// - A receive that is not matched is removed from the posted receives.
+// - A send that has not left is removed from the pending records.
+// - A send to this process is removed from the unexpected messages.
+// - A send that the receiver knows of: RECORD_CANCEL asks the receiver to remove it from its unexpected messages, and
+//   RECORD_GONE confirms it. If no other thread of the receiver answers, its progress thread does.
 //
 // A matched operation continues, and ends as if it had not been cancelled: a thread that makes progress for one of the
 // two processes copies the data. A message that only a matched probe has extracted would stay at its sender until it is

@@ -89,7 +89,7 @@ struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct 
 	return r;
 }
 
-// Tells what r has ended with; v says why if it has a class.
+// Stores the result of r. v holds the error of the wait or MPI_SUCCESS; in the latter case the error is that of r.
 static void tell_result(const struct gompi_request *r, struct gompi_verdict *v, struct gompi_engine_result *out) {
 	if (v->class == MPI_SUCCESS && r->result.class != MPI_SUCCESS)
 		gompi_request_why(r, v);

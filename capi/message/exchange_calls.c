@@ -1,11 +1,11 @@
-// Sends and receives at once (MPI-5.0 3.10).
+// MPI_Sendrecv and its variants (MPI-5.0 3.10).
 #include "message/call.h"
 #include "message/z_calls.h"
 
 #include <stdlib.h>
 
-// Makes *from, which an exchange sends, data of the library's own: in a place that has room, or in memory that is
-// returned in *own, to be freed. MPI_SUCCESS or MPI_ERR_NO_MEM.
+// Copies the data that an exchange sends, and makes *from refer to the copy. The copy is in place if it fits into
+// ON_STACK bytes, else in memory that is returned in *own; the caller frees it. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
 enum { ON_STACK = 512 };
 static int copy_apart(struct gompi_buffer *from, char *place, char **own) {
 	char *to = place;
@@ -16,17 +16,17 @@ static int copy_apart(struct gompi_buffer *from, char *place, char **own) {
 	return MPI_SUCCESS;
 }
 
-// Returns true if the buffer that an exchange sends from has bytes in common with the one that it receives into. MPI
-// wants them to be disjoint, but programs exchange a variable with itself, and get what they mean wherever a message
-// is copied before another one is taken. Buffers with gaps are taken to be disjoint unless they are the same: those
-// of halo exchanges interleave.
+// Returns true if the send and receive buffers of an exchange overlap. MPI requires them to be disjoint, but programs
+// exchange a variable with itself. They get what they expect from every library that copies the outgoing message before
+// it receives. Buffers with gaps are assumed to be disjoint unless they are the same, since those of halo exchanges
+// interleave.
 static bool common(const struct gompi_buffer *a, const struct gompi_buffer *b) {
 	if (a->size == 0 || b->size == 0 || a->type != b->type)
 		return false;
 	return a->type == NULL ? a->at < b->at + b->size && b->at < a->at + a->size : a->at == b->at;
 }
 
-// A send and a receive at once. replace: the two are one buffer.
+// Performs a blocking exchange. replace tells that the two buffers are the same.
 static int exchange(const struct gompi_envelope *out, const struct gompi_envelope *in, bool replace,
 		    MPI_Status *status) {
 	struct gompi_request s = {0}, r = {0};
@@ -77,11 +77,11 @@ int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 }
 GOMPI_ENTRY(MPI_Sendrecv_replace_c, gompi_sendrecv_replace_c)
 
-// The two messages of a nonblocking exchange whose send is not over at once, and the copy that it sends, if it needs
-// one. The request of the application stands for both: complete when they are; its status is the receive's. Like them
-// it is in the communicator's lane.
+// A nonblocking exchange whose send could not complete immediately: its two messages, and the copy that it sends, if
+// needed. The request of the application represents both: it is complete when both are, and its status is that of the
+// receive. All three are in the communicator's lane.
 struct exchange {
-	struct gompi_request *half[2]; // the receive and the send; NULL: it is over
+	struct gompi_request *half[2]; // the receive and the send; NULL if complete
 	char copy[];
 };
 
@@ -112,12 +112,14 @@ static void half_is_over(struct gompi_lane *l, struct gompi_request *h) {
 		return;
 	}
 	l->completed = true;
-	gompi_store_release(&r->state, REQUEST_COMPLETE); // pairs with the acquire of who waits
+	// pairs with the acquire loads of waiters (gompi_is_complete, gompi_look)
+	gompi_store_release(&r->state, REQUEST_COMPLETE);
 }
 
 static const struct gompi_request_kind half_kind = {.over = half_is_over};
 
-// What can be cancelled of the two is, so that both end; the exchange counts as cancelled if one of them was.
+// Cancels those of the two messages that can be cancelled, so that both complete. The exchange counts as cancelled if
+// one of them is.
 static int cancel_exchange(struct gompi_request *r, struct gompi_verdict *v) {
 	(void)v;
 	gompi_lane_take(r->lane);
@@ -136,7 +138,7 @@ static void drop_exchange(struct gompi_request *r) {
 static const struct gompi_request_kind exchange_kind = {
 	.cancel = cancel_exchange, .why = gompi_request_say_text, .drop = drop_exchange};
 
-// A message that is a half of r.
+// Creates a message that is one half of r.
 static struct gompi_request *half_of(struct gompi_request *r, const struct gompi_request *described) {
 	struct gompi_request *h = gompi_request_take(r->lane);
 	if (h == NULL)
@@ -144,12 +146,12 @@ static struct gompi_request *half_of(struct gompi_request *r, const struct gompi
 	*h = *described;
 	h->kind = &half_kind;
 	h->object = (uintptr_t)r;
-	h->freed = true; // so that its kind is told of the end
+	h->freed = true; // so that gompi_complete calls the kind's over
 	gompi_buffer_hold(&h->buf);
 	return h;
 }
 
-// Makes r, which has been described as in, the request of both and starts them. Returns false if there is no memory.
+// Makes r, which has the description in, the request of both messages, and starts them. Returns false if out of memory.
 static bool start_exchange(struct gompi_request *r, struct exchange *p, const struct gompi_request *out,
 			   const struct gompi_request *in) {
 	bool both = !gompi_is_nobody(in);
@@ -218,7 +220,7 @@ static __attribute__((noinline)) int iexchange_closer(const struct gompi_envelop
 	return MPI_SUCCESS;
 }
 
-// A nonblocking exchange. What it sends has been copied before anything is received if it is what most are.
+// Starts a nonblocking exchange. In the common case, the outgoing data is copied before anything is received.
 static inline int iexchange(const struct gompi_envelope *out, const struct gompi_envelope *in, bool replace,
 			    MPI_Request *request) {
 	struct gompi_request s, r;

@@ -22,8 +22,8 @@ void gompi_messages_forget(struct gompi_messages *home, uint64_t context, int n)
 	gompi_lane_end(l);
 }
 
-// A peer on another node that is in MPI_Finalize withdraws a message once no process can receive it any longer. Returns
-// true if this process is in MPI_Finalize too. Else queues the request in questions.
+// Returns true if this process is in MPI_Finalize, so that no call can receive the message that h names. Else queues h
+// in questions. h comes from a peer on another node that is in MPI_Finalize and withdraws the message.
 static bool is_last(struct gompi_lane *l, const struct gompi_record *h) {
 	struct gompi_messages *m = l->home;
 	if (gompi_load(&gompi_messages_cell(m, m->node.me)->state) >= FINISHING)

@@ -1,10 +1,10 @@
-// Generalized requests (MPI-5.0 13.2). Their functions are called by the thread that completes, frees or cancels the
-// request, from inside that call.
+// Generalized requests (MPI-5.0 13.2). The thread that completes, frees or cancels the request calls its callbacks
+// inside that call.
 #include "message/call.h"
 #include "message/handles.h"
 #include "message/z_calls.h"
 
-// Keeps the first code that is not MPI_SUCCESS.
+// Records the first error code of a callback.
 static void keep_code(struct gompi_request *r, const char *function, int code) {
 	if (code == MPI_SUCCESS || r->result.class != MPI_SUCCESS)
 		return;

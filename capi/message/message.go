@@ -1,5 +1,5 @@
-// Package message is messages between processes in C: matching, the eager and the rendezvous protocol, requests, and
-// the calls of MPI that need nothing else. By capi/engine core/p2p starts operations and looks at them.
+// Package message implements messages between processes, in C: matching, the eager and rendezvous protocols, requests,
+// and the MPI calls that need nothing else. core/p2p uses it through capi/engine, to start operations and query them.
 package message
 
 /*
@@ -19,7 +19,7 @@ import (
 	_ "gompirma/capi/win"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that the packages that import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

@@ -24,7 +24,7 @@ static const struct gompi_request_kind other_kind = {.start = start_other,
 						     .why = gompi_request_say_text,
 						     .drop = gompi_request_drop_text};
 
-// Requests of operations that were over when they got a handle: Go needs not know of them any longer.
+// Requests of operations that were complete when the request was created. Go no longer knows of them.
 static const struct gompi_request_kind over_kind = {.why = gompi_request_say_text, .drop = gompi_request_drop_text};
 
 struct gompi_request *gompi_other_open(uintptr_t object, uintptr_t comm, uint64_t context, bool persistent,

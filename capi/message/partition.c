@@ -1,8 +1,9 @@
-// Partitioned messages (MPI-5.0 chapter 4). The two sides meet once, when both have made their request: the sender
-// tells the receiver the number and size of its partitions and a channel, a context for these two requests alone. From
-// then on each partition is a message on the channel, with its number as tag, sent by MPI_Pready and received by what
-// MPI_Start, or the sender's word, has posted; so the sides may divide the data differently. Whoever completes the last
-// message of a round completes the request. The channel is in the communicator's lane, whose lock guards both.
+// Partitioned communication (MPI-5.0 chapter 4). The two sides perform one handshake, after both have created their
+// requests. In it, the sender sends the number and size of its partitions and a channel: a context that only these two
+// requests use. From then on each partition is a message on the channel with its number as the tag. MPI_Pready sends
+// it. MPI_Start posts its receive or, if the handshake completes later, the handshake does. So the two sides may divide
+// the data differently. The thread that completes the last message of a round completes the request. The channel is in
+// the communicator's lane, whose lock guards both.
 #include <stdlib.h>
 
 #include "base/poll.h"
@@ -10,40 +11,41 @@
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// core/comm.Partition, of the communicator, where they meet, and of the channel.
+// equals core/comm.Partition: context of the communicator for the handshake, and of the channel
 enum { PARTITIONED_CONTEXT = 3 };
 
-// What the sender tells.
+// The contents of the handshake message, which the sender sends.
 struct sender_word {
 	uint64_t channel, parts, size;
 };
 
-// The receive, or the send, of a word: it outlives a request that is freed before the two have met.
+// The receive or send of the handshake. It outlives a request that is freed before the handshake.
 struct meeting {
-	struct partitioned *whose; // NULL: nobody's any longer, or a send
+	struct partitioned *whose; // the receiving request; NULL if that has been freed, or for a send
 	struct sender_word word;
 };
 
 struct partitioned {
 	struct gompi_request *request;
 	bool sends;
-	bool waits;               // a receive has been started, and the sender's word is to come
-	gompi_a32 posted;         // the receives of this round are
-	int32_t parts, theirs;    // on this side, of the sender
-	int64_t size, their;      // bytes of each
-	uint64_t channel;         // 0: the sender's word has not come yet
-	struct meeting *meeting;  // the receive of that
-	int refused;              // error class: the word cannot be
-	struct sender_word word;  // which is this
-	gompi_ai32 left;          // of this round: partitions that are not over, and calls that are at it
-	_Atomic(uint8_t) *passed; // by partitions of the sender: ready, or here
+	bool waits;               // a receive has been started, and the handshake has not completed yet
+	gompi_a32 posted;         // the receives of this round have been posted
+	int32_t parts, theirs;    // number of partitions on this side, and at the sender
+	int64_t size, their;      // bytes of a partition on this side, and at the sender
+	uint64_t channel;         // 0 until the handshake has completed
+	struct meeting *meeting;  // the receive of the handshake
+	int refused;              // error class if the handshake has failed
+	struct sender_word word;  // the contents of the handshake message
+	gompi_ai32 left;          // of this round: partitions not complete, plus calls that are starting some
+	_Atomic(uint8_t) *passed; // [partition of the sender]: 1 if it is ready (sender) or has arrived (receiver)
 };
 
 static const struct gompi_request_kind partitioned_kind;
 
 static struct partitioned *partitioned_of(const struct gompi_request *r) { return (struct partitioned *)r->object; }
 
-// A channel's identity: as core/p2p's NewID, of which it has the upper half, but in a lane.
+// Returns the context of a new channel. It is built like core/p2p's NewID, but lies in the upper half of its range (bit
+// 39) and maps to lane l.
 static uint64_t new_channel(const struct gompi_lane *l) {
 	static gompi_a64 channels;
 	const struct gompi_messages *m = l->home;
@@ -52,11 +54,11 @@ static uint64_t new_channel(const struct gompi_lane *l) {
 	       PARTITIONED_CONTEXT;
 }
 
-// n bytes of the request's data.
+// Returns a buffer for n bytes of the request's data from offset from on.
 static struct gompi_buffer partition_buffer(const struct gompi_buffer *b, int64_t from, int64_t n) {
 	struct gompi_buffer part = *b;
 	part.size = n;
-	part.kept = true; // by the request
+	part.kept = true; // the request retains the datatype
 	if (b->type == NULL)
 		part.at += from;
 	else
@@ -64,7 +66,7 @@ static struct gompi_buffer partition_buffer(const struct gompi_buffer *b, int64_
 	return part;
 }
 
-// A message of the request's, as gompi_call_check would describe it.
+// Describes a message of the request, as gompi_call_check does.
 static struct gompi_request partition_message(const struct gompi_request *r, uint64_t context, int tag) {
 	return (struct gompi_request){.context = context,
 				      .comm = r->comm,
@@ -76,7 +78,7 @@ static struct gompi_request partition_message(const struct gompi_request *r, uin
 				      .receive = r->receive};
 }
 
-// Keeps what is wrong with a message of the round, the first one's.
+// Records the error of a message as that of the round, unless there is one already.
 static void fail_round(struct gompi_request *r, const struct gompi_verdict *v) {
 	if (r->result.class != MPI_SUCCESS)
 		return;
@@ -84,7 +86,7 @@ static void fail_round(struct gompi_request *r, const struct gompi_verdict *v) {
 	r->text = strdup(v->text);
 }
 
-// Ends a round whose last message is over; the lock is held.
+// Ends a round whose last message is complete. The caller holds the lock.
 static void end_partitioned(struct gompi_lane *l, struct gompi_request *r) {
 	l->completed = true;
 	gompi_store_release(&r->state, REQUEST_COMPLETE);
@@ -108,7 +110,8 @@ static void part_is_over(struct gompi_lane *l, struct gompi_request *m) {
 
 static const struct gompi_request_kind part_kind = {.over = part_is_over};
 
-// A request for a message that is not over at once. NULL: there is no memory, which is the round's error.
+// Returns a request for a message that could not complete immediately. Returns NULL if out of memory, which becomes the
+// round's error.
 static struct gompi_request *take_part(const struct gompi_request *described, struct gompi_request *of) {
 	struct gompi_request *m = gompi_request_take(described->lane);
 	if (m == NULL) {
@@ -123,7 +126,7 @@ static struct gompi_request *take_part(const struct gompi_request *described, st
 	return m;
 }
 
-// Posts the receives of a round once the sides have met; the lock is held.
+// Posts the receives of a round after the handshake. The caller holds the lock.
 static void post_parts(struct gompi_request *r) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_lane *l = r->lane;
@@ -132,7 +135,7 @@ static void post_parts(struct gompi_request *r) {
 	if (p->refused == MPI_SUCCESS) {
 		int32_t n = p->theirs, over = 1;
 		r->result.bytes = n * p->their;
-		gompi_store(&p->left, n + 1); // so that it is not over before all are posted
+		gompi_store(&p->left, n + 1); // one more, so that the round cannot end before all are posted
 		for (int32_t i = 0; i < n; i++) {
 			struct gompi_request q = partition_message(r, p->channel, i);
 			q.buf = partition_buffer(&r->buf, i * p->their, p->their);
@@ -150,7 +153,7 @@ static void post_parts(struct gompi_request *r) {
 	end_partitioned(l, r);
 }
 
-// Takes over what the sender tells.
+// Validates and stores the contents of the handshake message.
 static void take_word(struct partitioned *p, const struct sender_word *w, const struct gompi_result *got) {
 	const struct gompi_request *r = p->request;
 	p->word = *w;
@@ -187,7 +190,7 @@ static void drop_meeting(struct gompi_request *m) { free((struct meeting *)m->ob
 
 static const struct gompi_request_kind meeting_kind = {.over = meeting_is_over, .drop = drop_meeting};
 
-// Sends or receives a word; false: there is no memory.
+// Sends or receives the handshake message. Returns false if out of memory.
 static bool meet(struct partitioned *p, uint64_t context) {
 	const struct gompi_request *r = p->request;
 	struct gompi_lane *l = r->lane;
@@ -248,7 +251,7 @@ static int start_partitioned(struct gompi_request *r, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-// The request is not active, so nothing of it is under way but the meeting.
+// Releases an inactive request: at most the handshake is still pending.
 static void release_partitioned(struct gompi_request *r) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_lane *l = r->lane;
@@ -299,14 +302,15 @@ static const struct gompi_request_kind partitioned_kind = {.awaits = await_parti
 							   .why = say_refused,
 							   .idle_to_free = true};
 
-// Checks the arguments of MPI_Psend_init or MPI_Precv_init and describes the request. 0, or the verdict's class.
+// Checks the arguments of MPI_Psend_init or MPI_Precv_init and fills in q. Returns 0 or the error class, described in
+// v.
 static int check_init(struct gompi_request *q, struct gompi_envelope *e, int parts, bool sends, MPI_Info info,
 		      const MPI_Request *request, struct gompi_verdict *v) {
 	int64_t each = e->count;
 	bool counts = parts >= 0 && each >= 0 && !__builtin_mul_overflow(each, parts, &e->count);
 	if (!counts)
 		e->count = 0;
-	// No wildcards: what is wrong with them is told as a send's would be.
+	// Wildcards are invalid. They are checked as for a send, so that they raise its errors.
 	bool wild = e->peer == MPI_ANY_SOURCE || e->tag == MPI_ANY_TAG;
 	if (gompi_call_check(q, e, !sends && !wild, v) != MPI_SUCCESS)
 		return v->class;
@@ -373,7 +377,7 @@ int gompi_precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype 
 }
 GOMPI_ENTRY(MPI_Precv_init_c, gompi_precv_init_c)
 
-// The partitioned request behind a handle; NULL: there is none, and the call returns *rc.
+// Returns the partitioned request of a handle. Returns NULL if there is none; then the call returns *rc.
 static struct gompi_request *partitioned_request(const char *call, MPI_Request request, int *rc) {
 	struct gompi_request *r = gompi_request_of(request);
 	if (__builtin_expect(r != NULL && r->kind == &partitioned_kind, 1))
@@ -388,7 +392,7 @@ static struct gompi_request *partitioned_request(const char *call, MPI_Request r
 	return NULL;
 }
 
-// Sends a partition. Returns true if that is over.
+// Sends a partition. Returns true if it is complete.
 static bool send_part(struct gompi_request *r, int i) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_lane *l = r->lane;
@@ -404,8 +408,8 @@ static bool send_part(struct gompi_request *r, int i) {
 	return m == NULL;
 }
 
-// Marks n partitions ready, those listed or from first on, and sends them. If one of them does not exist or is ready
-// already, none is.
+// Marks n partitions ready, those in list or from first on, and sends them. If one of them does not exist or is already
+// ready, marks none.
 static int mark_ready(const char *call, struct gompi_request *r, int n, int first, const int list[]) {
 	struct partitioned *p = partitioned_of(r);
 	struct gompi_verdict v = {.class = MPI_SUCCESS};
@@ -426,7 +430,7 @@ static int mark_ready(const char *call, struct gompi_request *r, int n, int firs
 	}
 	if (n == 0)
 		return MPI_SUCCESS;
-	gompi_add(&p->left, 1); // so that it is not over before this call has left it
+	gompi_add(&p->left, 1); // one more, so that the round cannot end before this call has finished
 	for (k = 0; k < n; k++)
 		over += r->peer == MPI_PROC_NULL || send_part(r, list != NULL ? list[k] : first + k);
 	if (gompi_sub_total(&p->left, over) == over)
@@ -453,7 +457,7 @@ int gompi_pready_range(int partition_low, int partition_high, MPI_Request reques
 		gompi_error(&v, MPI_ERR_ARG, "partitions %d to %d", partition_low, partition_high);
 		return gompi_request_raise(&v, call, r->comm);
 	}
-	// One more than there are is enough to find what is wrong.
+	// One more than the number of partitions is enough to detect the error.
 	int32_t most = partitioned_of(r)->parts;
 	return mark_ready(call, r, n <= most ? (int)n : most < INT32_MAX ? most + 1 : most, partition_low, NULL);
 }
@@ -474,8 +478,9 @@ int gompi_pready_list(int length, const int array_of_partitions[], MPI_Request r
 }
 GOMPI_ENTRY(MPI_Pready_list, gompi_pready_list)
 
-// Returns true if what the sender has of a partition of this side is here. Without any data it is the share of the
-// whole that counts. A partition that the sender has nothing for is there when all is: then the request is complete.
+// Returns true if all that the sender has of a partition of this side has arrived. If the partitions are empty, the
+// shares of the partition numbers count. A partition for which the sender has no data arrives when the request is
+// complete.
 static bool part_has_arrived(struct gompi_request *r, int part) {
 	struct partitioned *p = partitioned_of(r);
 	// acquire: pairs with the release in end_partitioned

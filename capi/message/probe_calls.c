@@ -1,23 +1,23 @@
-// Probes, and receives of messages that a matched probe has taken out (MPI-5.0 3.8).
+// Probes, and receives of messages that a matched probe has extracted (MPI-5.0 3.8).
 #include "base/objects.h"
 #include "base/poll.h"
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// The handles of messages that matched probes have taken out: of struct gompi_message, which the lanes have.
+// The handles of extracted messages. They refer to struct gompi_message, which the lanes own.
 static struct gompi_objects handed_out = GOMPI_OBJECTS(GOMPI_KIND_MESSAGE, struct gompi_message);
 
 struct probe {
 	struct gompi_lane *lane;
-	uint64_t context, seen; // messages that had arrived when it was looked last
+	uint64_t context, seen; // seen: value of lane->arrived at the last check
 	int32_t source, tag;
 	bool found, take;
-	struct gompi_message *message; // that has been taken
+	struct gompi_message *message; // the extracted message
 	uintptr_t comm;
 	MPI_Status *status;
 };
 
-// Looks for a message, but only if one has arrived since the last look: nothing else can change the answer.
+// Checks for a message, but only if one has arrived since the last check: nothing else can change the result.
 static bool look(struct probe *p) {
 	uint64_t arrived = gompi_load_total(&p->lane->arrived);
 	if (p->found || arrived == p->seen)
@@ -48,7 +48,7 @@ static bool look_and_serve(void *arg) {
 	return look(p) || gompi_load(&p->lane->broken) != 0;
 }
 
-// Checks the arguments. Returns true if the call is over already, with what it returns in *rc.
+// Checks the arguments. Returns true if the call is complete; then *rc is what it returns.
 static bool over_already(const char *call, int source, int tag, MPI_Comm comm, struct probe *p, int *rc) {
 	struct gompi_request r = {0};
 	struct gompi_verdict v;
@@ -70,8 +70,8 @@ static bool over_already(const char *call, int source, int tag, MPI_Comm comm, s
 	return true;
 }
 
-// Gives the application a handle of the message that has been found; a message from MPI_PROC_NULL is none. What the
-// call returns.
+// Creates a handle for the message that has been found, or stores MPI_MESSAGE_NO_PROC if it is from MPI_PROC_NULL.
+// Returns what the call returns.
 static int hand_out(const struct probe *p, const char *call, MPI_Comm comm, MPI_Message *message) {
 	if (p->message == NULL) {
 		*message = MPI_MESSAGE_NO_PROC;
@@ -97,7 +97,7 @@ static __attribute__((cold)) int no_place_for(const char *call, const char *text
 
 static const char no_address[] = "the address of a result is NULL";
 
-// Waits for a message. The caller has set what is to be done with it.
+// Waits for a message. The caller has set whether it is extracted.
 static int probe_blocking(struct probe *p, const char *call, int source, int tag, MPI_Comm comm) {
 	struct gompi_messages *m = p->lane->home;
 	struct gompi_comm *c = gompi_comm_get(comm);
@@ -124,7 +124,7 @@ GOMPI_ENTRY(MPI_Probe, gompi_probe)
 
 int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
 	static const char call[] = "MPI_Mprobe";
-	// A call that fails leaves status alone.
+	// A call that fails does not change status.
 	struct probe p = {.status = message != NULL ? status : NULL, .take = true, .comm = (uintptr_t)comm};
 	int rc;
 	bool over = over_already(call, source, tag, comm, &p, &rc);
@@ -138,8 +138,8 @@ int gompi_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_S
 }
 GOMPI_ENTRY(MPI_Mprobe, gompi_mprobe)
 
-// Looks once. wrong: what the call is refused with if its other arguments are right, or NULL. Returns true if the call
-// is over with *rc.
+// Checks for a message without waiting. wrong describes an error to raise if the other arguments are valid, or is NULL.
+// Returns true if the call ends with *rc.
 static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, const char *wrong, int *flag, int *rc) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
@@ -169,7 +169,7 @@ static inline bool probe_once(struct probe *p, const char *call, MPI_Comm comm, 
 }
 
 int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
-	// A call that fails leaves status alone.
+	// A call that fails does not change status.
 	struct probe p = {.status = flag != NULL ? status : NULL, .source = source, .tag = tag, .seen = UINT64_MAX};
 	int rc;
 	return probe_once(&p, "MPI_Iprobe", comm, flag == NULL ? "flag is NULL" : NULL, flag, &rc) ? rc : MPI_SUCCESS;
@@ -200,8 +200,8 @@ static int no_message(const char *call, MPI_Message message) {
 	return gompi_call_error(call, MPI_ERR_REQUEST, "%#zx is no message, or one that was received", (size_t)message);
 }
 
-// Checks the arguments of a matched receive, fills r in, and takes the handle of the message away, which *m is, NULL
-// for MPI_MESSAGE_NO_PROC. Returns true if the call is refused with *rc.
+// Checks the arguments of a matched receive, fills in r, and removes the handle of the message. Stores the message in
+// *m, or NULL for MPI_MESSAGE_NO_PROC. Returns true if the call ends with the error *rc.
 static bool match_refused(const char *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
 			  MPI_Message *message, struct gompi_request *r, struct gompi_message **m, int *rc) {
 	struct gompi_messages *here = gompi_load(&gompi_messages_here);

@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) bool drain(struct gompi_lane *l, co
 			l->completed = true; // wakes all waiting threads, which then check broken
 			return taken > 0;
 		}
-		// In a series, prefetch further records too, but only records that are known to exist: to prefetch a
+		// In a series, prefetch further records too, but only records that are known to exist. To prefetch a
 		// line that is not written yet would take it away from the core that is about to write it.
 		if (++taken % SERIES == 0)
 			there = gompi_load(&b->tail);

@@ -63,7 +63,7 @@ int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 			gompi_call_step(l->home);
 			return MPI_SUCCESS;
 		}
-		gompi_lane_give(l); // what is wrong is told below
+		gompi_lane_give(l); // irecv_closer reports the error
 	}
 	return irecv_closer(&(struct gompi_envelope){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
 			    request);

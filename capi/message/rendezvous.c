@@ -1,10 +1,10 @@
 // A message that is too long for a record, or whose sender waits for the match, stays at its sender until it is
 // matched. Then its data is transferred as follows:
 //
-//	sender in this process       copied from buffer to buffer
-//	few segments, readable       the receiver reads the sender's memory and sends RECORD_ACK
-//	a region, on another node    the receiver reads it through the network (remote.c) and sends RECORD_ACK
-//	else                         the receiver sends RECORD_CTS, the sender sends RECORD_PIECE until it has sent all
+// - Sender in this process: the data is copied from buffer to buffer.
+// - Few segments, readable: the receiver reads the sender's memory and sends RECORD_ACK.
+// - A region on another node: the receiver reads it through the network (remote.c) and sends RECORD_ACK.
+// - Else: the receiver sends RECORD_CTS, and the sender sends RECORD_PIECE until all data has been sent.
 //
 // Reads on this node are in the lane's work list. Any thread of the receiver may take one, and performs it without the
 // lock. Calls that only start an operation leave the list alone, unless a sender waits.

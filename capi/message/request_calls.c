@@ -1,10 +1,10 @@
-// Looking at requests, freeing, cancelling and starting them (MPI-5.0 3.7.3, 3.7.6, 3.8.4, 3.9).
+// Querying, freeing, cancelling and starting requests (MPI-5.0 3.7.3, 3.7.6, 3.8.4, 3.9).
 #include "base/poll.h"
 #include "message/handles.h"
 #include "message/z_calls.h"
 
-// Stores the status of a request that is complete or inactive and leaves it as it is. A generalized request's query
-// function may have failed: that is the call's error, any other error is told by the call that ends the request.
+// Stores the status of a request that is complete or inactive, without ending it. If a generalized request's query
+// function has failed, that is the call's error. The call that ends the request raises any other error.
 static int look_at_request(const char *call, MPI_Request h, MPI_Status *status) {
 	struct gompi_request *r;
 	switch (gompi_what_is(h, &r)) {
@@ -126,14 +126,15 @@ static __attribute__((noinline)) bool no_live_request(const char *call, const MP
 	}
 }
 
-// The request at an address. false: there is none, and *rc is what the call returns. NULL: the one that is always
-// complete.
+// Stores the request at an address in *r, or NULL for GOMPI_REQUEST_DONE. Returns false if the handle is invalid; then
+// *rc is what the call returns.
 static inline bool single_request(const char *call, const MPI_Request *at, struct gompi_request **r, int *rc) {
 	*r = at != NULL ? gompi_request_of(*at) : NULL;
 	return __builtin_expect(*r != NULL, 1) || no_live_request(call, at, r, rc);
 }
 
-// MPI-5.0 3.7.3: goes at once if it is complete or inactive, else when it is complete.
+// Implements MPI_Request_free (MPI-5.0 3.7.3): frees a complete or inactive request immediately, an active one upon
+// completion.
 int gompi_request_free(MPI_Request *request) {
 	const char *call = "MPI_Request_free";
 	int rc;
@@ -148,8 +149,8 @@ int gompi_request_free(MPI_Request *request) {
 		*request = MPI_REQUEST_NULL;
 		return MPI_SUCCESS;
 	}
-	// With MPI_PROC_NULL the operation may be complete already. With others that would depend on time, so a request
-	// that is complete but has not been waited for is refused, too.
+	// With MPI_PROC_NULL, the operation may be complete already. With other peers that depends on timing, so a
+	// request that is complete but has not been waited for is refused too.
 	if (r->kind != NULL && r->kind->idle_to_free && !gompi_is_idle(r) &&
 	    (r->peer != MPI_PROC_NULL || gompi_load(&r->state) == REQUEST_ACTIVE)) {
 		struct gompi_verdict v;
@@ -166,19 +167,19 @@ int gompi_request_free(MPI_Request *request) {
 	if (active)
 		r->freed = true;
 	else if (!other)
-		gompi_request_give(r); // and is no more
+		gompi_request_give(r); // r is invalid from here on
 	gompi_lane_give(l);
 	*request = MPI_REQUEST_NULL;
 	if (!other)
 		return MPI_SUCCESS;
 	struct gompi_verdict v;
 	uintptr_t on = r->comm;
-	r->result.class = MPI_SUCCESS; // the operation's own is nobody's any longer
+	r->result.class = MPI_SUCCESS; // discards the error of the operation
 	return gompi_request_forget(r, &v) == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, on);
 }
 GOMPI_ENTRY(MPI_Request_free, gompi_request_free)
 
-// MPI-5.0 3.8.4.
+// Implements MPI_Cancel (MPI-5.0 3.8.4).
 int gompi_cancel(MPI_Request *request) {
 	const char *call = "MPI_Cancel";
 	int rc;
@@ -204,7 +205,7 @@ int gompi_cancel(MPI_Request *request) {
 }
 GOMPI_ENTRY(MPI_Cancel, gompi_cancel)
 
-// Returns true if a request can be started; else the verdict's class is MPI_ERR_REQUEST.
+// Returns true if a request can be started. Else v describes the error, MPI_ERR_REQUEST.
 static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
 	if (r == NULL || !r->persistent)
 		gompi_error(v, MPI_ERR_REQUEST, "the request is not persistent: it cannot be started");
@@ -230,7 +231,7 @@ static int start_again(struct gompi_request *r, struct gompi_verdict *v) {
 	return class;
 }
 
-// MPI_ERR_REQUEST: the request is not persistent, or active.
+// Implements MPI_Start. Raises MPI_ERR_REQUEST if the request is not persistent, or active.
 int gompi_start(MPI_Request *request) {
 	const char *call = "MPI_Start";
 	struct gompi_verdict v;
@@ -251,7 +252,7 @@ static __attribute__((cold)) int refuse_at(const char *call, const struct gompi_
 	return gompi_request_raise(&v, call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL);
 }
 
-// Nothing is started unless all can be.
+// Implements MPI_Startall. Starts no request unless all can be started.
 int gompi_startall(int count, MPI_Request requests[]) {
 	const char *call = "MPI_Startall";
 	struct gompi_request *r;

@@ -1,9 +1,10 @@
-// Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9). Buffered ones: buffered.c.
+// Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9). Buffered sends: buffered.c.
 #include "base/tuning.h"
 #include "message/call.h"
 #include "message/z_calls.h"
 
-// Sends what most messages of a process to itself are, and that is over at once. Returns true if it has.
+// Tries to send a message of the common kind to this process, which completes immediately. Returns true if it has been
+// sent.
 static bool self_quick(const struct gompi_envelope *e, enum gompi_mode mode) {
 	struct gompi_request r;
 	if (e->peer < 0 || e->tag < 0 ||
@@ -15,7 +16,8 @@ static bool self_quick(const struct gompi_envelope *e, enum gompi_mode mode) {
 	return gompi_ranks_at(&c->peers, e->peer) == r.lane->home->node.self && gompi_give_self(r.lane, &r);
 }
 
-// What is not quick: an error, a message to this process, to nobody or of a derived datatype, or a large one.
+// Handles all cases that send_as does not: an error, a message to this process or to MPI_PROC_NULL, a derived datatype,
+// or a large message.
 static __attribute__((noinline)) int send_closer(const struct gompi_envelope *e, enum gompi_mode mode) {
 	if (self_quick(e, mode))
 		return MPI_SUCCESS;
@@ -42,27 +44,32 @@ static inline int send_as(const char *call, enum gompi_mode mode, const void *bu
 	return send_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode);
 }
 
-// A nonblocking send goes along like a blocking one while the receiver's inbox has room: with 64 of them posted one of
-// 8 KiB takes 0.6 us so, and 3.0 by process_vm_readv (16 KiB: 0.85 and 3.6). One of more bytes than these that finds no
-// room leaves its data where it is until it is matched, if the receiver can read it from there, rather than wait: where
-// both sides send first and so fill both inboxes, to wait took 7.4 us for each of 8 KiB, and to be read 3.9. To another
-// node, and of a synchronous send, more than the second number stays in any case. Blocking sends never do, since
-// programs count on them to be over before they are received.
+// Protocol of nonblocking sends. Sizes in bytes.
+//
+// While the receiver's inbox has space, a nonblocking send is eager, like a blocking one. With 64 sends posted, one of
+// 8 KiB takes 0.6 us that way and 3.0 us by process_vm_readv (16 KiB: 0.85 us and 3.6 us).
+//
+// A send of more than MOST_THAT_WAITS bytes that finds no space does not wait for space. It leaves its data in place
+// until it is matched, if the receiver can read it there. Where both sides send first, and so fill both inboxes,
+// waiting took 7.4 us for each message of 8 KiB, and reading 3.9 us.
+//
+// A send to another node or a synchronous send of more than MOST_COPIED_TWICE bytes always leaves its data in place.
+// Blocking sends never do, since programs rely on their completion before the receive.
 enum { MOST_THAT_WAITS = 1024, MOST_COPIED_TWICE = 4096 };
 
 static inline bool stays(const struct gompi_link *p, const struct gompi_request *r, int64_t most) {
 	return r->buf.size > most && !r->lane->home->no_cma && gompi_load(&p->reads) != READS_REFUSED;
 }
 
-// Returns true if looking for room again may find some soon: not without a core of its own, not if others go first or
-// the receiver wants no data, and not once it has been in vain.
+// Returns true if polling for space may soon succeed. Returns false if processes share cores, if other output is
+// pending, if the receiver wants no data, or if polling at this head has already been unsuccessful.
 static inline bool may_find_room(const struct gompi_link *p, uint64_t head) {
 	return !gompi_node.policy.oversubscribed && gompi_load(&p->waiting) == 0 &&
 	       gompi_load(&p->box->flow) == FLOW_ALONG && head != gompi_load(&p->full_at);
 }
 
-// Sends data along to a process of this node, if need be after this one has taken in what has arrived: where both sides
-// send first, each makes room for the other so, and in time.
+// Tries to send data eagerly to a process of this node, if necessary after handling the records that have arrived.
+// Where both sides send first, each makes space for the other this way.
 static bool goes_along(struct gompi_link *p, const struct gompi_request *r) {
 	if (gompi_eager(p, r))
 		return true;

@@ -3,9 +3,11 @@
 #include "message/handles.h"
 #include "message/z_calls.h"
 
-// Ends all requests that are complete and stores the status of each. If one has failed every status has its error,
-// MPI_ERR_PENDING for those that are not complete, and the call's is MPI_ERR_IN_STATUS (MPI-5.0 3.7.5). pending: why
-// one never will be: the first that waits for a lost process, else the first.
+// Ends all complete requests and stores the status of each. If one has failed, every status has its error class, or
+// MPI_ERR_PENDING if the request is not complete, and the call returns MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
+//
+// pending is the error class because of which a request can never complete, or MPI_SUCCESS. Then the error of the call
+// names the first request that waits for a failed process, else the first incomplete one.
 static int end_all(const char *call, int count, MPI_Request requests[], MPI_Status statuses[], int pending) {
 	struct gompi_failure f;
 	f.which = -1;
@@ -39,8 +41,8 @@ static int end_all(const char *call, int count, MPI_Request requests[], MPI_Stat
 
 enum { FEW = 64 };
 
-// Returns true if the call was what most are: some requests of messages, and others that are over already, none of
-// which fails. If not nothing has been ended.
+// Performs the most common case: few requests of messages or complete ones, none of which fails. Returns false, without
+// ending any request, if the case is a different one.
 static bool wait_few(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	struct gompi_request *rs[FEW];
 	if (count < 0 || count > FEW || requests == NULL || !gompi_is_running())
@@ -59,7 +61,7 @@ static bool wait_few(int count, MPI_Request requests[], MPI_Status statuses[]) {
 		if (__builtin_expect(gompi_is_idle(r) || r->kind != NULL || r->result.class != MPI_SUCCESS, 0))
 			return false;
 	}
-	struct gompi_lane *locked = NULL; // one lock for many
+	struct gompi_lane *locked = NULL; // one lock acquisition for consecutive requests of a lane
 	for (int i = 0; i < count; i++) {
 		struct gompi_request *r = rs[i];
 		if (r == NULL) {

@@ -1,9 +1,9 @@
-// Waiting and testing for one request (MPI-5.0 3.7.3), whatever it stands for.
+// Waiting and testing for one request of any kind (MPI-5.0 3.7.3).
 #include "base/poll.h"
 #include "message/handles.h"
 #include "message/z_calls.h"
 
-// What a call on a handle returns that no active request is behind.
+// Ends a call on a handle that refers to no active request. Returns what the call returns.
 static inline int end_idle(const char *call, enum gompi_what what, MPI_Request *request, MPI_Status *status) {
 	if (__builtin_expect(what == GOMPI_DONE, 1))
 		gompi_end_done(request, status);
@@ -14,7 +14,7 @@ static inline int end_idle(const char *call, enum gompi_what what, MPI_Request *
 	return MPI_SUCCESS;
 }
 
-// Apart, so that a call with nothing to wait for saves no registers.
+// Waits for a request and ends it. This is a separate function so that a call that need not wait saves no registers.
 static __attribute__((noinline)) int wait_live(struct gompi_request *r, MPI_Request *request, MPI_Status *status) {
 	if (gompi_is_complete(r))
 		return gompi_end_one("MPI_Wait", r, request, status);

@@ -1,4 +1,4 @@
-// Waiting and testing for any of several requests, and for some (MPI-5.0 3.7.5).
+// Waiting and testing for any or some of several requests (MPI-5.0 3.7.5).
 #include "base/poll.h"
 #include "message/handles.h"
 #include "message/z_calls.h"
@@ -20,7 +20,7 @@ static bool any_complete(void *arg) {
 	return first_complete(s) >= 0;
 }
 
-// Describes a request that may end the wait (struct gompi_waiting).
+// Describes the first request from index first on that may end the wait (struct gompi_waiting).
 static int describe_one(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
 	const struct gompi_several *s = on;
 	struct gompi_request *r;
@@ -32,7 +32,8 @@ static int describe_one(const void *on, int first, struct gompi_waiting *what, s
 	return -1;
 }
 
-// Waits until a request is complete. Which; -1 and *rc: one never will be, *lost, -1 if it is not known which.
+// Waits until a request is complete. Returns its index, or -1 if none is active or, with *rc set, if one can never
+// complete. *lost is the index of that one, or -1 if it is unknown.
 static int await_first(const char *call, struct gompi_several *s, int *lost, int *rc) {
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	struct gompi_waiting what = {.call = call,
@@ -106,8 +107,8 @@ int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_
 }
 GOMPI_ENTRY(MPI_Testany, gompi_testany)
 
-// Ends all that are complete, and stores their number, indices and statuses. Which those are is looked at once: others
-// may complete meanwhile, and whether one has failed decides about the statuses of all.
+// Ends all complete requests, and stores their number, indices and statuses. Determines the set once: other requests
+// may complete meanwhile, and whether one of the set has failed decides about the statuses of all.
 static int end_some(const char *call, int count, MPI_Request requests[], int *outcount, int indices[],
 		    MPI_Status statuses[]) {
 	struct gompi_failure f;
