@@ -61,7 +61,8 @@ struct gompi_engine_result {
 // Performs o and waits until it is complete, as MPI_Send and MPI_Recv do. Returns false if m is not the messages of the
 // application: waits in C make progress for those only.
 bool gompi_engine_do(struct gompi_messages *m, const struct gompi_engine_operation *o, struct gompi_engine_result *out);
-// Starts the receive of a message that a matched probe has extracted. Consumes m. Returns NULL if out of memory.
+// Starts the receive of a message that a matched probe has extracted, and consumes m. Returns NULL if out of memory;
+// then m stays extracted.
 struct gompi_request *gompi_engine_receive(struct gompi_message *m, const struct gompi_engine_operation *o);
 void gompi_engine_restart(struct gompi_request *r);
 void gompi_engine_cancel(struct gompi_request *r);

@@ -20,7 +20,7 @@ enum gompi_reads { READS_UNKNOWN, READS_WORK, READS_REFUSED };
 struct gompi_link {
 	struct gompi_inbox *box; // the peer's inbox; NULL if the peer is on another node
 	gompi_a64 head;          // cached head of that inbox
-	gompi_a64 full_at;       // head of the inbox when a send last found it full
+	gompi_a64 full_at;       // head of the inbox when polling for space was last unsuccessful
 	// number of pending records and streams (below); while not 0, no record overtakes them, except answers to other
 	// nodes
 	gompi_ai32 waiting;
@@ -142,8 +142,8 @@ struct gompi_lane {
 	gompi_ai32 kept;    // unexpected messages that no receive has matched yet
 	struct gompi_pending *spare_pending;
 	struct gompi_crowd crowd; // counts requests and messages
-	// Other nodes: reads to start, free list of reads, peers that have been asked to keep their messages, and
-	// CANCEL requests with RECORD_LAST from peers in MPI_Finalize that wait for an answer.
+	// For other nodes. reads: reads to start. spare_read: free list. told: peers that have been asked to keep their
+	// messages. questions: RECORD_CANCEL with RECORD_LAST, from peers in MPI_Finalize, not answered yet.
 	struct gompi_read *reads, *spare_read;
 	struct gompi_link *told;
 	struct gompi_pending *questions;
@@ -239,9 +239,9 @@ static inline bool gompi_lane_try(struct gompi_lane *l) {
 	return gompi_biased_try(&l->lock);
 }
 // Releases the lock temporarily. Wakes threads that wait for completions, and notifies processes that wait for space in
-// the inbox. A full fence is required between the release of space and the read of box->wanted: else a producer could
-// register in wanted while both sides miss each other's store. Returns true if another thread may have found the lock
-// held.
+// the inbox. The full fence orders the release of space before the read of box->wanted; its partner is
+// gompi_inbox_want. Without it, this thread could read an old wanted while a producer registers and still finds no
+// space. Returns true if another thread may have found the lock held.
 void gompi_lane_tell_room(struct gompi_lane *l);
 static inline bool gompi_lane_let_go(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
@@ -268,8 +268,8 @@ static inline void gompi_lane_give(struct gompi_lane *l) {
 // gompi_lane_give does.
 void gompi_lane_end(struct gompi_lane *l);
 // Releases the lock for calls that start an operation and return. Does not copy data of the work list, unless a sender
-// waits for it: a copy would delay the operations that the application is about to start, and the processes that wait
-// for those. A thread that waits for the data copies it later, at the latest when its sender waits too. If this thread
+// waits for it. A copy would delay the operations that the application is about to start, and the processes that wait
+// for them. A thread that waits for the data copies it later, at the latest when its sender waits too. If this thread
 // belongs to this process and sleeps, it is woken.
 void gompi_lane_end_started(struct gompi_lane *l);
 // Releases the lock after a record from the network has been handled. Does not copy, wait, or work for another thread,

@@ -64,6 +64,7 @@ void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
 
 // Unexpected messages: those that arrive before their receive (unexpected.c).
 
+// Returns a cleared message descriptor, from the free list or new. gompi_message_give returns it to the free list.
 struct gompi_message *gompi_message_take(struct gompi_lane *l);
 void gompi_message_give(struct gompi_lane *l, struct gompi_message *m);
 // Replaces the data buffer of m by one of at least n bytes. Returns false if out of memory; then the message has
@@ -72,6 +73,7 @@ bool gompi_message_widen(struct gompi_message *m, int64_t n);
 static inline bool gompi_message_room(struct gompi_message *m, int64_t n) {
 	return __builtin_expect(n <= m->room, 1) || gompi_message_widen(m, n);
 }
+// Appends m to the unexpected messages of q. gompi_take_unexpected removes it. Both update flow control.
 void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
 void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
 // Handles RECORD_FLOW: a peer on another node asks this process to keep the data of its messages (FLOW_KEEP), or no
@@ -111,12 +113,15 @@ void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char 
 
 // Matches r with an unexpected message, or posts it.
 void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r);
+// Removes r from the posted receives.
 void gompi_unpost(struct gompi_lane *l, struct gompi_request *r);
+// Handles RECORD_EAGER and RECORD_RTS: matches the message with a posted receive, or keeps it as unexpected.
 void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 // Returns the message that a receive with this source and tag would match, or NULL. If take is set, extracts the
 // message; then only gompi_receive_message can receive it.
 struct gompi_message *gompi_probe_locked(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
 					 bool take);
+// Receives into r a message that a matched probe has extracted.
 void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
 // Handles RECORD_LOOK: a process waits for all its sends that have arrived. The next release of the lock copies the
 // data of those that are matched, even if the call only starts an operation.
@@ -126,6 +131,7 @@ void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
 
 // Starts a send, which completes immediately or later.
 void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r);
+// Handles RECORD_ACK: completes the send.
 void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
 // Delivers a message to this process itself without a request. Returns true if the message is small and need not wait
 // for its receive. Acquires the lock.
@@ -139,6 +145,7 @@ static inline bool gompi_send_at_once(const struct gompi_request *s) {
 
 // Cancellation (cancel.c), and the end of the messages of a communicator or of a process (finish.c).
 
+// Requests the cancellation of an active send or receive. A matched operation continues (cancel.c).
 void gompi_cancel_locked(struct gompi_lane *l, struct gompi_request *r);
 // Cancels a send. flags are those of the RECORD_CANCEL that is sent for it.
 void gompi_cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned flags);
@@ -182,8 +189,8 @@ void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r);
 void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 // Starts a receive that no thread waits for yet. A receive of few bytes leaves its data in the inbox until a thread
-// waits or tests: that drains the whole inbox at once, which costs less than one drain per call. Larger data would fill
-// the inbox. If its message is only announced (RTS), the data can be read meanwhile.
+// waits or tests. That call then drains the whole inbox at once, which costs less than a drain in each call. Larger
+// data would fill the inbox. If its message is only announced (RTS), the data can be read meanwhile.
 static inline void gompi_irecv_locked(struct gompi_lane *l, struct gompi_request *r) {
 	enum { FEW_BYTES = 1024 };
 	int64_t size = r->buf.size;
@@ -204,10 +211,12 @@ static inline void gompi_start_locked(struct gompi_lane *l, struct gompi_request
 
 // Creates the message layer of the process that node describes. Returns NULL if out of memory.
 struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
+// Frees the message layer. No thread may use it any longer.
 void gompi_messages_close(struct gompi_messages *m);
 
 // Makes m the message layer of the application, and registers it as a service of every wait.
 void gompi_messages_enter(struct gompi_messages *m);
+// Detaches the message layer from the application; waits no longer serve it.
 void gompi_messages_leave(void);
 // Reports that a package has requests that its own service advances (on), or no longer has (off). While any package
 // has, calls that test for requests also run the services.

@@ -86,7 +86,7 @@ enum { PLAN_USED = 1, PLAN_KEPT = 2 };
 #pragma GCC visibility push(hidden)
 
 // Callbacks into Go. gompi_plan_go performs step number what, and returns 0 or an error class; text has space for the
-// error description. gompi_plan_gone reports that the plan has been freed. gompi_plan_tell sets both.
+// error description. gompi_plan_gone reports that the plan is being freed. gompi_plan_tell sets both.
 extern int (*gompi_plan_go)(uintptr_t go, int64_t what, char *text);
 extern void (*gompi_plan_gone)(uintptr_t go);
 void gompi_plan_tell(void *go, void *gone);
@@ -106,11 +106,12 @@ void gompi_plan_free(struct gompi_plan *p);
 bool gompi_plan_poll(struct gompi_plan *p);
 // Resets a plan to its first step. The plan must be complete or never started.
 void gompi_plan_reset(struct gompi_plan *p);
-// Ends a plan whose messages can no longer arrive. Its buffers are not accessed afterwards.
+// Ends a plan whose messages can no longer arrive. Cancels its unmatched receives, so that they do not write to its
+// buffers afterwards.
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
-// Notifies the processes that this process waits for, so that they handle their messages: because a wait of this
-// process lasts, or because other processes wait for what its progress thread passes on. From the second call in the
-// same step on, asks them to react to each message.
+// Notifies the processes that this process waits for, so that they handle their messages. Called when a wait of this
+// process lasts, or when other processes wait for what its progress thread passes on. From the second call in the same
+// step on, asks them to react to each message.
 void gompi_plan_remind(struct gompi_plan *p);
 
 // Reports the active messages: sets a bit of t->missing for each of the first peers, and adds the number of messages to

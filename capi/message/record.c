@@ -53,8 +53,8 @@ bool gompi_eager_remote(struct gompi_link *p, const struct gompi_request *r) {
 	       gompi_load(&p->keep) == FLOW_ALONG && put_eager(p, r, 0, 0, true) == MPI_SUCCESS;
 }
 
-// Returns RECORD_CALL if the completion of this send matters to more than a thread that waits for it: to a plan that it
-// is a step of, or to later buffered sends.
+// Returns RECORD_CALL if not only a thread that waits for it depends on the completion of this send, but a plan that
+// contains it, or later buffered sends.
 static unsigned call_flag(const struct gompi_request *r) {
 	return r->urgent || r->mode == MODE_BUFFERED ? RECORD_CALL : 0;
 }
