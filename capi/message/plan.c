@@ -96,9 +96,9 @@ static bool reap(struct gompi_plan *p) {
 	return fine;
 }
 
-// Returns true if a message must notify the target's progress thread, in case the target computes. So does a large
-// message, one that a progress thread sends on behalf of waiting processes, and one to a process whose progress thread
-// other processes wait for (called).
+// Returns true if a message must notify the target's progress thread, in case the target computes. This holds for a
+// large message of an urgent plan, a message that a progress thread sends, and a message to a process whose results
+// another process waits for (called).
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_remote(to))
 		return p->head.urgent;

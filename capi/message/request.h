@@ -80,7 +80,7 @@ struct gompi_request {
 			union {
 				struct gompi_message *matched; // of a receive: the message whose data will arrive
 				struct gompi_link *to;         // of a send: the link to the target
-				char *text;                    // of an operation that Go performs: error text, or NULL
+				char *text;                    // of other kinds: error text, or NULL
 			};
 			union {
 				// of a receive: bytes that will arrive (what fits); of a send: bytes that go out in

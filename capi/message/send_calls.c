@@ -53,8 +53,9 @@ static inline int send_as(const char *call, enum gompi_mode mode, const void *bu
 // until it is matched, if the receiver can read it there. Where both sides send first, and so fill both inboxes,
 // waiting took 7.4 us for each message of 8 KiB, and reading 3.9 us.
 //
-// A send to another node or a synchronous send of more than MOST_COPIED_TWICE bytes always leaves its data in place.
-// Blocking sends never do, since programs rely on their completion before the receive.
+// A send to another node or a synchronous send of more than MOST_COPIED_TWICE bytes leaves its data in place if the
+// receiver can read it there (stays), even if there is space. Blocking sends of eager size never do, since programs
+// rely on their completion before the receive.
 enum { MOST_THAT_WAITS = 1024, MOST_COPIED_TWICE = 4096 };
 
 static inline bool stays(const struct gompi_link *p, const struct gompi_request *r, int64_t most) {
