@@ -1,6 +1,7 @@
-// MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 9.2). Memory is Go's (core/rma/memory.go, pool.go). What has been freed is
-// kept here for a while, so that programs which allocate and free the same again and again need no Go for it. To Go a
-// piece that is kept is allocated. It is given out as the program has left it: MPI says nothing of what is in memory.
+// MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 9.2). Go allocates the memory (core/rma/memory.go, pool.go). This file caches
+// freed blocks, so that programs which repeatedly allocate and free the same sizes do not call Go. For Go, a cached
+// block is still allocated. A cached block is returned with its old contents: MPI does not define the contents of new
+// memory.
 #include "alloc_mem.h"
 
 #include <string.h>
@@ -11,29 +12,29 @@
 #include "z_entry.h"
 
 enum {
-	PLACES = 256,        // pieces that are known, by address
-	SIZES = 64,          // four from each power of two to the next, from LEAST on
-	LEAST = 64,          // core/rma.LeastAlignment: pieces are at multiples of it, those of a page on pages
-	MOST = 1 << 20,      // bytes of a piece
-	MOST_KEPT = 2 << 20, // bytes that are kept
+	PLACES = 256,        // table entries, indexed by a hash of the address
+	SIZES = 64,          // size classes: four per power of two, starting at LEAST
+	LEAST = 64,          // core/rma.LeastAlignment; all blocks are aligned to it, blocks of a page or more to pages
+	MOST = 1 << 20,      // largest block that is cached, in bytes
+	MOST_KEPT = 2 << 20, // limit on the total size of cached blocks, in bytes
 };
 
-// A piece that Go has allocated.
+// A block that Go has allocated.
 struct known_piece {
-	char *at; // NULL: none
+	char *at; // NULL if the entry is free
 	int64_t room;
-	bool kept;                // it has been freed
-	struct known_piece *next; // of those of its size that are kept
+	bool kept;                // the application has freed it, so it is in the cache
+	struct known_piece *next; // next cached block of its size class
 };
 
 static struct {
 	struct gompi_biased lock;
 	struct known_piece place[PLACES];
 	struct known_piece *of_size[SIZES];
-	int64_t kept; // bytes
+	int64_t kept; // total size of the cached blocks, in bytes
 } pieces;
 
-// Returns the number of the least size that is not less than so many bytes, which are more than 0 and up to MOST.
+// Returns the index of the smallest size class that holds the given number of bytes, from 1 to MOST.
 static int size_number(int64_t bytes) {
 	uint64_t n = bytes <= LEAST ? LEAST : (uint64_t)bytes;
 	int power = 63 - __builtin_clzll(n); // 2^power <= n
@@ -55,7 +56,8 @@ void gompi_alloc_mem_forget(void) {
 	gompi_biased_give(&pieces.lock);
 }
 
-// Returns a piece that is kept with room for size bytes, and not much more than twice as many, or NULL.
+// Removes a block of at least size bytes, and of little more than twice that, from the cache and returns it. Returns
+// NULL if there is none.
 static char *take_piece(MPI_Aint size) {
 	gompi_biased_take(&pieces.lock);
 	int number = size_number(size), last = number + 4;
@@ -92,7 +94,8 @@ GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem)
 
 enum keep { KEPT, KEPT_ALREADY, CANNOT_KEEP };
 
-// Keeps a piece that has been freed, of which Go says how much room it has, or, where that is 0, that is known.
+// Adds a freed block to the cache. room is the size of the block that Go reports, or 0 if the caller has not asked Go;
+// then only a block with an entry in the table can be cached.
 static enum keep keep_piece(char *at, int64_t room) {
 	enum keep done = CANNOT_KEEP;
 	gompi_biased_take(&pieces.lock);
@@ -111,14 +114,14 @@ static enum keep keep_piece(char *at, int64_t room) {
 			*first = p;
 			done = KEPT;
 		} else {
-			p->at = NULL; // Go frees it
+			p->at = NULL; // the cache is full, so the caller lets Go free the block
 		}
 	}
 	gompi_biased_give(&pieces.lock);
 	return done;
 }
 
-// Returns true if keep_piece can keep one more where an address belongs.
+// Returns true if the table entry for an address is free (unlocked check).
 static bool has_room_in(const void *at) { return gompi_load((void *_Atomic *)&place_for(at)->at) == NULL; }
 
 int gompi_free_mem(void *base) {

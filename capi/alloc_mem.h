@@ -1,8 +1,8 @@
-// Memory of MPI_Alloc_mem that has been freed and is kept.
+// The cache of freed MPI_Alloc_mem memory.
 #ifndef GOMPI_ALLOC_MEM_H
 #define GOMPI_ALLOC_MEM_H
 
-// The node's memory has gone, and with it what is kept of it.
+// Empties the cache without freeing the memory, which belonged to the node's previous shared memory segment.
 __attribute__((visibility("hidden"))) void gompi_alloc_mem_forget(void);
 
 #endif

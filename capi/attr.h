@@ -1,4 +1,5 @@
-// Attributes of objects that Go duplicates or frees: the application's functions are called out of Go.
+// Copies and deletes attributes for Go, which duplicates and frees the objects. The callbacks of the application run in
+// C, outside of Go (cross.h).
 #ifndef GOMPI_ATTR_H
 #define GOMPI_ATTR_H
 
@@ -6,13 +7,14 @@
 
 #pragma GCC visibility push(hidden)
 
-// Copies the attributes of a communicator for one that there is not yet, and stores their table. The verdict's class.
+// Copies the attributes of a communicator for a duplicate that does not exist yet, and stores the new table in *copy.
+// Returns the error class in *v.
 int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uintptr_t object,
 		    struct gompi_attributes **copy);
-// Deletes those of an object. The verdict's class.
+// Deletes the attributes of an object. Returns the error class in *v.
 int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object);
 
-// What a window has; NULL: nothing.
+// Returns the attribute table of a window, or NULL if it has none.
 struct gompi_attributes *gompi_attr_of_win(uintptr_t handle);
 
 #pragma GCC visibility pop

@@ -1,4 +1,5 @@
-// MPI_Wtime and MPI_Wtick (MPI-5.0 9.6): CLOCK_MONOTONIC, which all processes of a node share; no system call.
+// MPI_Wtime and MPI_Wtick (MPI-5.0 9.6). They read CLOCK_MONOTONIC, which all processes of a node share, without a
+// system call.
 #include "base/order.h"
 #include "z_entry.h"
 #include <time.h>
@@ -11,7 +12,7 @@ double gompi_wtime(void) {
 GOMPI_ENTRY(MPI_Wtime, gompi_wtime)
 
 double gompi_wtick(void) {
-	static _Atomic double known; // it does not change
+	static _Atomic double known; // cached resolution; it does not change
 	double seconds = gompi_load(&known);
 	if (__builtin_expect(seconds == 0, 0)) {
 		struct timespec tick;

@@ -1,12 +1,12 @@
-// Functions that are casts: handles and their integers, addresses, the fields of a status. None of them may be called
-// on a wrong object, so none of them looks at what it is given, except that a status must be there.
+// Functions that only convert: handles to and from integers, addresses, the fields of a status. They do not check their
+// arguments, because calling them with an invalid object is erroneous. Only a null status is reported.
 #include <string.h>
 
 #include "base/verdict.h"
 #include "z_entry.h"
 
-// Handles. The integer of a handle is the handle: the values of this library and the predefined ones of the ABI fit in
-// 31 bits.
+// Handles. The integer of a handle is its value: handles of this library and the predefined ones of the ABI fit in 31
+// bits.
 int gompi_comm_toint(MPI_Comm comm) { return (int)(intptr_t)comm; }
 GOMPI_ENTRY(MPI_Comm_toint, gompi_comm_toint)
 int gompi_errhandler_toint(MPI_Errhandler errhandler) { return (int)(intptr_t)errhandler; }
@@ -53,7 +53,7 @@ GOMPI_ENTRY(MPI_Type_fromint, gompi_type_fromint)
 MPI_Win gompi_win_fromint(int win) { return (MPI_Win)(intptr_t)win; }
 GOMPI_ENTRY(MPI_Win_fromint, gompi_win_fromint)
 
-// Addresses. Unsigned, since a sum of signed numbers may not overflow in C.
+// Addresses. The arithmetic is unsigned, since overflow of signed integers is undefined in C.
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp); }
 GOMPI_ENTRY(MPI_Aint_add, gompi_aint_add)
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2); }
@@ -114,7 +114,7 @@ int gompi_status_set_error(MPI_Status *status, int error) {
 }
 GOMPI_ENTRY(MPI_Status_set_error, gompi_status_set_error)
 
-// The names for Fortran (MPI-5.0 19.3.4, 19.3.5), where an INTEGER is an int. They are no part of the standard ABI.
+// The names for Fortran (MPI-5.0 19.3.4, 19.3.5), where an INTEGER is an int. They are not part of the standard ABI.
 GOMPI_ENTRY(MPI_Comm_c2f, gompi_comm_toint)
 GOMPI_ENTRY(MPI_Errhandler_c2f, gompi_errhandler_toint)
 GOMPI_ENTRY(MPI_File_c2f, gompi_file_toint)
@@ -138,7 +138,7 @@ GOMPI_ENTRY(MPI_Session_f2c, gompi_session_fromint)
 GOMPI_ENTRY(MPI_Type_f2c, gompi_type_fromint)
 GOMPI_ENTRY(MPI_Win_f2c, gompi_win_fromint)
 
-// The three kinds of status have the same words in the same order.
+// Copies a status. The C, Fortran and Fortran 2008 forms have the same words in the same order.
 static int convert_status(const void *from, void *to) {
 	if (!from || !to)
 		return MPI_ERR_ARG;

@@ -17,9 +17,10 @@ __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec
 extern void __real_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 
-// The runtime sets an alternate stack of 32 KiB for a thread that has none and unblocks signals that it wants for
-// itself. The application's handlers may use more than 32 KiB, and what it has blocked it wants blocked; gompirma needs
-// neither (go_start.c). All signals are blocked until both are as they were and the goroutine's stack is large.
+// Prepares a thread for Go at its first call. The runtime installs an alternate signal stack of 32 KiB for a thread
+// that has none, and unblocks the signals that it wants for itself. The application's handlers may need more than 32
+// KiB, and the signals that it blocked must stay blocked. gompirma needs neither change (go_start.c). So this function
+// blocks all signals until both are restored and the goroutine's stack is large.
 static void first_call(struct gompi_thread *t) {
 	sigset_t all, mask;
 	stack_t stack;
@@ -33,8 +34,8 @@ static void first_call(struct gompi_thread *t) {
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-// Returns true if the calling function belongs to a signal handler that has interrupted Go on this thread and has no
-// alternate stack: C that Go has called is never on the goroutine's stack.
+// Returns true if the caller runs in a signal handler that interrupted Go on this thread, on the goroutine's stack
+// (without an alternate signal stack). C code that Go calls never runs on the goroutine's stack.
 static bool in_handler(void) {
 	const struct gompi_thread *t = &gompi_thread;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -46,16 +47,17 @@ __attribute__((cold)) static void refuse_handler(void) {
 		"gompirma: a signal handler has called MPI, which it interrupted on the same thread; "
 		"only MPI_Abort may be called in signal handlers (README, Signals)\n";
 	if (write(2, text, sizeof text - 1) < 0) {
-		// nobody to tell
+		// standard error does not work, so the message is lost
 	}
 	abort();
 }
 
-// GOMPIRMA_SHOW_GO: each call of Go writes a line. Which functions of MPI must have none, tests/c/conformance/no_go.c
-// says.
+// GOMPIRMA_SHOW_GO=1: each call into Go writes a line. tests/c/conformance/no_go.c lists the MPI functions that must
+// not call Go.
 static bool shown;
 
-static bool observed; // shown, or there is ThreadSanitizer, to which each call is ordered after the one before
+static bool observed; // shown, or ThreadSanitizer is present and must be told that each call happens after the previous
+		      // one
 
 static __attribute__((constructor)) void ask_shown(void) {
 	const char *value = getenv("GOMPIRMA_SHOW_GO");
@@ -68,7 +70,7 @@ __attribute__((cold)) static void show_call(void) {
 	int n = snprintf(line, sizeof line, "gompirma: thread %d calls Go in %s\n", (int)gettid(),
 			 gompi_call != NULL ? gompi_call : "C");
 	if (write(2, line, (size_t)n) < 0) {
-		// nobody to tell
+		// standard error does not work, so the line is lost
 	}
 }
 

@@ -1,12 +1,12 @@
-// The way from C into Go and back.
+// Calls from C into Go and back.
 //
-// An exported function of Go runs on a goroutine's stack, on the thread that called it. A signal handler that the
-// application has installed without SA_ONSTACK runs on the stack that its thread is on. So the first call into Go on a
-// thread makes that goroutine's stack large (core/stack), and leaves the thread's alternate stack and signal mask as
-// they were. Handlers run at once, in Go as in C. Of MPI they may call MPI_Abort, which must not enter Go where the
-// handler has interrupted Go: a flag of the thread tells it.
+// An exported Go function runs on a goroutine's stack, on the thread that called it. A signal handler that the
+// application installed without SA_ONSTACK runs on the current stack of its thread. So the first call into Go on a
+// thread makes that goroutine's stack large (core/stack). It keeps the thread's alternate signal stack and signal mask
+// unchanged. Signal handlers run at once, both in Go and in C. The only MPI function that a handler may call is
+// MPI_Abort. MPI_Abort must not enter Go if the handler has interrupted Go; the per-thread flag in_go tells.
 //
-// Every call of an exported function passes here: the linker's --wrap puts __wrap_crosscall2 in the place of the
+// Every call of an exported Go function passes through __wrap_crosscall2: the linker's --wrap substitutes it for the
 // runtime's crosscall2 (main.go).
 #ifndef GOMPI_CROSS_H
 #define GOMPI_CROSS_H
@@ -18,19 +18,18 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { GOMPI_GO_STACK = 1 << 20 }; // a goroutine's stack after core/stack.Grow
+enum { GOMPI_GO_STACK = 1 << 20 }; // size of a goroutine's stack after core/stack.Grow, in bytes
 
 struct gompi_thread {
-	bool ready;         // the first call is over
-	atomic_bool in_go;  // Go runs, or C that it has called; signal handlers read it
+	bool ready;         // the first call into Go has prepared this thread
+	atomic_bool in_go;  // this thread runs Go, or C called by Go; signal handlers read it
 	uintptr_t go_stack; // an address near the top of the goroutine's stack
 };
 
-// Initial-exec: a signal handler must not enter the allocation of thread-local memory.
+// Initial-exec, because a signal handler must not enter the allocator of thread-local memory.
 extern __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
 
-// Returns true if this thread runs Go, or C that Go has called and that is not between gompi_leave_go and
-// gompi_back_to_go.
+// Returns true if this thread runs Go, or C called by Go outside of gompi_leave_go .. gompi_back_to_go.
 static inline bool gompi_is_in_go(void) { return gompi_load(&gompi_thread.in_go); }
 
 static inline void gompi_set_in_go(bool in) {
@@ -39,8 +38,8 @@ static inline void gompi_set_in_go(bool in) {
 	gompi_compiler_fence();
 }
 
-// Around a function of the application that C calls and that Go may be below: it may call MPI_Abort. gompi_leave_go
-// returns what gompi_back_to_go is given.
+// gompi_leave_go and gompi_back_to_go enclose each callback of the application that may run below Go frames, so that
+// the callback may call MPI_Abort. Pass the result of gompi_leave_go to gompi_back_to_go.
 static inline bool gompi_leave_go(void) {
 	bool was = gompi_is_in_go();
 	gompi_set_in_go(false);

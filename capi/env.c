@@ -1,5 +1,5 @@
-// The enquiries of chapters 9 and 11 that need no more than a look (MPI-5.0 9.1, 11.4, 11.6). Those of
-// MPI_Initialized, MPI_Finalized and the versions may be called at any time.
+// Inquiry functions of chapters 9 and 11 that only read local state (MPI-5.0 9.1, 11.4, 11.6). MPI_Initialized,
+// MPI_Finalized and the version functions may be called at any time.
 #include "env.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ int gompi_abi_get_version(int *abi_major, int *abi_minor) {
 }
 GOMPI_ENTRY(MPI_Abi_get_version, gompi_abi_get_version)
 
-// There are no spawned processes.
+// Always MPI_COMM_NULL, since gompirma does not spawn processes.
 int gompi_comm_get_parent(MPI_Comm *parent) {
 	if (!gompi_load(&gompi_state.running))
 		return outside("MPI_Comm_get_parent");
@@ -82,7 +82,7 @@ int gompi_comm_get_parent(MPI_Comm *parent) {
 }
 GOMPI_ENTRY(MPI_Comm_get_parent, gompi_comm_get_parent)
 
-// The host's name as it was when the library was loaded.
+// The host's name, read when the library is loaded.
 static struct {
 	char name[MPI_MAX_PROCESSOR_NAME];
 	size_t length;

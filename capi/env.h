@@ -1,4 +1,4 @@
-// What Go tells env.c.
+// State that Go sets for env.c.
 #ifndef GOMPI_ENV_H
 #define GOMPI_ENV_H
 
@@ -6,10 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-// What there is in base/state.h from now on.
+// Sets the fields of gompi_state (base/state.h).
 void gompi_state_set(bool started, bool running, bool finalized);
 
-// The calling thread is the one that has called MPI_Init.
+// True in the thread that called MPI_Init. gompi_is_main_thread sets it for the calling thread.
 extern _Thread_local bool gompi_main_thread __attribute__((tls_model("initial-exec")));
 void gompi_is_main_thread(void);
 

@@ -11,19 +11,20 @@
 #include "win/win.h"
 #include "z_entry.h"
 
-// What the program has set on MPI_COMM_SELF is for errors that belong to no object. Most programs were written when
-// that was MPI_COMM_WORLD's; it is for those that have never set the other.
+// The program has set an error handler on MPI_COMM_SELF. Errors that belong to no object go to the handler of
+// MPI_COMM_SELF. Older MPI standards used that of MPI_COMM_WORLD, and most programs rely on it. So MPI_COMM_WORLD's
+// handler is used until the program sets one on MPI_COMM_SELF.
 static atomic_bool self_handler_set;
 
-// A handler of the application's that is to be called, if there is one.
+// A pending call of an application's error handler. function is 0 if there is none.
 struct to_call {
 	uintptr_t function, object;
 	int code;
 };
 static _Thread_local struct to_call to_call __attribute__((tls_model("initial-exec")));
 
-// Returns what errors on an object are raised with (struct gompi_raises), and stores what it is called with: that of
-// MPI_COMM_SELF, or of MPI_COMM_WORLD, where the object does not exist.
+// Returns the error handler function of an object (struct gompi_raises), and stores in *on the handle to pass to it. If
+// the object does not exist, uses the handler and handle of MPI_COMM_SELF or MPI_COMM_WORLD.
 static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	struct gompi_comm *c = kind == GOMPI_ON_COMM ? gompi_comm_get((MPI_Comm)object) : NULL;
 	struct gompi_win *w = kind == GOMPI_ON_WIN ? gompi_win_get((MPI_Win)object) : NULL;
@@ -41,7 +42,7 @@ static uintptr_t handler_for(int kind, uintptr_t object, uintptr_t *on) {
 	return gompi_load(self ? &gompi_comm_self.raises.function : &gompi_comm_world.raises.function);
 }
 
-// Appends the name that an object has in an error's text: that which the application has given it, else its handle.
+// Appends the object's name for an error text: the name that the application has set, or else the handle.
 static char *append_object(char *to, int kind, uintptr_t object) {
 	char *at = to;
 	int n = 0;
@@ -55,7 +56,8 @@ static char *append_object(char *to, int kind, uintptr_t object) {
 	return n > 0 || at == to ? at + n : at + sprintf(at, "%#llx", (unsigned long long)object);
 }
 
-// Appends what an error code of the application's is about: a predefined class's own text tells of its latest error.
+// Appends a description of an error code that the application raised. Omits the text of a predefined class, because
+// that text describes the latest error of the class.
 static char *append_code(char *to, int code) {
 	char digits[16], *first = digits + sizeof digits - 1;
 	int n, left = code;
@@ -71,15 +73,16 @@ static char *append_code(char *to, int code) {
 	return stpcpy(to + 2 + n, ")");
 }
 
-// Appends what an error was about, NULL: a code of the application's.
+// Appends the text of an error: call, object and description. If text is NULL, class is a code that the application
+// raised, and append_code describes it.
 static char *append_error(char *to, int class, const char *call, const char *text, int kind, uintptr_t object) {
 	to = stpcpy(append_object(stpcpy(to, call), kind, object), ": ");
 	return text != NULL ? stpcpy(to, text) : append_code(to, class);
 }
 
-// Writes down what an error was about, and ends the job if that is to be: then it does not return.
+// Stores the text of an error for MPI_Error_string. If fatal, aborts the job and does not return.
 static void tell_error(int class, const char *call, const char *text, int kind, uintptr_t object, bool fatal) {
-	const char *class_name = gompi_error_class_name(class); // none of an application's own code
+	const char *class_name = gompi_error_class_name(class); // NULL for a code that the application added
 	char all[2 * MPI_MAX_OBJECT_NAME + MPI_MAX_ERROR_STRING + strlen(call) + (text != NULL ? strlen(text) : 0)];
 	char *what = class_name != NULL ? stpcpy(stpcpy(all, class_name), ": ") : all;
 	*append_error(what, class, call, text, kind, object) = 0;
@@ -95,9 +98,10 @@ int gompi_called_text(int class, int kind, uintptr_t object, char *text) {
 	return (int)(append_error(text, class, call, NULL, kind, object) - text);
 }
 
-// Returns what the call shall return, or -1: stores a handler of the application's that is to be called, and for whom.
+// Returns the value that the call must return if no handler of the application has to run. Otherwise returns -1 and
+// stores the pending handler call in *to_call.
 static int prepare(int class, const char *call, const char *text, int kind, uintptr_t object, struct to_call *to_call) {
-	// there is none, whatever its handle
+	// outside of MPI_Init .. MPI_Finalize no object exists, whatever the handle
 	if ((class == MPI_ERR_COMM || class == MPI_ERR_WIN) && !gompi_load(&gompi_state.running)) {
 		class = MPI_ERR_OTHER;
 		text = "MPI is not initialized, or has been finalized";
@@ -111,11 +115,11 @@ static int prepare(int class, const char *call, const char *text, int kind, uint
 	return function == 0 ? class : -1;
 }
 
-// Calls it and returns the code. In C, below no Go frame, so that it may call MPI or leave
-// by longjmp.
+// Runs the pending handler, if any, and returns the error code. Must be called without Go frames below, so that the
+// handler may call MPI or leave by longjmp.
 static int call_handler(const struct to_call *to_call) {
-	// Error handler functions of communicators, windows, files and sessions differ in the type of the handle only,
-	// and all of those are pointers.
+	// The error handler functions of communicators, windows, files and sessions differ only in the type of the
+	// handle, and all handle types are pointers.
 	void *handle = (void *)to_call->object;
 	int code = to_call->code;
 	if (to_call->function != 0)
@@ -148,8 +152,9 @@ __attribute__((cold, noinline)) static int no_code(const char *call, int code, i
 	return gompi_raise_error(MPI_ERR_ARG, call, text, kind, object);
 }
 
-// What raises errors on an object is called for the code; the call itself has succeeded if it returns. Programs have
-// codes of their own that MPI does not know, for handlers of their own, and other libraries hand them on.
+// Calls the error handler h of an object with a code that the application chose. Returns MPI_SUCCESS if the handler
+// returns. The code may be unknown to MPI: programs pass private codes to their own handlers, and other libraries
+// forward them.
 static inline int call_errhandler(const char *call, int code, int kind, uintptr_t object, uintptr_t h) {
 	if (code < 0)
 		return no_code(call, code, kind, object);

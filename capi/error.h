@@ -1,4 +1,4 @@
-// Raising errors: the one place where a call that was refused meets the error handlers (MPI-5.0 9.3).
+// Raises errors: the only place where a rejected call invokes error handlers (MPI-5.0 9.3).
 #ifndef GOMPI_ERROR_H
 #define GOMPI_ERROR_H
 
@@ -6,21 +6,25 @@
 
 #pragma GCC visibility push(hidden)
 
-// Raises an error of a class on an object (kind is one of GOMPI_ON_) and returns what the function called call shall
-// return: the class, or what a handler of the application's has made of it.
+// Raises an error of the given class on an object (kind is one of GOMPI_ON_). Returns the value that the MPI function
+// named call must return: the class, or the code that the application's error handler left.
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object);
 
-// Stores what an error that the application has raised on an object was about (base/up.h).
+// Stores the text for an error that the application raised on an object with MPI_..._call_errhandler (base/up.h).
+// Returns its length.
 int gompi_called_text(int class, int kind, uintptr_t object, char *text);
 
-// Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name in the same way.
+// Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name. Returns the value that it must return.
 int gompi_unsupported(const char *name, int kind, uintptr_t object);
 
-// The same for Go, but for a handler of the application's, which may leave by longjmp and must not run above a Go
-// frame: then it returns a negative number, with which the entry point that has called Go calls gompi_raise.
+// Raises an error on behalf of Go code. Takes the same arguments as gompi_raise_error. An error handler of the
+// application may leave by longjmp, so it must not run above a Go frame. If one has to run, this function returns a
+// negative token, and the C entry point that called Go passes the token to gompi_raise. Otherwise returns the error
+// code.
 int gompi_raise_in_go(int class, const char *call, const char *text, int kind, uintptr_t object);
 
-// Runs the error handler of the application that gompi_raise_in_go has found, and returns the error code.
+// Runs the error handler that gompi_raise_in_go found on this thread. Returns the error code. Must be called without Go
+// frames below.
 int gompi_raise(int token);
 
 #pragma GCC visibility pop

@@ -1,15 +1,16 @@
-// Keeps the Go runtime from the signals of the process.
+// Keeps the Go runtime away from the signals of the process.
 //
-// The runtime starts while the library is loaded, from an entry in .init_array. It would install handlers of its own
-// for five signals and SA_ONSTACK for handlers of others, and it makes a thread, whose signal mask all threads of the
-// runtime inherit. Constructors with a priority run before such entries, those without one after them, as long as this
-// file comes later in the link than Go's object. So the first constructor here changes the runtime's table of signals
-// such that it installs nothing, and blocks all signals; the second one restores the mask of the thread. Go's threads
-// take no signals that are sent to the process, and at no moment is there a handler of the runtime's.
+// The runtime starts while the library is loaded, from an entry in .init_array. By default it would install its own
+// handlers for five signals and add SA_ONSTACK to the application's handlers for other signals. It also creates a
+// thread, and all threads of the runtime inherit that thread's signal mask. Constructors with a priority run before
+// .init_array entries. Constructors without a priority run after them, if this file follows Go's object in link order.
+// The first constructor below changes the runtime's signal table so that the runtime installs no handler, and blocks
+// all signals. The second constructor restores the thread's signal mask. Thus Go's threads receive no signals that are
+// sent to the process, and at no moment is a handler of the runtime installed.
 //
-// Without its handlers the runtime cannot preempt by SIGURG, which scripts/build.sh turns off, nor turn a fault into a
-// panic. So a fault in Go, or in a function of the application that Go has called, ends the process with its own
-// signal, core dump and place, as it would in C.
+// Without its handlers the runtime can neither preempt by SIGURG, which scripts/build.sh turns off, nor turn a fault
+// into a panic. So a fault in Go, or in an application function that Go has called, ends the process with its own
+// signal, core dump and location, as it would in C.
 #define _GNU_SOURCE
 #include <link.h>
 #include <signal.h>
@@ -19,8 +20,8 @@
 
 #include "rlimit.h"
 
-// An entry of the runtime's table (runtime.sigtable), which is found by its contents, since no symbol of Go's can be
-// linked to from C. Should a later runtime look different, the test TestDeniedSignals tells.
+// An entry of the runtime's signal table (runtime.sigtable). C cannot link to a symbol of Go, so change_table finds the
+// table by its contents. The test TestDeniedSignals fails if a later runtime has a different layout.
 struct runtime_signal {
 	int32_t flags;
 	const char *name;
@@ -29,13 +30,13 @@ struct runtime_signal {
 enum {
 	RUNTIME_SIGNALS = 65,
 	RUNTIME_NOTIFY = 1 << 0,
-	RUNTIME_DEFAULT = 1 << 4, // the runtime leaves the action alone
-	RUNTIME_UNBLOCK = 1 << 7, // and unblocks the signal in each of its threads
+	RUNTIME_DEFAULT = 1 << 4, // the runtime does not change the action
+	RUNTIME_UNBLOCK = 1 << 7, // the runtime unblocks the signal in each of its threads
 };
 
 static int change_table(struct dl_phdr_info *object, size_t size, void *arg) {
 	static const char name[] = "SIGPROF: ";
-	static int own = 1; // lies in the segment that is meant
+	static int own = 1; // marks the segment to search: Go's table lies in the same one
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 		uintptr_t from = object->dlpi_addr + p->p_vaddr, to = from + p->p_filesz;
@@ -49,7 +50,7 @@ static int change_table(struct dl_phdr_info *object, size_t size, void *arg) {
 				continue;
 			for (int sig = 1; sig < RUNTIME_SIGNALS; sig++)
 				table[sig].flags |= RUNTIME_DEFAULT;
-			s->flags &= ~RUNTIME_UNBLOCK; // it does not profile Go
+			s->flags &= ~RUNTIME_UNBLOCK; // Go is not profiled
 			return 1;
 		}
 		return 1;

@@ -1,7 +1,7 @@
-// See last_thread.h. The C library calls exit(0) in the last thread of a process (POSIX, pthread_exit). It would never
-// do so here, since it counts the threads of the Go runtime, too. So when the main thread ends by pthread_exit, a
-// thread is started that looks from time to time which threads there are, and calls exit(0) when only the library's are
-// left. A program whose main thread does not end so has no such thread.
+// See last_thread.h. The C library calls exit(0) in the last thread of a process (POSIX, pthread_exit). Here this would
+// never happen, since the C library also counts the threads of the Go runtime. So when the main thread ends by
+// pthread_exit, a watcher thread starts. It periodically lists the threads of the process and calls exit(0) when only
+// library threads are left. A program whose main thread does not end by pthread_exit has no such thread.
 #define _GNU_SOURCE
 #include "last_thread.h"
 
@@ -18,12 +18,12 @@
 
 extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
-// The library's threads, by their numbers of the system; 0: a free entry. A thread for which there is no entry counts
-// as one of the application. No lock: a child of fork(2) reads it, too.
+// Thread ids (gettid) of the library threads; 0 in a free entry. A thread without an entry counts as an application
+// thread. No lock, because a child of fork(2) reads the table too.
 enum { OWN_THREADS = 256 };
 static gompi_ai32 own_threads[OWN_THREADS];
 
-// Replaces one entry that is `from`.
+// Changes one entry from `from` to `to`. Does nothing if no entry is `from`.
 static void change_entry(int32_t from, int32_t to) {
 	for (int i = 0; i < OWN_THREADS; i++) {
 		int32_t expected = from;
@@ -66,22 +66,22 @@ int gompi_library_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*
 	return rc;
 }
 
-// Returns true if the main thread, which has left its function, still runs destructors.
+// Returns true if the main thread, which has left its start function, is still alive, for example in a destructor.
 static bool main_runs(void) {
 	char path[64], state = 'Z';
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
 	FILE *f = fopen(path, "re");
 	if (f == NULL)
 		return errno != ENOENT;
-	char line[256], *end; // the name of the program is in parentheses and may contain some
+	char line[256], *end; // the program's name is in parentheses and may contain parentheses
 	if (fgets(line, sizeof line, f) != NULL && (end = strrchr(line, ')')) != NULL && end[1] == ' ')
 		state = end[2];
 	fclose(f);
 	return state != 'Z' && state != 'X';
 }
 
-// Calls a function for each thread of the process that is not known as the library's, but not for the calling thread.
-// Returns for how many it returned true, or -1 if the system does not tell.
+// Calls a function for each thread of the process except the library threads and the calling thread. Returns the number
+// of calls that returned true, or -1 if /proc is not readable.
 static int for_others(bool (*call)(int32_t thread)) {
 	DIR *tasks = opendir("/proc/self/task");
 	if (tasks == NULL)
@@ -107,7 +107,7 @@ bool gompi_is_only_thread(void) { return for_others(any) == 0; }
 void gompi_adopt_threads(void) { for_others(adopt); }
 
 static void *wait_for_others(void *arg) {
-	// Twice: one look may miss a thread that another one has created before it ended.
+	// Requires two consecutive empty scans. One scan may miss a thread if its creator ended after creating it.
 	const int most_us = 50000;
 	for (int us = 500, quiet = 0; quiet < 2;) {
 		usleep((useconds_t)us);
@@ -119,7 +119,8 @@ static void *wait_for_others(void *arg) {
 	return arg;
 }
 
-// The main thread ends, but not by exit: there is a destructor for its value.
+// Destructor of the main thread's key value: runs when the main thread ends, but not at exit. Starts the watcher
+// thread.
 static void main_ends(void *value) {
 	pthread_t thread;
 	if (__real_pthread_create(&thread, NULL, wait_for_others, NULL) == 0)

@@ -1,4 +1,4 @@
-// The process ends when the application's last thread has ended.
+// Ends the process when the last thread of the application has ended.
 #ifndef GOMPI_LAST_THREAD_H
 #define GOMPI_LAST_THREAD_H
 
@@ -7,11 +7,13 @@
 
 #pragma GCC visibility push(hidden)
 
-// Creates a thread as pthread_create(3) does. It is the library's: the process does not go on for it.
+// Creates a thread like pthread_create(3) and registers it as a library thread. Library threads do not keep the process
+// alive.
 int gompi_library_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
-// Around what has other libraries start threads (libpmix, providers of libfabric). Returns true if the calling thread
-// is the application's only one: then all threads besides it that gompi_adopt_threads finds afterwards are libraries'.
+// These two enclose code in which other libraries (libpmix, providers of libfabric) start threads. gompi_is_only_thread
+// returns true if the application has no thread but the calling one. In that case every other thread belongs to a
+// library, and gompi_adopt_threads registers all of them as library threads.
 bool gompi_is_only_thread(void);
 void gompi_adopt_threads(void);
 

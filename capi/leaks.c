@@ -1,4 +1,4 @@
-// See leaks.h: memory that Go alone refers to is in use.
+// See leaks.h.
 #include "leaks.h"
 
 #include <stddef.h>

@@ -1,11 +1,12 @@
-// Annotations for LeakSanitizer, if the program is linked with it. Those for ThreadSanitizer are in base/sanitizer.h.
+// Annotations for LeakSanitizer, which work if the program is linked with it. base/sanitizer.h has those for
+// ThreadSanitizer.
 #ifndef GOMPI_LEAKS_H
 #define GOMPI_LEAKS_H
 
 #include <stdint.h>
 
-// Registers Go's heap as a root region, so that memory to which only Go points is not reported as leaked. object is the
-// address of any object in that heap.
+// Registers Go's heap as a root region, so that LeakSanitizer does not report memory that is referenced only from Go.
+// object is the address of any object in that heap.
 __attribute__((visibility("hidden"))) void gompi_tell_heap(uintptr_t object);
 
 #endif

@@ -1,4 +1,4 @@
-// Operations of the application: calling their functions.
+// Calls the functions of user-defined operations.
 #ifndef GOMPI_OP_USER_H
 #define GOMPI_OP_USER_H
 
@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// gompi_op_call_user calls a function of the application: an MPI_User_function or, if large, an MPI_User_function_c.
+// Calls a user-defined operation: an MPI_User_function or, if large, an MPI_User_function_c. function is its address.
 void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count,
 			uintptr_t datatype);
 

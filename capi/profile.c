@@ -1,4 +1,4 @@
-// MPI_Pcontrol (MPI-5.0 15.2): for profiling libraries; without one it does nothing.
+// MPI_Pcontrol (MPI-5.0 15.2): a hook for profiling libraries, which does nothing without one.
 #include "z_entry.h"
 
 int gompi_pcontrol(const int level, ...) {

@@ -1,5 +1,5 @@
-// Limits of the process under which the Go runtime cannot start or go on: one line that names the limit, where the
-// runtime has a page of its own stacks to print.
+// Checks process limits under which the Go runtime cannot start or continue. Prints one line that names the limit,
+// where the runtime would print a page of stack traces.
 #define _GNU_SOURCE
 #include "rlimit.h"
 
@@ -15,9 +15,9 @@
 #include "base/order.h"
 #include "last_thread.h"
 
-// What the runtime reserves (600 MB of tables for a heap of 48 bits, arenas of 64 MiB) and the stacks and malloc arenas
-// of its first threads. Below 1.9 GB it starts on some days and not on others. Of private memory that can be written it
-// takes some 90 MB, most of it never touched.
+// Address space: the runtime's reservations (600 MB of tables for a 48-bit heap, arenas of 64 MiB) and the stacks and
+// malloc arenas of its first threads. Below 1.9 GB it starts only sometimes. Data: the runtime uses about 90 MB of
+// private writable memory, most of it never touched.
 enum { ADDRESS_SPACE_MB = 1900, DATA_MB = 96 };
 
 __attribute__((noreturn)) static void too_low(const char *what, const char *option, rlim_t limit, long need_mb) {
@@ -27,7 +27,7 @@ __attribute__((noreturn)) static void too_low(const char *what, const char *opti
 			 "program's own\n",
 			 what, option, (unsigned long long)limit / 1024, need_mb * 1024);
 	if (write(2, text, (size_t)n) < 0) {
-		// nobody to tell
+		// standard error does not work, so the message is lost
 	}
 	_exit(1);
 }
@@ -43,9 +43,10 @@ static void check(int resource, const char *what, const char *option, long need_
 	munmap(p, bytes);
 }
 
-// Mappings that are given up for a thread of the runtime that finds none: a program may have as many as it is allowed,
-// and a call that fails for that must still return. No memory is in them.
-enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // every other one a mapping of its own
+// Spare mappings, released when the runtime cannot map memory for a new thread. The number of mappings of a process is
+// limited, and a program may use all of them; an MPI call that fails because of it must still return. The mappings hold
+// no memory.
+enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // alternating protections, so each page is a separate mapping
 static char *_Atomic reserved_mappings;
 
 static void reserve_mappings(void) {
@@ -60,7 +61,7 @@ static void reserve_mappings(void) {
 		munmap(other, RESERVED_PAGES * PAGE_BYTES);
 }
 
-// Returns true if there were some.
+// Releases the spare mappings. Returns true if there were any.
 static bool give_mappings_up(void) {
 	char *p = gompi_swap_total(&reserved_mappings, NULL);
 	return p != NULL && munmap(p, RESERVED_PAGES * PAGE_BYTES) == 0;
@@ -72,7 +73,8 @@ void gompi_check_limits(void) {
 	reserve_mappings();
 }
 
-// The runtime's way to a thread (main.go: --wrap). It tries for a while and then aborts.
+// Replaces pthread_create for the Go runtime (main.go: --wrap). If it fails, the runtime retries for some time and then
+// aborts.
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 								void *(*start)(void *), void *arg);
 
@@ -84,9 +86,9 @@ static long long limit_of(int resource, long long unit) {
 }
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
-	// In a row, of this thread: others may have theirs meanwhile.
+	// Consecutive failures on this thread. Other threads may succeed meanwhile.
 	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
-	enum { TRIES = 20 }; // of the runtime, which sleeps between them
+	enum { TRIES = 20 }; // the runtime's number of tries; it sleeps between them
 	int rc = gompi_library_thread(thread, attr, start, arg);
 	if (rc == EAGAIN && give_mappings_up())
 		rc = gompi_library_thread(thread, attr, start, arg);
@@ -102,7 +104,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 				 "(ulimit -v) and %lld KiB of locked memory (ulimit -l), where -1 is none\n",
 				 limit_of(RLIMIT_NPROC, 1), limit_of(RLIMIT_AS, 1024), limit_of(RLIMIT_MEMLOCK, 1024));
 		if (write(2, text, (size_t)n) < 0) {
-			// nobody to tell
+			// standard error does not work, so the message is lost
 		}
 		abort();
 	}

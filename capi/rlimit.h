@@ -1,8 +1,9 @@
-// Limits of the process (getrlimit(2)) that the Go runtime cannot live with.
+// Checks the process limits (getrlimit(2)) that the Go runtime needs.
 #ifndef GOMPI_RLIMIT_H
 #define GOMPI_RLIMIT_H
 
-// Before the runtime starts: ends the process with one line if it could not.
+// Ends the process with a one-line message if a limit is too low for the Go runtime. Must run before the runtime
+// starts.
 __attribute__((visibility("hidden"))) void gompi_check_limits(void);
 
 #endif

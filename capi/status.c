@@ -1,4 +1,5 @@
-// MPI_Test_cancelled and MPI_Status_set_cancelled (MPI-5.0 3.8.4 and 13.3). Counts are in datatype/count.c.
+// MPI_Test_cancelled and MPI_Status_set_cancelled (MPI-5.0 3.8.4 and 13.3). datatype/count.c has the functions for
+// counts.
 #include "base/status.h"
 
 #include "base/verdict.h"

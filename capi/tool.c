@@ -1,14 +1,15 @@
-// The tool information interface (MPI-5.0 15.3), of which there is nothing to see yet: no variables, categories, events
-// and sources. What takes an index, a name or a handle of one is a stub that refuses it (core/abi/gen).
+// The tool information interface (MPI-5.0 15.3). It offers no variables, categories, events or sources yet. Functions
+// that take an index, a name or a handle of one are generated stubs that return an error (core/abi/gen).
 #include "tool.h"
 #include "base/order.h"
 #include "z_entry.h"
 
-static gompi_a32 initialized; // calls of MPI_T_init_thread that MPI_T_finalize has not ended
-// Sessions of performance variables. Without variables they are all alike: each has the address of this as its handle.
+static gompi_a32 initialized; // number of MPI_T_init_thread calls without a matching MPI_T_finalize
+// Number of performance variable sessions. Without variables all sessions are alike, so all have the same handle: the
+// address of this counter.
 static gompi_a32 sessions;
 
-// Counts one less, unless there are none. Returns true if there was one.
+// Decrements *count unless it is 0. Returns true if it did.
 static bool count_down(gompi_a32 *count) {
 	uint32_t old = gompi_load(count);
 	while (old > 0 && !gompi_change(count, &old, old - 1))
@@ -47,7 +48,7 @@ GOMPI_ENTRY(MPI_T_pvar_get_num, gompi_t_pvar_get_num)
 int gompi_t_category_get_num(int *num_cat) { return store_none(num_cat); }
 GOMPI_ENTRY(MPI_T_category_get_num, gompi_t_category_get_num)
 
-// A number that grows when categories change, which they never do.
+// The number of changes of the categories, which never change.
 int gompi_t_category_changed(int *update_number) { return store_none(update_number); }
 GOMPI_ENTRY(MPI_T_category_changed, gompi_t_category_changed)
 
@@ -80,7 +81,7 @@ int gompi_t_pvar_session_free(MPI_T_pvar_session *session) {
 }
 GOMPI_ENTRY(MPI_T_pvar_session_free, gompi_t_pvar_session_free)
 
-// Carries out an operation on all handles of a session. A session has no handles, so only the arguments are checked.
+// Applies an operation to all handles of a session. A session has no handles, so this only checks the arguments.
 static int for_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 	if (gompi_load(&initialized) == 0)
 		return MPI_T_ERR_NOT_INITIALIZED;

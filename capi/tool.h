@@ -1,10 +1,10 @@
-// The tool information interface, for its stubs.
+// Shared by the implementation of the tool information interface and its generated stubs.
 #ifndef GOMPI_TOOL_H
 #define GOMPI_TOOL_H
 
 #pragma GCC visibility push(hidden)
 
-// Returns an error code of the tool interface, or MPI_T_ERR_NOT_INITIALIZED before MPI_T_init_thread.
+// Returns code, or MPI_T_ERR_NOT_INITIALIZED if MPI_T_init_thread has not been called.
 int gompi_tool_refuse(int code);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// What capi gives the rooms below it to call: base/up.h.
+// Fills in the table of functions that the packages below capi call: base/up.h.
 #include "base/up.h"
 
 #include "_cgo_export.h"
@@ -123,7 +123,7 @@ static int reduce_local(uintptr_t in, uintptr_t inout, int64_t count, uintptr_t 
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
-// Before any call.
+// Runs when the library is loaded, before any MPI call.
 static __attribute__((constructor)) void fill(void) {
 	gompi_up = (struct gompi_up){
 		.called_text = gompi_called_text,
