@@ -10,7 +10,7 @@
 // named call must return: the class, or the code that the application's error handler left.
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object);
 
-// Stores the text for an error that the application raised on an object with MPI_..._call_errhandler (base/up.h).
+// Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or MPI_Win_call_errhandler (base/up.h).
 // Returns its length.
 int gompi_called_text(int class, int kind, uintptr_t object, char *text);
 

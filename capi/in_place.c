@@ -1,15 +1,15 @@
 // See in_place.h.
 //
-// Both ways go in steps of a few pages: write-protect, copy, replace the mapping in one system call. The kernel changes
-// mappings under a lock that page faults take too, so a thread that reads finds the old page or the new one. A thread
-// that writes between the copy and the replacement would lose its store; the protection makes it fault instead, and the
-// handler of SIGSEGV lets it wait and try again. No handler of the program's runs meanwhile on the thread that makes
-// the step: its store would wait for its own thread. Only a store by the kernel itself (read(2) into the buffer by
-// another thread) ends with EFAULT.
+// Both directions proceed in steps of at most STEP bytes: write-protect the pages, copy them, replace the mapping with
+// one system call. The kernel changes mappings under a lock that page faults take too, so a reading thread finds either
+// the old page or the new one. A store between the copy and the replacement would be lost. The write protection makes
+// such a store fault, and the SIGSEGV handler waits for the end of the step and retries the store. The thread that
+// executes the step blocks all signals: a store by a signal handler on this thread would wait for its own thread. Only
+// a store by the kernel itself (read(2) into the buffer by another thread) fails with EFAULT.
 //
-// fork(): a child would share the memory with its parent, and with every origin. So the parent copies it before the
-// fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not come here and
-// need not.
+// fork(): a child would share the memory with its parent and with every origin. So the parent copies the memory before
+// the fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not run these
+// handlers and need not.
 #define _GNU_SOURCE
 #include "in_place.h"
 
@@ -35,30 +35,31 @@
 #endif
 
 enum { STEP = 1 << 20 };
-#define IMAGE_SIZE (UINT64_C(1) << 48) // core/shm.ImageStride
+#define IMAGE_SIZE (UINT64_C(1) << 48) // equals core/shm.ImageStride
 
-static pthread_mutex_t in_place_lock = PTHREAD_MUTEX_INITIALIZER; // a step, or fork()
-static int file = -1; // a descriptor of our own: forks come after MPI_Finalize, too
+static pthread_mutex_t in_place_lock = PTHREAD_MUTEX_INITIALIZER; // held during a step and during fork()
+static int file = -1; // a duplicated descriptor, since programs also fork after MPI_Finalize
 static uint64_t image;
 static dev_t file_device;
 static ino_t file_number;
 static _Atomic size_t shared_bytes;
 
-// --- Threads that write meanwhile
+// --- Concurrent stores by other threads
 
 enum { RANGES = 8 };
 static struct {
 	_Atomic uintptr_t from, to;
-} ranges[RANGES]; // that were changed last: a fault may be delivered after the change is over
+} ranges[RANGES]; // ranges changed last; the kernel may deliver a fault after its step has ended
 static unsigned next_range;
-static _Atomic uint32_t steps; // futex word: moves on when a step begins (odd) and when it is over (even)
+static _Atomic uint32_t steps; // futex word: incremented when a step begins (odd) and when it ends (even)
 static struct sigaction old_action;
 static _Thread_local struct {
 	uintptr_t address;
 	uint32_t steps;
 } last_fault __attribute__((tls_model("initial-exec")));
 
-// Returns true if the fault at address is due to a step, so that the store is to be tried again.
+// Returns true if a step caused the fault at address, so that the store must be retried. Waits for the end of a step in
+// progress.
 static bool fault_of_ours(uintptr_t address) {
 	bool known = false;
 	for (int i = 0; i < RANGES; i++)
@@ -71,8 +72,8 @@ static bool fault_of_ours(uintptr_t address) {
 		syscall(SYS_futex, &steps, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
 		return true;
 	}
-	// The step may have ended since. If the same store faults again with no step in between it is somebody else's
-	// affair.
+	// The step may have ended since the fault. If the same store faults again without a step in between, the fault
+	// is not caused by a step.
 	if (last_fault.address == address && last_fault.steps == now)
 		return false;
 	last_fault.address = address;
@@ -92,14 +93,14 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
 	} else if (old_action.sa_handler != SIG_DFL && old_action.sa_handler != SIG_IGN) {
 		old_action.sa_handler(sig);
 	} else {
-		signal(SIGSEGV, SIG_DFL); // the fault comes again and ends the process
+		signal(SIGSEGV, SIG_DFL); // the retried store faults again and ends the process
 		if (info->si_code <= 0)
 			raise(SIGSEGV);
 	}
 }
 
-// From here to step_ends no fork() sees the memory, and this thread takes no signal. Returns those that it blocked
-// before.
+// Begins a step. Until step_ends, fork() waits and this thread receives no signal. Returns the previous signal mask, to
+// be passed to step_ends.
 static sigset_t step_begins(void) {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -123,19 +124,19 @@ static void will_change(uintptr_t address, size_t size) {
 	gompi_store_total(&ranges[i].to, address + size);
 }
 
-// --- What is mapped where
+// --- Mappings of the image
 
-// A mapping of a part of the image.
+// A mapping of a range of the image.
 struct piece {
 	uintptr_t at;
 	size_t size;
 	uint64_t offset; // in the file
 	int protection;
-	void *copy; // fork() only
+	void *copy; // used during fork() only
 };
 
-// Lists the mappings in this process of [from, to) of the file, in memory that the caller frees. Their number, -1 if
-// they cannot be told.
+// Lists the mappings of [from, to) of the file in this process. The caller frees *list. Returns their number, or -1 if
+// they cannot be determined.
 static int find_pieces(uint64_t from, uint64_t to, struct piece **list) {
 	*list = NULL;
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -146,7 +147,8 @@ static int find_pieces(uint64_t from, uint64_t to, struct piece **list) {
 	bool begins = true;
 	while (fgets(line, sizeof line, maps) != NULL) {
 		bool header = begins;
-		begins = strchr(line, '\n') != NULL; // a name may be longer than line
+		begins = strchr(line, '\n') != NULL; // false if the line continues, because a file name may be longer
+						     // than the buffer
 		uintptr_t lo, hi;
 		unsigned long offset, number;
 		unsigned major, minor;
@@ -175,7 +177,7 @@ static int find_pieces(uint64_t from, uint64_t to, struct piece **list) {
 	return n;
 }
 
-// Address space for a copy, memory where it is written to.
+// Reserves address space for a copy. The kernel allocates memory only for pages that are written.
 static void *room_for(size_t size) {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
@@ -203,7 +205,7 @@ static int write_all(const void *from, size_t size, uint64_t offset) {
 static void give_back(uint64_t offset, size_t size) {
 	if (fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) == 0)
 		return;
-	// A seccomp profile denies the call.
+	// fallocate failed, for example because a seccomp profile denies it. Punch the hole with madvise.
 	void *there = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, (off_t)offset);
 	if (there == MAP_FAILED)
 		return;
@@ -211,7 +213,7 @@ static void give_back(uint64_t offset, size_t size) {
 	munmap(there, size);
 }
 
-// --- There and back
+// --- Sharing and unsharing
 
 static int share_step(char *at, size_t size) {
 	uint64_t offset = image + (uintptr_t)at;
@@ -229,8 +231,8 @@ static int share_step(char *at, size_t size) {
 		gompi_add_total(&shared_bytes, size);
 	step_ends(before);
 	if (rc == 0)
-		madvise(at, size, MADV_POPULATE_WRITE); // cheaper than a fault for each page later; only that is lost
-							// where the kernel does not know it
+		madvise(at, size, MADV_POPULATE_WRITE); // cheaper than a later fault per page; a kernel without this
+							// advice only loses that gain
 	return rc;
 }
 
@@ -253,7 +255,7 @@ static int unshare_piece(const struct piece *p) {
 			rc = errno;
 		if (rc == 0)
 			give_back(p->offset + done, n);
-		else // whatever the mapping has become: the contents are in the file
+		else // the contents are in the file, whatever the state of the mapping
 			mmap(at, n, p->protection, MAP_SHARED | MAP_FIXED, file, (off_t)(p->offset + done));
 		step_ends(before);
 		if (rc != 0)
@@ -273,7 +275,7 @@ int gompi_in_place_unshare(uintptr_t address, size_t size) {
 	}
 	free(list);
 	if (rc == 0) {
-		give_back(image + address, size); // what nothing maps any longer
+		give_back(image + address, size); // the parts that nothing maps any longer
 		gompi_sub_total(&shared_bytes, size);
 	}
 	return rc;
@@ -335,7 +337,7 @@ static int open_once(int fd, uint64_t at) {
 		return 0;
 	struct stat s;
 	int mine = fcntl(fd, F_DUPFD_CLOEXEC, 64);
-	if (mine < 0) // ulimit -n is no more
+	if (mine < 0) // ulimit -n does not allow a number from 64
 		mine = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (mine < 0 || fstat(mine, &s) != 0)
 		return errno;
@@ -356,7 +358,7 @@ static int open_once(int fd, uint64_t at) {
 int gompi_in_place_share(int fd, uint64_t at, uintptr_t address, size_t size) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		return EFBIG; // a write would end in SIGXFSZ
+		return EFBIG; // a write beyond the limit would raise SIGXFSZ
 	int rc = open_once(fd, at);
 	if (rc != 0)
 		return rc;

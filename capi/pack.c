@@ -1,5 +1,5 @@
-// Packing and unpacking (MPI-5.0 5.2): the bytes of the data, one after another. Wholly in C; nothing blocks or
-// communicates.
+// Packing and unpacking (MPI-5.0 5.2): the packed form is the bytes of the data in sequence. All in C; nothing blocks
+// or communicates.
 #include "comm/comm.h"
 #include "datatype/buffer.h"
 #include "base/verdict.h"
@@ -7,7 +7,8 @@
 
 #include <limits.h>
 
-// type_of finds the type and the bytes that count copies of it have. NULL: the verdict says what is wrong.
+// Returns the committed type of a call, and stores the size in bytes and the lowest offset of count copies of it.
+// Returns NULL with the error in *v if an argument is invalid.
 static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, MPI_Datatype datatype, MPI_Comm comm,
 					int64_t *bytes, int64_t *lowest) {
 	int64_t hi;
@@ -27,7 +28,7 @@ static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, 
 	return NULL;
 }
 
-// A packed buffer of size bytes, and the data that is packed or unpacked.
+// The arguments of a call: a packed buffer of size bytes, and the data to pack or unpack.
 struct packed {
 	const void *buffer;
 	int64_t size, *position;
@@ -35,7 +36,8 @@ struct packed {
 	int64_t bytes;
 };
 
-// find looks up what a call packs or unpacks. The verdict's class.
+// Checks the arguments of a call and stores the data's type and size in *p. Returns MPI_SUCCESS or the error class in
+// *v.
 static int find(struct packed *p, struct gompi_verdict *v, const void *data, int64_t count, MPI_Datatype datatype,
 		MPI_Comm comm) {
 	int64_t lowest, at = *p->position;
@@ -87,7 +89,8 @@ static int unpack(const char *call, const void *inbuf, int64_t size, int64_t *po
 	return MPI_SUCCESS;
 }
 
-// The same for what most calls are about: a run of a predefined type, and room for it. *n: its bytes.
+// Fast check for the most frequent case: contiguous data of a predefined type that fits the packed buffer. Stores its
+// size in bytes in *n. Returns false for every other case, including errors; then pack or unpack handles the call.
 static inline bool quick(const void *data, int64_t count, MPI_Datatype datatype, const void *packed, int64_t size,
 			 int64_t at, MPI_Comm comm, int64_t *n) {
 	struct gompi_buffer b;
@@ -127,7 +130,7 @@ int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outb
 		return MPI_SUCCESS;
 	}
 	int rc = pack("MPI_Pack", inbuf, incount, datatype, outbuf, outsize, &at, comm);
-	*position = (int)at; // at most outsize
+	*position = (int)at; // fits an int, since it is at most outsize
 	return rc;
 }
 GOMPI_ENTRY(MPI_Pack, gompi_pack)
@@ -163,7 +166,8 @@ int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int
 }
 GOMPI_ENTRY(MPI_Unpack, gompi_unpack)
 
-// pack_size gives the bytes that count copies have. Negative: refused, and *rc is what the call returns.
+// Returns the size in bytes of count copies. If the call was refused, returns a negative number and stores in *rc the
+// value that the call must return.
 static int64_t pack_size(const char *call, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int *rc) {
 	struct gompi_verdict v;
 	int64_t n, lowest;

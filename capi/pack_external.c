@@ -1,11 +1,12 @@
-// Packing in the canonical representation (MPI-5.0 5.3) where that has the bytes of numbers in reverse and nothing is
-// wrong; all else is Go's (pack.go). Nothing blocks or communicates.
+// Packing in the canonical representation (MPI-5.0 5.3). This file handles types whose canonical form only reverses the
+// bytes of each number, if the arguments are valid. Go handles all other types and all errors (pack.go). Nothing blocks
+// or communicates.
 #include "base/call.h"
 #include "datatype/buffer.h"
 #include "datatype/facts.h"
 #include "z_entry.h"
 
-// Data that is packed or unpacked.
+// The arguments of a call that packs or unpacks data.
 struct external {
 	const char *call, *datarep;
 	const void *data, *packed;
@@ -14,7 +15,7 @@ struct external {
 	MPI_Aint *position;
 };
 
-// MPI_Aint and MPI_Count are the same type.
+// Lets Go execute the call. The casts are valid because MPI_Aint and MPI_Count are the same type.
 static int in_go(const struct external *x, bool packs) {
 	const char *outer = gompi_enter(x->call);
 	int rc = gompi_external_in_go((uintptr_t)x->call, (uintptr_t)x->datarep, (uintptr_t)x->data, x->count,
@@ -24,7 +25,8 @@ static int in_go(const struct external *x, bool packs) {
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
-// Returns the committed type, and how many bytes it has in reverse each; NULL: ask Go.
+// Returns the committed type, and stores the size of its numbers and the total size in bytes. Returns NULL if Go must
+// handle the call: the type is not committed, or its canonical form needs more than byte reversal.
 static inline const struct gompi_type *in_reverse(const char *datarep, int64_t count, MPI_Datatype datatype,
 						  int *reversed, int64_t *bytes) {
 	const struct gompi_type *t = gompi_type_get(datatype);
@@ -34,7 +36,7 @@ static inline const struct gompi_type *in_reverse(const char *datarep, int64_t c
 	return *reversed != 0 ? t : NULL;
 }
 
-// Copies n bytes, those of each number in reverse; in place if both are the same.
+// Copies n bytes and reverses the bytes of each number of the given size. to may equal from.
 static inline __attribute__((always_inline)) void reverse_all(char *to, const char *from, int64_t n, int size) {
 	for (int64_t i = 0; i < n; i += size) {
 		uint64_t word = 0;
@@ -69,7 +71,8 @@ static void reverse(char *to, const char *from, int64_t n, int size) {
 	}
 }
 
-// Returns the type if all is right and there is something to do.
+// Returns the type if the arguments are valid and there are bytes to convert. Otherwise returns NULL, and Go handles
+// the call.
 static inline const struct gompi_type *usable(const struct external *x, int *reversed, int64_t *bytes) {
 	int64_t lo, hi;
 	const struct gompi_type *t = in_reverse(x->datarep, x->count, x->datatype, reversed, bytes);

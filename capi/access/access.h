@@ -1,9 +1,10 @@
-// libgompirma-access.so: what gcc's -fsanitize=thread calls, in programs that `gompicc --check` has compiled, for each
-// load and store. It gathers those to memory that is of interest, and hands them to libgompirma-insight.so, which says
-// what is of interest and finds this library by the name of gompi_access_runtime. Without that it does nothing.
+// libgompirma-access.so implements the functions that gcc -fsanitize=thread calls for each load and store, for programs
+// that `gompicc --check` has compiled. It records the accesses to memory of interest and passes them to
+// libgompirma-insight.so. That library decides which memory is of interest; it finds this library through the symbol
+// gompi_access_runtime. Without libgompirma-insight.so this library does nothing.
 //
-// It owns the gathered accesses (gather.c). The ranges of interest belong to libgompirma-insight.so, which alone
-// changes them (insight/access.c). Neither is part of libgompirma.so.
+// It owns the recorded accesses (gather.c). libgompirma-insight.so owns the ranges of interest and is the only one to
+// change them (insight/access.c). Neither library is part of libgompirma.so.
 #ifndef GOMPI_ACCESS_H
 #define GOMPI_ACCESS_H
 
@@ -16,7 +17,7 @@
 enum {
 	GOMPI_ACCESS_VERSION = 2,
 	GOMPI_ACCESS_RANGES = 1024,
-	// What an access does: core/insight/access.go has the same.
+	// The kinds of access; core/insight/access.go has the same values.
 	GOMPI_ACCESS_LOAD = 0,
 	GOMPI_ACCESS_STORE = 1,
 	GOMPI_ACCESS_ATOMIC_STORE = 2,
@@ -25,44 +26,45 @@ enum {
 
 struct gompi_access_runtime {
 	uint32_t version;
-	gompi_a32 ranges; // how many there are; 0: nothing is of interest
-	gompi_a32 change; // raised before and after each change of the ranges: odd while they change
-	gompi_a32 stamp;  // raised at each call of MPI, and when the ranges have changed
-	gompi_a64 low[GOMPI_ACCESS_RANGES], high[GOMPI_ACCESS_RANGES]; // ascending, none touches the next
+	gompi_a32 ranges; // number of ranges; 0 if no memory is of interest
+	gompi_a32 change; // incremented before and after each change of the ranges: odd while they change
+	gompi_a32 stamp;  // incremented at each MPI call and after each change of the ranges
+	gompi_a64 low[GOMPI_ACCESS_RANGES], high[GOMPI_ACCESS_RANGES]; // sorted; ranges neither overlap nor touch
 
-	// Set by libgompirma-insight.so. Returns true if the thread is in no call of MPI.
+	// Set by libgompirma-insight.so. Returns true if the thread is outside of MPI calls.
 	bool (*_Atomic outside)(void);
-	// Passes on what has been gathered, by drain.
+	// Passes the recorded accesses on; uses drain.
 	void (*_Atomic pass_on)(void);
 
-	// The rank has several threads if this is more than zero: then all memory may become of interest (gather.c).
+	// The process has several threads if this counter is positive. Then all memory may become of interest
+	// (gather.c).
 	gompi_a32 *_Atomic several;
 
-	// The thread does something atomic with memory that is not of interest, and by that may be ordered with others:
-	// called before a store, and after a load.
+	// Called for an atomic operation on memory that is not of interest, because it may order this thread with
+	// others. Call release before a store, and acquire after a load.
 	void (*_Atomic release)(const void *p);
 	void (*_Atomic acquire)(const void *p);
 
-	// Returns true if the thread has gathered something. drain takes that, as groups of words: the place in the
-	// program, what the access does and the number of pieces (kind | pieces << 8), and for each piece its first
-	// byte, the length of each part of it, the distance of those, and how many there are. It returns how many words
-	// it has written; 0: there is no more.
+	// gathered returns true if the thread has recorded accesses. drain removes them and writes them as groups of
+	// 64-bit words. A group is: the program location; kind | runs << 8; then four words for each run: address of
+	// the first byte, size of each block, distance between blocks, number of blocks. drain returns the number of
+	// words written, or 0 if nothing is left.
 	bool (*gathered)(void);
 	size_t (*drain)(uint64_t *words, size_t room);
 
-	// Memory is given back: what the thread has gathered of it does not count any longer.
+	// Discards what the thread has recorded for [low, high), because that memory has been freed.
 	void (*forget)(uintptr_t low, uintptr_t high);
 };
 
 extern struct gompi_access_runtime gompi_access_runtime;
 
-// What the last accesses of a place were: at one distance, from low to before next; or, without a distance, not of
-// interest, like all from floor on.
+// The latest accesses of a program location: a run from low to next (exclusive) at one stride. If stride is 0, the
+// location accessed memory that is not of interest, and so is all memory in [floor, floor + span).
 struct gompi_access_spot {
 	_Alignas(64) uintptr_t key;
-	uintptr_t next, low, floor, span; // addresses that are span or more above floor may be of other interest
+	uintptr_t next, low, floor, span; // addresses outside [floor, floor + span) must be checked again
 	int64_t stride;
-	uint32_t size, stamp; // it means nothing if that is not the stamp of all
+	uint32_t size, stamp; // the entry is valid only if this equals the global stamp
 };
 enum { GOMPI_ACCESS_SPOTS = 512 };
 extern _Thread_local struct gompi_access_spot *gompi_access_spots __attribute__((tls_model("initial-exec")));
@@ -73,7 +75,7 @@ static inline struct gompi_access_spot *gompi_access_spot(uintptr_t key) {
 	return &gompi_access_spots[(key ^ key >> 11) % GOMPI_ACCESS_SPOTS];
 }
 
-// Notes an access, if it is of interest.
+// Records an access if its memory is of interest.
 void gompi_access_note(uintptr_t address, size_t size, unsigned kind, void *place);
 
 // Returns true if any of the bytes is of interest.

@@ -1,5 +1,5 @@
-// The functions that gcc calls: for loads and stores, for atomic operations, which are done here, and, by the linker's
-// --wrap, those of libc that read and write whole ranges.
+// The functions that gcc's instrumentation calls: for loads and stores, for atomic operations, which they also execute,
+// and, by the linker's --wrap, wrappers of the libc functions that read and write whole ranges.
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define CALLED __attribute__((visibility("default")))
 
-// A loop over memory comes to its end in here: each place has the same size each time.
+// Fast path of a loop over memory: each program location accesses the same size each time.
 static inline __attribute__((always_inline)) void note(const void *p, uint32_t size, unsigned kind, void *place) {
 	if (!gompi_access_on())
 		return;
@@ -71,7 +71,7 @@ CALLED void __tsan_vptr_update(void **p, void *value) {
 }
 CALLED void __tsan_vptr_read(void **p) { NOTE(p, sizeof *p, GOMPI_ACCESS_LOAD); }
 
-// The linker has calls of X come to __wrap_X.
+// The linker redirects calls of X to __wrap_X.
 CALLED void *__wrap_memcpy(void *to, const void *from, size_t n) {
 	NOTE_RANGE(from, n, GOMPI_ACCESS_LOAD);
 	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
@@ -86,7 +86,7 @@ CALLED void *__wrap_memset(void *to, int byte, size_t n) {
 	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return memset(to, byte, n);
 }
-// What _FORTIFY_SOURCE makes of them.
+// The variants that _FORTIFY_SOURCE uses.
 void *__memcpy_chk(void *to, const void *from, size_t n, size_t room);
 void *__memmove_chk(void *to, const void *from, size_t n, size_t room);
 void *__memset_chk(void *to, int byte, size_t n, size_t room);
@@ -105,8 +105,8 @@ CALLED void *__wrap___memset_chk(void *to, int byte, size_t n, size_t room) {
 	return __memset_chk(to, byte, n, room);
 }
 
-// A record of an atomic operation stands where it is in the program: of a store before it is done, so that whoever
-// sees its value has a later one; of a load when it is done.
+// The position of an atomic operation's record defines its order. A store is recorded before its execution, so that a
+// thread which sees its value records later. A load is recorded after its execution.
 static void hand_on(void) {
 	void (*now)(void) = gompi_load(&gompi_access_runtime.pass_on);
 	if (now != NULL)
@@ -128,7 +128,8 @@ static __attribute__((noinline)) void before_store(const void *p, size_t size, v
 	hand_on();
 }
 
-// A load that finds the value again which the last one has found, with no call of MPI between them, tells nothing new.
+// Remembers the last loads. A load that finds the same value as the previous one, without an MPI call in between, adds
+// no information.
 static _Thread_local struct {
 	const void *p;
 	void *place;
@@ -166,7 +167,7 @@ typedef unsigned int u32;
 typedef unsigned long u64;
 __extension__ typedef unsigned __int128 u128;
 
-// Orders are the strongest: a program that is checked may wait a little longer.
+// All operations use the strongest memory order: a checked program may run a little slower.
 #define FETCH(n, name)                                                        \
 	CALLED u##n __tsan_atomic##n##_fetch_##name(u##n *p, u##n v, int o) { \
 		(void)o;                                                      \
@@ -223,7 +224,7 @@ ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
 
-// Of 16 bytes by compare and swap, which needs no library.
+// 16-byte operations use compare and swap, which needs no library.
 static u128 update_128(u128 *p, u128 (*new)(u128 old, u128 v), u128 v) {
 	u128 old = 0, seen;
 	while ((seen = __sync_val_compare_and_swap(p, old, new (old, v))) != old)

@@ -1,8 +1,8 @@
-// Which accesses are of interest, and how they are kept until the next call of MPI: each place in the program has a run
-// of memory that lies together or has one distance, so that a loop over an array is one piece.
+// Selects the accesses of interest and stores them until the next MPI call. Each program location has a run: memory
+// that is contiguous or has one stride. So a loop over an array is one run.
 //
-// All of it belongs to its thread, which also hands it on: before it calls MPI, and before it is ordered with another
-// thread. A thread that ends without either has what it did since then lost.
+// All state belongs to its thread. The thread passes it on before it calls MPI and before it synchronizes with another
+// thread. If a thread ends without either, the accesses since then are lost.
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,14 +10,13 @@
 
 #include "access/access.h"
 
-//
-// What a thread does to memory that nothing is known of yet may conflict with an operation that another thread calls
-// later, with nothing between that orders them. So while there are several threads that is kept as well, but only so
-// much of it for each thread, until its next call or until something orders it.
+// Memory that is not yet of interest may become so: an access to it may conflict with an operation that another thread
+// starts later, with no synchronization in between. So while there are several threads, such accesses are recorded too,
+// but at most MOST_OTHER runs per thread, until its next MPI call or synchronization.
 
 enum { CLOSED = 8192, MOST_OTHER = 1024 };
 
-// Parts of one size at one distance, read or written by one place.
+// Blocks of one size at one stride, read or written by one program location.
 struct run {
 	uintptr_t place, low;
 	int64_t size, stride, count;
@@ -25,17 +24,17 @@ struct run {
 };
 
 struct gather {
-	bool pending; // there may be something
-	int other;    // runs that began where nothing is of interest
+	bool pending; // there may be recorded accesses
+	int other;    // number of runs that began in memory not of interest
 	size_t closed_count;
 	struct gompi_access_spot spots[GOMPI_ACCESS_SPOTS];
 	struct run closed[CLOSED];
 };
 
-static struct gompi_access_spot no_spots[GOMPI_ACCESS_SPOTS]; // of no stamp
+static struct gompi_access_spot no_spots[GOMPI_ACCESS_SPOTS]; // their stamp 0 is never valid
 _Thread_local struct gompi_access_spot *gompi_access_spots = no_spots;
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct gather *access_gather;
-// The thread is in a function of this file: a signal has come.
+// The thread is inside a function of this file. If it is set on entry, a signal handler has interrupted one.
 static __attribute__((tls_model("initial-exec"))) _Thread_local bool access_inside;
 
 static bool have_gathered(void);
@@ -49,13 +48,15 @@ __attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_
 											   .drain = drain_gathered,
 											   .forget = forget_gathered};
 
-// Returns true if one of the ranges has any of the bytes. It or the gap between two is from begin to end.
+// Returns true if a range of interest overlaps [from, to). Stores the bounds of that range, or of the gap between two
+// ranges.
 static bool in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
 	struct gompi_access_runtime *r = &gompi_access_runtime;
 	for (;;) {
-		uint32_t change = gompi_load_acquire(&r->change); // pairs with the release of who changes the ranges
+		uint32_t change = gompi_load_acquire(&r->change); // pairs with the release when insight/access.c
+			// changes the ranges
 		uint32_t low = 0, high = gompi_load(&r->ranges), n = high;
-		while (low < high) { // the first range that ends behind from
+		while (low < high) { // find the first range that ends after from
 			uint32_t middle = (low + high) / 2;
 			if (gompi_load(&r->high[middle]) > from)
 				high = middle;
@@ -82,12 +83,12 @@ bool gompi_access_wanted(uintptr_t address, size_t size) {
 	return in_ranges(address, address + size, &begin, &end);
 }
 
-static pthread_key_t gather_key; // gives a thread's gather back
+static pthread_key_t gather_key; // its destructor unmaps a thread's gather
 static bool gather_ends;
 
 static void drop_gather(void *at) {
 	access_inside = true;
-	gompi_access_spots = no_spots; // destructors of others may still come here
+	gompi_access_spots = no_spots; // destructors of other keys may still access memory
 	access_gather = NULL;
 	munmap(at, sizeof(struct gather));
 	access_inside = false;
@@ -111,7 +112,7 @@ static int by_place(const void *a, const void *b) {
 #define COMPARE(field)            \
 	if (x->field != y->field) \
 	return x->field < y->field ? -1 : 1
-	COMPARE(kind); // atomic ones come last
+	COMPARE(kind); // atomic accesses come last
 	COMPARE(place);
 	COMPARE(stride);
 	COMPARE(count);
@@ -123,7 +124,7 @@ static int by_place(const void *a, const void *b) {
 
 static bool same_place(const struct run *x, const struct run *y) { return x->kind == y->kind && x->place == y->place; }
 
-// Sorts runs, and joins those that lie together. Returns how many there are then.
+// Sorts runs and merges those that overlap or touch. Returns the new number of runs.
 static size_t join_runs(struct run *runs, size_t n) {
 	qsort(runs, n, sizeof *runs, by_place);
 	size_t m = 0;
@@ -140,7 +141,7 @@ static size_t join_runs(struct run *runs, size_t n) {
 		}
 		runs[m++] = *x;
 	}
-	// Parts of one size at one distance, such as the rows of a field without its border.
+	// Merge blocks of one size at one stride, such as the rows of a field without its border.
 	n = m, m = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct run *x = &runs[i], *last = m > 0 ? &runs[m - 1] : NULL;
@@ -162,7 +163,7 @@ static void add_closed(struct gather *g, const struct gompi_access_spot *s, uint
 	g->closed[g->closed_count++] = (struct run){s->key >> 2, low, size, stride, count, (unsigned)(s->key & 3)};
 }
 
-// Ends the run of a spot. Returns true if there is no room for more.
+// Closes the run of a spot: moves it to the closed runs. Returns true if these are nearly full.
 static bool close_spot(struct gather *g, struct gompi_access_spot *s) {
 	int64_t stride = s->stride, size = s->size;
 	if (stride == 0)
@@ -173,7 +174,7 @@ static bool close_spot(struct gather *g, struct gompi_access_spot *s) {
 	s->stamp = 0;
 	if (stride == size || stride == -size) {
 		add_closed(g, s, low, size * count, 0, 1);
-	} else if (count == 2) { // it may be chance
+	} else if (count == 2) { // two blocks do not prove a stride
 		add_closed(g, s, s->low, size, 0, 1);
 		add_closed(g, s, s->low + stride, size, 0, 1);
 	} else {
@@ -185,7 +186,8 @@ static bool close_spot(struct gather *g, struct gompi_access_spot *s) {
 	return g->closed_count > CLOSED / 2;
 }
 
-// Returns true if an access is one of the run of a spot, or makes it one with another distance.
+// Returns true if an access belongs to the run of a spot, or extends it. The second access of a run may set another
+// stride.
 static bool goes_on(struct gompi_access_spot *s, uintptr_t address, size_t size) {
 	int64_t at = address - s->low, length = s->next - s->low;
 	if (s->stride == 0 || size != s->size)
@@ -194,7 +196,7 @@ static bool goes_on(struct gompi_access_spot *s, uintptr_t address, size_t size)
 		s->next += s->stride;
 		return true;
 	}
-	if (length == s->stride && s->stride == (int64_t)size && (at >= length || at <= -length)) { // the second one
+	if (length == s->stride && s->stride == (int64_t)size && (at >= length || at <= -length)) { // the second access
 		s->stride = at;
 		s->next = address + at;
 		return true;
@@ -204,13 +206,13 @@ static bool goes_on(struct gompi_access_spot *s, uintptr_t address, size_t size)
 	return at % s->stride == 0 && at / s->stride >= 0 && at / s->stride < length / s->stride;
 }
 
-// Returns true if the rank has several threads.
+// Returns true if the process has several threads.
 static bool has_several(void) {
 	gompi_a32 *several = gompi_load(&gompi_access_runtime.several);
 	return several != NULL && gompi_load(several) > 0;
 }
 
-// Notes an access in a spot. Returns true if there is no room for more.
+// Records an access in its spot. Returns true if the closed runs are nearly full.
 static bool note_in(struct gather *g, uintptr_t address, size_t size, uintptr_t key) {
 	uint32_t stamp = gompi_load(&gompi_access_runtime.stamp);
 	struct gompi_access_spot *s = gompi_access_spot(key);
@@ -223,7 +225,7 @@ static bool note_in(struct gather *g, uintptr_t address, size_t size, uintptr_t 
 		g->other++;
 	}
 	bool full = close_spot(g, s);
-	bool odd = size > UINT32_MAX; // of no loop
+	bool odd = size > UINT32_MAX; // too large for a spot, so it gets a run of its own
 	*s = (struct gompi_access_spot){
 		.key = key, .stamp = stamp, .floor = begin, .span = end - begin >= size ? end - begin - size + 1 : 0};
 	if (wanted && odd) {
@@ -281,7 +283,7 @@ static void forget_gathered(uintptr_t low, uintptr_t high) {
 	}
 }
 
-// Writes the closed runs of a gather, as many as there is room for, from the last place on.
+// Writes closed runs, as many as fit into room words, and removes them. Returns the number of words written.
 static size_t write_groups(struct gather *g, uint64_t *words, size_t room) {
 	enum { HEAD = 2, PIECE = 4 };
 	size_t used = 0, i = 0;
@@ -317,7 +319,7 @@ static size_t drain_gathered(uint64_t *words, size_t room) {
 		full = close_spot(g, &g->spots[i]);
 	g->closed_count = join_runs(g->closed, g->closed_count);
 	size_t used = write_groups(g, words, room);
-	g->pending = used > 0; // there may be more
+	g->pending = used > 0; // not all runs may have fit
 	g->other = 0;
 	access_inside = false;
 	return used;

@@ -1,4 +1,5 @@
-// All handles are pointers, so the functions of communicators, windows and datatypes are called alike.
+// All handle types are pointers, so the callbacks of communicators, windows and datatypes can be called through the
+// same function types.
 #include "attribute/attribute.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@ typedef int delete_function(void *, int, void *, void *);
 
 enum { FIRST_ROOM = 4 };
 
-// Tables that no object has keep their entries' memory: a call that comes too late finds it.
+// Free list of tables. A freed table keeps the memory of its entries, because a concurrent lookup may still read it.
 static struct gompi_spares spare_tables = {sizeof(struct gompi_attributes), offsetof(struct gompi_attributes, next),
 					   NULL};
 
@@ -25,7 +26,8 @@ static inline struct gompi_attribute *entry_at(struct gompi_attributes *t, uint3
 	return &gompi_load(&t->list)->entry[i];
 }
 
-// Returns the place of an attribute, or n: it is not set. The lock is held in this and the next functions.
+// Returns the index of an attribute, or the number of entries if it is not set. The caller holds the lock, as for the
+// following functions.
 static inline uint32_t place_of_keyval(struct gompi_attributes *t, int keyval) {
 	uint32_t i = 0, n = t == NULL ? 0 : gompi_load(&t->n);
 	while (i < n && gompi_load(&entry_at(t, i)->keyval) != keyval)
@@ -35,7 +37,7 @@ static inline uint32_t place_of_keyval(struct gompi_attributes *t, int keyval) {
 
 static inline bool has_place(struct gompi_attributes *t, uint32_t i) { return t != NULL && i < gompi_load(&t->n); }
 
-// Returns twice as many entries; NULL: there is no memory.
+// Replaces the list of entries by one of twice the size and returns it. Returns NULL if out of memory.
 static __attribute__((cold)) struct gompi_attribute_list *grow_list(struct gompi_attributes *t) {
 	struct gompi_attribute_list *l = gompi_load(&t->list);
 	uint32_t n = gompi_load(&t->n), room = l == NULL ? FIRST_ROOM : 2 * l->room;
@@ -48,11 +50,11 @@ static __attribute__((cold)) struct gompi_attribute_list *grow_list(struct gompi
 		gompi_store(&more->entry[i].value, gompi_load(&l->entry[i].value));
 		more->entry[i].key = l->entry[i].key;
 	}
-	gompi_store_release(&t->list, more); // pairs with gompi_attribute_find
+	gompi_store_release(&t->list, more); // pairs with the acquire in gompi_attribute_find
 	return more;
 }
 
-// Returns false if there is no memory.
+// Appends an attribute. Returns false if out of memory.
 static inline bool append(struct gompi_attributes *t, struct gompi_keyval *k, void *value) {
 	struct gompi_attribute_list *l = gompi_load(&t->list);
 	uint32_t n = gompi_load(&t->n);
@@ -61,7 +63,7 @@ static inline bool append(struct gompi_attributes *t, struct gompi_keyval *k, vo
 	gompi_store_release(&l->entry[n].keyval, k->number);
 	gompi_store_release(&l->entry[n].value, value);
 	l->entry[n].key = k;
-	gompi_store_release(&t->n, n + 1); // pairs with gompi_attribute_find
+	gompi_store_release(&t->n, n + 1); // pairs with the acquire in gompi_attribute_find
 	k->uses++;
 	return true;
 }
@@ -77,7 +79,8 @@ static bool put_locked(struct gompi_attributes *t, struct gompi_keyval *k, void 
 static inline void take_out(struct gompi_attributes *t, uint32_t i) {
 	struct gompi_keyval *k = entry_at(t, i)->key;
 	uint32_t n = gompi_load(&t->n), moves = gompi_load(&t->moves);
-	gompi_store(&t->moves, moves + 1); // before the releases below
+	gompi_store(&t->moves, moves + 1); // before the releases below: a reader that sees a moved entry also sees the
+					   // odd value and retries
 	for (; i + 1 < n; i++) {
 		struct gompi_attribute *to = entry_at(t, i), *from = entry_at(t, i + 1);
 		gompi_store_release(&to->keyval, gompi_load(&from->keyval));
@@ -85,12 +88,12 @@ static inline void take_out(struct gompi_attributes *t, uint32_t i) {
 		to->key = from->key;
 	}
 	gompi_store_release(&t->n, n - 1);
-	gompi_store_release(&t->moves, moves + 2); // pairs with gompi_attribute_find
+	gompi_store_release(&t->moves, moves + 2); // pairs with the acquire in gompi_attribute_find
 	gompi_keyval_leave_locked(k);
 }
 
-// Calls the delete function of the attribute at a place, and then takes that out, if it is to go and is still there.
-// The verdict's class. The lock is not held meanwhile.
+// Calls the delete function of the attribute at an index. If goes, then removes the attribute, unless the callback has
+// removed it. Releases the lock during the callback. Returns MPI_SUCCESS or the error class in *v.
 static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, uint32_t i, uintptr_t object, bool goes) {
 	const struct gompi_keyval *now = entry_at(t, i)->key;
 	if (now->delete != (uintptr_t)MPI_COMM_NULL_DELETE_FN) {
@@ -108,8 +111,8 @@ static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, ui
 	return MPI_SUCCESS;
 }
 
-// What remains to be done where there is a delete function to be called first, or something is wrong. The verdict's
-// class. The lock is held.
+// Slow path of gompi_attribute_set: there is a delete function to call first, or an error. Called under the lock.
+// Returns MPI_SUCCESS or the error class in *v.
 static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 		      uintptr_t object, int keyval, void *value) {
 	uint32_t i = place_of_keyval(t, keyval);
@@ -123,7 +126,7 @@ static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, stru
 		rc = delete_locked(v, t, i, object, false);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	if ((k = gompi_keyval_find_locked(kind, keyval)) == NULL) // the function has seen to that
+	if ((k = gompi_keyval_find_locked(kind, keyval)) == NULL) // the delete function has removed the keyval
 		return gompi_no_keyval(v, kind, keyval);
 	if (t == NULL || !put_locked(t, k, value))
 		return gompi_error(v, MPI_ERR_NO_MEM, "no memory for attribute %d", keyval);
@@ -163,13 +166,13 @@ int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind,
 	return rc;
 }
 
-// An attribute that is to be copied.
+// An attribute to copy.
 struct old_attribute {
 	int keyval;
 	void *value;
 };
 
-// Copies an attribute. The verdict's class. The lock is not held while the copy function is called.
+// Copies an attribute. Releases the lock during the copy function. Returns MPI_SUCCESS or the error class in *v.
 static int copy_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct old_attribute old, uintptr_t object,
 		       struct gompi_attributes *to) {
 	struct gompi_keyval *k = gompi_keyval_find_locked(kind, old.keyval);
@@ -198,7 +201,8 @@ int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, 
 		return MPI_SUCCESS;
 	gompi_biased_take(&gompi_keyvals_lock);
 	uint32_t n = gompi_load(&from->n);
-	struct old_attribute *old = malloc((n + 1) * sizeof *old); // the functions may change what there is
+	struct old_attribute *old = malloc((n + 1) * sizeof *old); // a snapshot, since the callbacks may change the
+								   // table
 	struct gompi_attributes *t = gompi_spares_take(&spare_tables);
 	int rc = MPI_SUCCESS;
 	if (old == NULL || t == NULL)
@@ -214,7 +218,7 @@ int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, 
 		*to = t;
 		return rc;
 	}
-	struct gompi_verdict second; // is not told
+	struct gompi_verdict second; // not reported
 	if (rc != MPI_SUCCESS)
 		gompi_attributes_delete(&second, t, new_object);
 	gompi_attributes_close(t);

@@ -1,7 +1,7 @@
-// Package attribute is keyvals and what an application attaches to communicators, windows and datatypes alike, in C:
+// Package attribute implements in C what an application attaches to communicators, windows and datatypes: keyvals,
 // attributes and names.
 //
-// It must not know those objects: each has a table of its own.
+// It must not know those objects: each object has a table of its own.
 package attribute
 
 /*
@@ -16,7 +16,8 @@ import (
 	_ "gompirma/capi/base"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The embedded headers are part of the package's contents, so that go build recompiles the importers when a header
+// changes.
 //
 //go:embed *.h
 var _ embed.FS

@@ -1,8 +1,8 @@
-// What an application attaches to an object: attributes (MPI-5.0 7.7), in the order in which they were set first, and a
-// name. An object has a table from the first of them on.
+// What an application attaches to an object: attributes (MPI-5.0 7.7), in the order in which they were first set, and a
+// name. An object gets a table when the first of them is set.
 //
-// Whoever asks takes no lock. What changes a table has gompi_keyvals_lock; the application's functions are called
-// without it, since they may call MPI.
+// Lookups take no lock. Changes of a table hold gompi_keyvals_lock. The application's callbacks run without the lock,
+// since they may call MPI.
 #ifndef GOMPI_ATTRIBUTE_H
 #define GOMPI_ATTRIBUTE_H
 
@@ -23,19 +23,19 @@ struct gompi_name {
 	char text[MPI_MAX_OBJECT_NAME];
 };
 
-// Entries that are too few are replaced and stay as they were, for threads that still read them.
+// A full list is replaced by a larger one and stays allocated and unchanged, for threads that still read it.
 struct gompi_attribute_list {
-	struct gompi_attribute_list *before; // with half as many
+	struct gompi_attribute_list *before; // the previous list, of half the size
 	uint32_t room;
 	struct gompi_attribute entry[];
 };
 
 struct gompi_attributes {
-	gompi_a32 moves;                           // odd while entries move
-	gompi_a32 n;                               // the store releases the last entry
-	struct gompi_attribute_list *_Atomic list; // the store releases the entries
-	struct gompi_name *name;                   // NULL: never given (name.h)
-	struct gompi_attributes *next;             // of tables that no object has
+	gompi_a32 moves;                           // sequence number: odd while entries move
+	gompi_a32 n;                               // number of entries; its store releases the last entry
+	struct gompi_attribute_list *_Atomic list; // its store releases the entries
+	struct gompi_name *name;                   // NULL if never set (name.h)
+	struct gompi_attributes *next;             // next in the free list
 };
 
 // Returns true if an object has an attribute, and stores its value. t may be NULL.
@@ -49,7 +49,8 @@ static inline bool gompi_attribute_find(struct gompi_attributes *t, int keyval, 
 		while (i < n && gompi_load(&l->entry[i].keyval) != keyval)
 			i++;
 		void *found = i < n ? gompi_load(&l->entry[i].value) : NULL;
-		gompi_load_fence(); // what has moved was released after moves had become odd
+		gompi_load_fence(); // pairs with the releases in take_out: if a load above saw a moved entry, the load
+				    // of moves below sees the odd value or a later one
 		if (moves % 2 == 0 && gompi_load(&t->moves) == moves) {
 			if (i < n)
 				*value = found;
@@ -58,7 +59,7 @@ static inline bool gompi_attribute_find(struct gompi_attributes *t, int keyval, 
 	}
 }
 
-// What a get_attr call does behind the predefined attributes. The verdict's class.
+// Gets an attribute that is not predefined. Returns MPI_SUCCESS or the error class in *v.
 static inline int gompi_attribute_get(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 				      int keyval, void *value, int *flag) {
 	bool found = gompi_attribute_find(t, keyval, value);
@@ -68,32 +69,33 @@ static inline int gompi_attribute_get(struct gompi_verdict *v, enum gompi_keyval
 	return MPI_SUCCESS;
 }
 
-// Returns the table of an object that keeps it at an address, which it makes if there is none. NULL: there is no
-// memory.
+// Returns the table of an object that stores its table at an address. Creates it if there is none. Returns NULL if out
+// of memory.
 struct gompi_attributes *gompi_attributes_make(struct gompi_attributes *_Atomic *at);
 static inline struct gompi_attributes *gompi_attributes_open(struct gompi_attributes *_Atomic *at) {
 	struct gompi_attributes *t = gompi_load_acquire(at); // pairs with the release in gompi_attributes_make
 	return __builtin_expect(t != NULL, 1) ? t : gompi_attributes_make(at);
 }
 
-// Gives an object an attribute, after the delete function was called for the value that it had. The verdict's class:
-// MPI_ERR_KEYVAL, MPI_ERR_NO_MEM; an error of the delete function: nothing was changed. t may be NULL for lack of
-// memory.
+// Sets an attribute. If it has a value, calls the delete function first. Returns MPI_SUCCESS or the error class in *v:
+// MPI_ERR_KEYVAL, MPI_ERR_NO_MEM, or the error of the delete function; then nothing has changed. t is NULL if its
+// allocation failed.
 int gompi_attribute_set(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			uintptr_t object, int keyval, void *value);
-// Removes an attribute, after its delete function was called. MPI_ERR_KEYVAL: it is not set, or there is no such
-// keyval. An error of the delete function: nothing was changed. t may be NULL.
+// Calls the delete function of an attribute and then removes it. Returns MPI_ERR_KEYVAL if it is not set or there is no
+// such keyval, or the error of the delete function; then nothing has changed. t may be NULL.
 int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			   uintptr_t object, int keyval);
-// Stores a table for the duplicate of an object, with what the copy functions say, which are called in the order in
-// which the attributes were set; NULL if there is nothing in it. An error of one ends it, MPI_ERR_NO_MEM too: the
-// attributes copied so far are deleted as those of the new object. from may be NULL.
+// Creates the table for the duplicate of an object: calls the copy functions in the order in which the attributes were
+// first set. Stores NULL if the new table is empty. Stops at an error of a copy function and at MPI_ERR_NO_MEM; then it
+// deletes the attributes copied so far, as attributes of the new object. from may be NULL.
 int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *from,
 			  uintptr_t object, uintptr_t new_object, struct gompi_attributes **to);
-// Deletes the attributes of an object that is freed, those set last first. An error of a delete function ends it; that
-// attribute and those set before it are still there. t may be NULL.
+// Deletes the attributes of an object that is being freed, in reverse order of setting. Stops at an error of a delete
+// function; that attribute and those set before it remain. t may be NULL.
 int gompi_attributes_delete(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object);
-// Ends a table whose object has gone, without calling delete functions for what is left in it. t may be NULL.
+// Frees the table of an object that no longer exists, without calling delete functions for remaining attributes. t may
+// be NULL.
 void gompi_attributes_close(struct gompi_attributes *t);
 
 #pragma GCC visibility pop

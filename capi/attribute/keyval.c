@@ -38,7 +38,7 @@ void gompi_keyval_leave_locked(struct gompi_keyval *k) {
 		end_keyval_locked(of, gompi_table_find(&of->handles.table, (uintptr_t)k->number), k);
 }
 
-// Inline, as the next one: each kind's has its constants.
+// Creates a keyval. This function and free_keyval are inline, so that each caller has its constants.
 static inline int make_keyval(const char *call, struct gompi_objects *of, uintptr_t copy, uintptr_t delete, void *extra,
 			      int *keyval) {
 	if (keyval == NULL)
@@ -64,8 +64,8 @@ __attribute__((cold)) static int refuse_keyval(const char *call, enum gompi_keyv
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// Freeing a keyval again changes nothing while attributes have it: MPI says that it is then that it goes, and delete
-// functions free the keyval of each attribute they are called for.
+// Frees a keyval. Freeing it again changes nothing while attributes use it: MPI defines that the keyval disappears when
+// the last attribute does, and delete functions free the keyval of each attribute they are called for.
 static inline int free_keyval(const char *call, enum gompi_keyval_kind kind, int *keyval) {
 	if (keyval == NULL)
 		return gompi_no_place(call, GOMPI_ON_NONE, 0);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Names are short: a call of the C library would take longer than this. Some bytes may be copied twice.
+// Copies a name. Names are short, so a call of the C library would take longer. May copy some bytes twice.
 static inline void copy_name(char *to, const char *from, size_t n) {
 	enum { WORD = sizeof(uint64_t), HALF = WORD / 2 };
 	if (n >= WORD) {

@@ -1,5 +1,5 @@
 // Attributes of communicators (MPI-5.0 7.7.2), the predefined ones (9.1), and the deprecated names of the calls.
-// Nothing blocks or communicates but the application's functions.
+// Nothing blocks or communicates except the application's callbacks.
 #include "comm/attributes.h"
 
 #include "comm/comm.h"
@@ -8,7 +8,8 @@
 
 struct gompi_comm_predefined gompi_comm_predefined;
 
-// Returns what a predefined attribute points to, NULL if keyval is none.
+// Returns the address of a predefined attribute's value, or NULL if keyval is not predefined. *set tells whether the
+// attribute has a value.
 static inline int *predefined(int keyval, bool *set) {
 	struct gompi_comm_predefined *a = &gompi_comm_predefined;
 	*set = true;
@@ -39,7 +40,8 @@ static int refuse_attribute(const char *call, MPI_Comm comm, const struct gompi_
 	return gompi_refuse(v->class, call, v->text, GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-// Not inlined, so that predefined attributes need no stack frame.
+// Gets an attribute that the application defined. Not inlined, so that the path of predefined attributes needs no stack
+// frame.
 static __attribute__((noinline)) int get_users(const char *call, struct gompi_comm *c, int keyval, void *value,
 					       int *flag) {
 	struct gompi_verdict v;

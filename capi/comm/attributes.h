@@ -1,4 +1,4 @@
-// What the predefined attributes of communicators point to; Go fills it in when MPI is initialized.
+// The values of the predefined attributes of communicators. Go sets them when MPI is initialized.
 #ifndef GOMPI_COMM_ATTRIBUTES_H
 #define GOMPI_COMM_ATTRIBUTES_H
 
@@ -10,7 +10,7 @@
 
 struct gompi_comm_predefined {
 	int tag_ub, host, io, wtime_is_global, appnum;
-	int universe_size; // 0: unknown
+	int universe_size; // 0 if unknown
 	bool has_appnum;
 };
 extern struct gompi_comm_predefined gompi_comm_predefined;

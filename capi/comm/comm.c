@@ -12,9 +12,10 @@ struct gompi_table gompi_comms = {&gompi_table_nothing};
 static struct gompi_spares spare_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 
-// Fills c in as from says, but for the handle, which makes it known. false: there is no memory.
+// Fills in c from `from`, except the handle: setting the handle makes the descriptor live. Returns false if out of
+// memory.
 static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
-	// of the communicator that had the slot before
+	// lists of the previous communicator with this descriptor
 	gompi_ranks_drop(&c->peers);
 	gompi_ranks_drop(&c->members);
 	if (!gompi_ranks_copy(&c->peers, &from->peers))

@@ -1,4 +1,4 @@
-// Package comm is communicators in C: what the data path knows of them, and the calls that only ask.
+// Package comm implements communicators in C: their descriptors for the data path, and the query calls.
 package comm
 
 /*
@@ -17,7 +17,8 @@ import (
 	_ "gompirma/capi/info"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The embedded headers are part of the package's contents, so that go build recompiles the importers when a header
+// changes.
 //
 //go:embed *.h
 var _ embed.FS

@@ -1,5 +1,5 @@
-// A communicator as the data path sees it: what messages, small collectives and the calls that only ask need without a
-// call into Go. core/comm decides what is in it.
+// The comm descriptor: the part of a communicator that messages, small collectives and query calls use without a call
+// into Go. core/comm decides its contents.
 #ifndef GOMPI_COMM_SLOT_H
 #define GOMPI_COMM_SLOT_H
 
@@ -12,40 +12,43 @@
 #include "errors/handler.h"
 #include "group/group.h"
 
-// What info objects have said of a communicator (hints.c).
+// Hints from info objects (hints.c).
 struct gompi_comm_hints {
-	uint32_t asserted; // bits
-	char *kinds;       // mpi_assert_memory_alloc_kinds, by malloc; NULL: not given
+	uint32_t asserted; // bit set of the assertions in hints.c
+	char *kinds;       // value of mpi_assert_memory_alloc_kinds, allocated by malloc; NULL if not set
 };
 
 struct gompi_comm {
-	uintptr_t handle;         // 0: none has the slot
-	int rank, size;           // of this process in the (local) group, and of that
-	bool inter;               // an intercommunicator
-	uint64_t id;              // of its messages: core/comm.Comm.Context adds which
-	struct gompi_ranks peers; // whom messages go to: the group, or the remote one
+	uintptr_t handle;         // 0 if no communicator uses the descriptor
+	int rank, size;           // rank of this process in the (local) group, and size of that group
+	bool inter;               // true for an intercommunicator
+	uint64_t id;              // base of its message contexts: core/comm.Comm.Context adds an offset
+	struct gompi_ranks peers; // processes that messages are sent to: the group, or the remote group
 
-	struct gompi_barrier *barrier;     // NULL: the members do not share memory, or there is no other
-	uint32_t barriers;                 // so far
-	struct gompi_slots *slots;         // of the other collectives (coll/slots.h), NULL in the same case
-	struct gompi_board *board;         // of those that are started (coll/board.h), NULL in the same case
-	struct gompi_hierarchy *hierarchy; // of members on several nodes (coll/hierarchy.h), instead of both
-	struct gompi_kept *kept;           // plans of its last calls (coll/kept.h)
-	int32_t started;                   // calls that have gone by plans with requests so far, their tag
+	struct gompi_barrier *barrier;     // NULL if the members share no memory, or there is only one
+	uint32_t barriers;                 // number of barriers so far
+	struct gompi_slots *slots;         // shared-memory collectives (coll/slots.h); NULL in the same cases
+	struct gompi_board *board;         // nonblocking shared-memory collectives (coll/board.h); NULL in the same
+					   // cases
+	struct gompi_hierarchy *hierarchy; // two-level collectives of members on several nodes (coll/hierarchy.h),
+					   // instead of both
+	struct gompi_kept *kept;           // cached plans of its last calls (coll/kept.h)
+	int32_t started;                   // number of calls so far that used plans with requests; also their tag
 	struct gompi_topology topology;
-	struct gompi_bsend_buffer *_Atomic attached; // its buffer (message/attached.h), NULL: it never had one
-	struct gompi_attributes *_Atomic attributes; // NULL: there were none
+	struct gompi_bsend_buffer *_Atomic attached; // attached buffer (message/attached.h); NULL if there never was
+						     // one
+	struct gompi_attributes *_Atomic attributes; // NULL if it never had attributes
 	struct gompi_raises raises;
 	struct gompi_ranks members; // the (local) group
 	struct gompi_comm_hints hints;
-	struct gompi_group *group, *remote_group; // once the application has asked for them
-	struct gompi_comm *next;                  // of slots without a communicator
+	struct gompi_group *group, *remote_group; // created when the application first asks for them
+	struct gompi_comm *next;                  // next in the free list
 };
 
-extern struct gompi_table gompi_comms; // all but those two
+extern struct gompi_table gompi_comms; // all communicators except the next two
 extern struct gompi_comm gompi_comm_world, gompi_comm_self;
 
-// The slot of a live communicator that the application has a handle of, or NULL.
+// Returns the descriptor of a live communicator that the application has a handle of, or NULL.
 static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	uintptr_t h = (uintptr_t)comm;
 	if (comm == MPI_COMM_WORLD)
@@ -55,24 +58,25 @@ static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
 	return gompi_table_get(&gompi_comms, h);
 }
 
-// Makes the slot of a communicator as c describes it; the lists are copied, the hints are its own then. NULL: there is
-// no memory.
+// Creates the descriptor of a communicator as described by c. Copies the lists and takes over the hints. Returns NULL
+// if out of memory.
 struct gompi_comm *gompi_comm_open(const struct gompi_comm *c);
 void gompi_comm_close(uintptr_t handle);
 
-// Takes what an info object says. The verdict's class, MPI_ERR_INFO: there is no such object.
+// Sets hints from an info object. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_INFO if there is no such
+// object.
 int gompi_comm_hints_take(struct gompi_comm_hints *hints, MPI_Info info, struct gompi_verdict *v);
 
-// Returns the error handler of a communicator for one that is made of it, with one reference more.
+// Returns the error handler of a communicator for a new communicator derived from it. Acquires a reference.
 uintptr_t gompi_comm_errhandler(uintptr_t handle);
 
-// Stores the name of a communicator, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length. 0: it has none, or
-// there is no such communicator.
+// Stores the name of a communicator, of less than MPI_MAX_OBJECT_NAME bytes. Returns its length, or 0 if it has no name
+// or does not exist.
 int gompi_comm_name(MPI_Comm comm, char *name);
 
-// Says that a handle is no live communicator: MPI_ERR_COMM.
+// Reports MPI_ERR_COMM in *v for a handle that is not a live communicator.
 __attribute__((cold)) int gompi_comm_none(struct gompi_verdict *v, MPI_Comm comm);
-// Raises MPI_ERR_COMM for a handle that is no live communicator, and returns what the call shall return.
+// Raises MPI_ERR_COMM for a handle that is not a live communicator. Returns the value that the call must return.
 __attribute__((cold)) int gompi_not_a_communicator(MPI_Comm comm, const char *call);
 
 #endif

@@ -1,5 +1,4 @@
-// What a communicator is, who is in it, and whether it is like another (MPI-5.0 7.4.1 and 7.6.1). Nothing blocks or
-// communicates.
+// Queries on communicators: kind, groups and comparison (MPI-5.0 7.4.1 and 7.6.1). Nothing blocks or communicates.
 #include "comm/comm.h"
 
 #include "base/verdict.h"
@@ -21,7 +20,7 @@ int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 		*result = MPI_UNEQUAL;
 	} else {
 		int like = gompi_ranks_compare(&a->members, &b->members);
-		if (a->inter) { // the constants grow as the likeness shrinks
+		if (a->inter) { // the constants increase with decreasing similarity
 			int remote = gompi_ranks_compare(&a->peers, &b->peers);
 			like = remote > like ? remote : like;
 		}
@@ -60,7 +59,7 @@ int gompi_comm_remote_size(MPI_Comm comm, int *size) {
 }
 GOMPI_ENTRY(MPI_Comm_remote_size, gompi_comm_remote_size)
 
-// Stores a handle of a group that a communicator has.
+// Stores a handle of a communicator's group.
 static int hold_of_comm(const char *call, MPI_Comm comm, struct gompi_group **owned, const struct gompi_ranks *members,
 			MPI_Group *group) {
 	if (group == NULL)

@@ -1,29 +1,29 @@
-// MPI_Dims_create (MPI-5.0 8.5.2): the numbers filled in are as near to each other as they can be, the larger ones
-// first. The largest exceeds the smallest by as little as possible; where that does not decide, the last is as large as
-// possible, then the one before it, and so on, as MPICH has it.
+// MPI_Dims_create (MPI-5.0 8.5.2): chooses dimensions that are as close to each other as possible, in descending order.
+// It minimizes the difference of the largest and the smallest. Among equal solutions the last dimension is as large as
+// possible, then the one before it, and so on, as in MPICH.
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/verdict.h"
 #include "comm/z_calls.h"
 
-// Of a number below 2^31: prime factors, and divisors (of 2095133040).
+// Upper bounds for a number below 2^31: prime factors, and divisors (of 2095133040).
 enum { MOST_PRIMES = 30, MOST_DIVISORS = 1600 };
 
-// In ascending order.
+// A list of divisors in ascending order.
 struct divisors {
 	int n;
 	uint32_t at[MOST_DIVISORS];
 };
 
-// Takes a factor out of *n as often as it goes and returns the number of primes that are found then.
+// Divides *n by p as often as possible and appends p to primes each time. Returns the new number of primes.
 static inline int take_prime(uint32_t *n, uint32_t p, uint32_t primes[], int found) {
 	for (; *n % p == 0; *n /= p)
 		primes[found++] = p;
 	return found;
 }
 
-// Stores the prime factors of n in ascending order and returns their number.
+// Stores the prime factors of n in ascending order. Returns their number.
 static int primes_of(uint32_t n, uint32_t primes[]) {
 	int found = take_prime(&n, 3, primes, take_prime(&n, 2, primes, 0));
 	for (uint32_t p = 5, step = 2; p * p <= n; p += step, step = 6 - step)
@@ -33,7 +33,7 @@ static int primes_of(uint32_t n, uint32_t primes[]) {
 	return found;
 }
 
-// Adds the products of all divisors and the powers of a prime that comes so many times.
+// Adds the products of all divisors with prime^1 to prime^times.
 static void multiply(struct divisors *d, uint32_t prime, int times) {
 	uint32_t old[MOST_DIVISORS], power = 1;
 	int had = d->n;
@@ -57,7 +57,7 @@ static void divisors_of(struct divisors *d, const uint32_t primes[], int found) 
 	}
 }
 
-// Returns x to the k, or more than n if that is more.
+// Returns x^k, or some number greater than n if x^k > n.
 static uint64_t power_up_to(uint64_t x, int k, uint64_t n) {
 	uint64_t p = 1;
 	for (; k > 0 && p <= n; k--)
@@ -65,13 +65,13 @@ static uint64_t power_up_to(uint64_t x, int k, uint64_t n) {
 	return p;
 }
 
-// Returns true if n, whose divisors are among d, is the product of k numbers from low to high.
+// Returns true if n is the product of k numbers between low and high. d must contain the divisors of n.
 static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t low, uint32_t high) {
 	if (k <= 1)
 		return k == 0 ? n == 1 : low <= n && n <= high;
 	if (power_up_to(low, k, n) > n || power_up_to(high, k, n) < n)
 		return false;
-	for (int i = 0; i < d->n && d->at[i] <= high; i++) // the smallest of them
+	for (int i = 0; i < d->n && d->at[i] <= high; i++) // try each as the smallest factor
 		if (d->at[i] >= low && n % d->at[i] == 0) {
 			if (power_up_to(d->at[i], k, n) > n)
 				break;
@@ -81,14 +81,15 @@ static bool has_product(const struct divisors *d, uint32_t n, int k, uint32_t lo
 	return false;
 }
 
-// Stores k numbers, at least 2, in descending order whose product is n.
+// Stores k >= 2 numbers in descending order whose product is n.
 static void nearest(const struct divisors *d, uint32_t n, int k, uint32_t numbers[]) {
-	uint32_t largest = n, smallest = 0; // n and 1 are found first, unless there is something better
+	uint32_t largest = n, smallest = 0; // n and 1 are the first solution, unless a better one exists
 	for (int i = 0; i < d->n; i++) {
 		uint32_t x = d->at[i], spread = largest - smallest;
 		if (power_up_to(x, k, n) < n)
 			continue;
-		// The smallest of the others is at most their geometric mean, so that from some x on nothing is better.
+		// The smallest of the other numbers is at most their geometric mean, so beyond some x no solution is
+		// better.
 		if (x > spread && power_up_to(x - spread, k - 1, n) > n / x)
 			break;
 		for (int j = i; j >= 0 && x - d->at[j] <= spread; j--)
@@ -100,7 +101,7 @@ static void nearest(const struct divisors *d, uint32_t n, int k, uint32_t number
 	}
 	uint32_t rest = n / largest, least = smallest;
 	numbers[0] = largest;
-	for (int last = k - 1, i = d->n - 1; last > 0; last--) { // from the last on
+	for (int last = k - 1, i = d->n - 1; last > 0; last--) { // beginning with the last
 		for (i = d->n - 1; d->at[i] > largest || rest % d->at[i] != 0 || d->at[i] < least ||
 				   !has_product(d, rest / d->at[i], last - 1, d->at[i], largest);)
 			i--;
@@ -109,7 +110,7 @@ static void nearest(const struct divisors *d, uint32_t n, int k, uint32_t number
 	}
 }
 
-// Returns the number whose k-th power has these prime factors; 0: there is none.
+// Returns the number whose k-th power has these prime factors, or 0 if there is none.
 static uint32_t root_of(const uint32_t primes[], int found, int k) {
 	uint32_t root = 1;
 	for (int i = 0; i < found; i += k) {
@@ -120,7 +121,7 @@ static uint32_t root_of(const uint32_t primes[], int found, int k) {
 	return root;
 }
 
-// Two dimensions of few processes are tried out sooner than the primes are found.
+// For two dimensions and up to FEW_PROCESSES processes, trial division is faster than factoring.
 enum { FEW_PROCESSES = 256 };
 
 static int two_of(uint32_t n, uint32_t numbers[2]) {
@@ -167,7 +168,8 @@ int gompi_dims_create(int nnodes, int ndims, int dims[]) {
 		numbers[0] = (uint32_t)left;
 	} else if (few) {
 		k = two_of((uint32_t)left, numbers);
-	} else if (found < empty) { // the last is 1, so the first is to be small: no factor is smaller than a prime
+	} else if (found < empty) { // the last number is 1, so the first must be small: no factor is smaller than a
+				    // prime
 		for (k = 0; k < found; k++)
 			numbers[k] = primes[found - 1 - k];
 	} else if ((numbers[0] = root_of(primes, found, empty)) != 0) {

@@ -1,12 +1,12 @@
-// The hints of communicators (MPI-5.0 7.4.4). All of them are allowed to be ignored, and are; they are kept to be told.
-// They are read and changed under the lock of info objects. Nothing blocks or communicates.
+// The hints of communicators (MPI-5.0 7.4.4). The library may ignore all of them, and does. It stores them only to
+// report them. The lock of info objects guards them. Nothing blocks or communicates.
 #include <stdlib.h>
 
 #include "comm/comm.h"
 #include "comm/z_calls.h"
 #include "info/values.h"
 
-// The assertions, in the order in which they are told; each is a bit of hints.asserted.
+// The assertions, in the order of MPI_Comm_get_info. Each is a bit of hints.asserted.
 static const struct {
 	const char *key;
 	size_t length;
@@ -25,7 +25,7 @@ enum { ASSERTIONS = sizeof assertions / sizeof *assertions };
 
 static const char *const truth[] = {"false", "true"};
 
-// Takes what one pair of an info object says. A value that its key does not allow changes nothing.
+// Sets a hint from one pair of an info object. Ignores a value that the key does not allow.
 static int take_pair(void *to, const char *key, size_t key_length, const char *value, size_t length,
 		     struct gompi_verdict *v) {
 	struct gompi_comm_hints *hints = to;

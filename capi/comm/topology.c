@@ -1,4 +1,4 @@
-// Asking topologies (MPI-5.0 8.5). Nothing blocks, communicates or calls Go.
+// Queries on topologies (MPI-5.0 8.5). Nothing blocks, communicates or calls Go.
 #include "comm/comm.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include "base/verdict.h"
 #include "comm/z_calls.h"
 
-// What stands behind the neighbors.
+// Returns the numbers that follow the ranks of the neighbors.
 static const int32_t *more_of(const struct gompi_topology *t) { return t->ranks + t->sources + t->destinations; }
 
 static const int32_t *dims_of(const struct gompi_topology *grid) { return more_of(grid); }
@@ -17,8 +17,8 @@ static const int32_t *place_in(const struct gompi_topology *grid) { return more_
 static const int32_t *index_of(const struct gompi_topology *graph) { return more_of(graph); }
 static const int32_t *edges_of(const struct gompi_topology *graph) { return more_of(graph) + graph->n; }
 
-// Raises an error on a communicator whose topology was asked. A function of its own, so that who finds nothing wrong
-// has no verdict on its stack.
+// Raises an error on a communicator in a topology query. A separate function, so that the success path has no error
+// text on its stack.
 __attribute__((cold, noinline, format(printf, 4, 5))) static int refuse_topology(MPI_Comm comm, const char *call,
 										 int class, const char *text, ...) {
 	char all[sizeof((struct gompi_verdict *)0)->text];
@@ -31,8 +31,8 @@ __attribute__((cold, noinline, format(printf, 4, 5))) static int refuse_topology
 
 static int no_result(MPI_Comm comm, const char *call) { return gompi_no_place(call, GOMPI_ON_COMM, (uintptr_t)comm); }
 
-// Returns the communicator if its topology is of a kind. NULL: the error has been raised, and *rc is what the call
-// shall return.
+// Returns the communicator if its topology has the given kind. Otherwise raises the error, stores in *rc the value that
+// the call must return, and returns NULL.
 static inline const struct gompi_comm *with_topology(MPI_Comm comm, int kind, const char *call, int *rc) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (__builtin_expect(c != NULL && c->topology.kind == kind, 1))
@@ -43,7 +43,7 @@ static inline const struct gompi_comm *with_topology(MPI_Comm comm, int kind, co
 	return NULL;
 }
 
-// Returns true if there are not n numbers at an address.
+// Returns true if n is negative, or the list of n numbers is missing.
 static inline bool no_list(int n, const void *at) { return n < 0 || (n > 0 && at == NULL); }
 
 __attribute__((cold, noinline)) static int refuse_list(MPI_Comm comm, const char *call, const char *what, int n,
@@ -56,7 +56,7 @@ __attribute__((cold, noinline)) static int refuse_member(MPI_Comm comm, const ch
 	return refuse_topology(comm, call, MPI_ERR_RANK, "rank is %d: the communicator has %d processes", rank, size);
 }
 
-// Results of a grid's dimensions where there is not enough room, or none.
+// Raises the error for result arrays of a grid that are too short or missing.
 __attribute__((cold, noinline)) static int refuse_room(MPI_Comm comm, const char *call, int most, int n) {
 	if (most < n)
 		return refuse_topology(comm, call, MPI_ERR_ARG, "maxdims is %d where %d are needed", most, n);
@@ -157,8 +157,8 @@ int gompi_cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 }
 GOMPI_ENTRY(MPI_Cart_coords, gompi_cart_coords)
 
-// Returns the rank so many places on along a dimension, of which one step changes the rank by stride; MPI_PROC_NULL
-// where the grid ends.
+// Returns the rank at distance disp along a dimension, or MPI_PROC_NULL beyond the border. One step along the dimension
+// changes the rank by stride.
 static inline int walk(const struct gompi_topology *t, int me, int dim, int stride, int64_t disp) {
 	int d = dims_of(t)[dim], x = place_in(t)[dim];
 	int64_t to = x + disp;
@@ -203,8 +203,8 @@ __attribute__((cold, noinline)) static int too_large(MPI_Comm comm, int size, in
 			       "a grid of [%s] has more places than the communicator members, %d", list, size);
 }
 
-// Returns the communicator if ranks of it may be mapped. NULL: the error has been raised, and *rc is what the call
-// shall return.
+// Returns the communicator if it is an intracommunicator and newrank is not NULL. Otherwise raises the error, stores in
+// *rc the value that the call must return, and returns NULL.
 static inline const struct gompi_comm *to_map(MPI_Comm comm, const char *call, const int *newrank, int *rc) {
 	const struct gompi_comm *c = gompi_comm_get(comm);
 	if (__builtin_expect(c != NULL && newrank != NULL && !c->inter, 1))
@@ -216,7 +216,8 @@ static inline const struct gompi_comm *to_map(MPI_Comm comm, const char *call, c
 	return NULL;
 }
 
-// Ranks are not reordered. What is refused is what core/comm refuses for NewCart and NewGraph.
+// MPI_Cart_map and MPI_Graph_map do not reorder ranks. They reject the same arguments as NewCart and NewGraph in
+// core/comm.
 int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank) {
 	static const char call[] = "MPI_Cart_map";
 	int rc;
@@ -348,7 +349,7 @@ int gompi_dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegre
 }
 GOMPI_ENTRY(MPI_Dist_graph_neighbors_count, gompi_dist_graph_neighbors_count)
 
-// Returns true if weights are asked for that there are.
+// Returns true if the graph has weights and the caller asks for them.
 static inline bool wants_weights(const struct gompi_topology *t, const int *weights) {
 	return t->weighted && weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
 }

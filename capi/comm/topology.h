@@ -1,4 +1,4 @@
-// The topology of a communicator (MPI-5.0 8), as it was made: it does not change.
+// The topology of a communicator (MPI-5.0 8). It does not change after creation.
 #ifndef GOMPI_TOPOLOGY_H
 #define GOMPI_TOPOLOGY_H
 
@@ -8,18 +8,19 @@
 #include "base/abi.h"
 
 struct gompi_topology {
-	int kind;                  // MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH; 0: none
-	bool weighted;             // a distributed graph
-	int sources, destinations; // neighbors of this process; in a grid the same, two for each dimension
-	int n;                     // dimensions of a grid, nodes of a graph
-	int edges;                 // of a graph, all of them
-	// The ranks of the sources and of the destinations, MPI_PROC_NULL among them. Then of a grid the dimensions,
-	// which of them are periodic, and where this process is; of a graph the indices and edges; of a distributed
-	// graph with weights those of the sources and of the destinations.
+	int kind;                  // MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH; 0 if there is no topology
+	bool weighted;             // a distributed graph with weights
+	int sources, destinations; // number of neighbors of this process; in a grid both are two per dimension
+	int n;                     // number of dimensions of a grid, or of nodes of a graph
+	int edges;                 // total number of edges of a graph
+	// The ranks of the sources, then of the destinations, with MPI_PROC_NULL for missing neighbors. They are
+	// followed by, for a grid: the dimensions, a periodic flag for each, and the coordinates of this process; for a
+	// graph: the indices and the edges; for a weighted distributed graph: the weights of the sources and of the
+	// destinations.
 	int32_t *ranks;
 };
 
-// Returns how many numbers there are at ranks.
+// Returns the number of elements of t->ranks.
 static inline size_t gompi_topology_length(const struct gompi_topology *t) {
 	size_t neighbors = (size_t)t->sources + (size_t)t->destinations, n = (size_t)t->n;
 	switch (t->kind) {

@@ -1,7 +1,7 @@
-// Package engine is C for core: the messages of a process and their plans, as core/p2p's Carrier.
+// Package engine implements core/p2p's Carrier in C: the messages of a process and their plans.
 //
-// It is the one package between core, whose interfaces it has, and the rooms, which know nothing of core: so C is not
-// compiled anew when Go changes, and core needs no C.
+// It is the only package between core, whose interfaces it implements, and the C packages, which do not know core. So a
+// change of Go code does not recompile C, and core needs no C.
 package engine
 
 /*
@@ -26,12 +26,12 @@ import (
 	"gompirma/core/p2p"
 )
 
-// Messages is the messages of a process: p2p.Carrier, which says what the methods do. Safe for concurrent use.
+// Messages implements p2p.Carrier, which documents the methods. It is safe for concurrent use.
 type Messages struct {
 	c *C.struct_gompi_messages
 }
 
-// Open makes the messages of a process, *Messages. An error: there is no memory, or there are no random bytes.
+// Open creates the *Messages of a process. It fails if there is no memory or no source of random bytes.
 func Open(p *p2p.Place) (p2p.Carrier, error) {
 	m := &Messages{}
 	place := C.struct_gompi_engine_place{
@@ -52,13 +52,13 @@ func Open(p *p2p.Place) (p2p.Carrier, error) {
 	return nil, fmt.Errorf("no random bytes: getrandom and /dev/urandom: %w", err)
 }
 
-// Close gives the memory back; nothing is under way.
+// Close frees the memory. No message may be in progress.
 func (m *Messages) Close() {
 	C.gompi_engine_close(m.c)
 	m.c = nil
 }
 
-// Enter and the others implement p2p.Carrier.
+// Enter and the following methods implement p2p.Carrier.
 func (m *Messages) Enter()         { C.gompi_engine_enter(m.c) }
 func (m *Messages) Leave()         { C.gompi_engine_leave() }
 func (m *Messages) Progress() bool { return bool(C.gompi_engine_progress(m.c)) }
@@ -66,7 +66,7 @@ func (m *Messages) Remind()        { C.gompi_engine_remind(m.c) }
 func (m *Messages) Flushed() bool  { return bool(C.gompi_engine_flushed(m.c)) }
 func (m *Messages) Broken() int32  { return int32(C.gompi_engine_broken(m.c)) }
 
-// described returns an operation as C has it.
+// described returns the C form of an operation.
 func described(o *p2p.Operation) C.struct_gompi_engine_operation {
 	return C.struct_gompi_engine_operation{
 		context: C.uint64_t(o.Context), comm: C.uintptr_t(o.Comm),
@@ -78,10 +78,10 @@ func described(o *p2p.Operation) C.struct_gompi_engine_operation {
 	}
 }
 
-// Request is a send, a receive or a plan under way: p2p.Request.
+// Request implements p2p.Request: a send, a receive or a plan in progress.
 type Request struct{ c *C.struct_gompi_request }
 
-// requestOf returns a request of C, nil if there is none.
+// requestOf returns the Request of a C request, or nil if c is nil.
 func requestOf(c *C.struct_gompi_request) p2p.Request {
 	if c == nil {
 		return nil
@@ -108,7 +108,7 @@ func (m *Messages) Do(o p2p.Operation) (x p2p.Result, ok bool) {
 	return x, ok
 }
 
-// doing is what C is told of an operation that it does at once, and what it tells.
+// doing holds the argument and the result of gompi_engine_do.
 type doing struct {
 	o   C.struct_gompi_engine_operation
 	out C.struct_gompi_engine_result
@@ -116,7 +116,7 @@ type doing struct {
 
 var doings = sync.Pool{New: func() any { return new(doing) }}
 
-// Restart and the others implement p2p.Request.
+// Restart and the following methods implement p2p.Request.
 func (r Request) Restart()           { C.gompi_engine_restart(r.c) }
 func (r Request) Cancel()            { C.gompi_engine_cancel(r.c) }
 func (r Request) Free()              { C.gompi_engine_free(r.c) }
@@ -142,7 +142,7 @@ func result(c *C.struct_gompi_engine_result) p2p.Result {
 	return x
 }
 
-// Matched is a message that a probe has found: p2p.Matched.
+// Matched implements p2p.Matched: a message that a probe has found.
 type Matched struct{ c *C.struct_gompi_message }
 
 // Probe implements p2p.Carrier.
@@ -172,19 +172,19 @@ func (m *Messages) Forget(context uint64, n int) {
 	C.gompi_engine_forget(m.c, C.uint64_t(context), C.int(n))
 }
 
-// Stock is what is under way, for tests.
+// Stock counts the work in progress, for tests.
 type Stock struct {
-	Sends, Receives      int64 // that wait for another process
-	Held, Backlog        int64 // bytes of unexpected messages, processes that something waits to be sent to
+	Sends, Receives      int64 // waiting for another process
+	Held, Backlog        int64 // bytes of unexpected messages, and number of processes with pending sends
 	Queues               int64
 	Unexpected, Posted   int64
-	Picked               int64 // messages that matched probes have handed out
-	NumberPlaces, Number int64 // places for numbers of sends, and how many have been given
-	InPieces             int64 // receives so far whose data came, or comes, in pieces
-	Asks                 bool  // those who send to keep their messages
+	Picked               int64 // messages that matched probes have removed from the queue
+	NumberPlaces, Number int64 // capacity of the table of send numbers, and how many numbers have been assigned
+	InPieces             int64 // number of receives so far whose data arrived, or arrives, in segments
+	Asks                 bool  // asks senders to hold back their messages
 }
 
-// Stock returns what is under way.
+// Stock returns the counts of the work in progress.
 func (m *Messages) Stock() Stock {
 	var c C.struct_gompi_engine_stock
 	C.gompi_engine_stock(m.c, &c)
@@ -193,7 +193,7 @@ func (m *Messages) Stock() Stock {
 		int64(c.in_pieces), bool(c.asks)}
 }
 
-// Inject hands a record to the process as if another one had sent it, for tests.
+// Inject processes a record as if another process had sent it, for tests.
 func (m *Messages) Inject(record []byte) {
 	C.gompi_engine_inject(m.c, unsafe.Pointer(unsafe.SliceData(record)), C.int64_t(len(record)))
 }

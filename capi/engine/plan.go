@@ -21,14 +21,14 @@ import (
 	"gompirma/core/p2p"
 )
 
-// The layout of steps is C's.
+// The layout of p2p.Step equals that of struct gompi_step.
 var _ = [1]struct{}{}[unsafe.Sizeof(p2p.Step{})-C.sizeof_struct_gompi_step]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Right)-unsafe.Offsetof(C.struct_gompi_step{}.right)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Peer)-unsafe.Offsetof(C.struct_gompi_step{}.peer)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.From)-unsafe.Offsetof(C.struct_gompi_step{}.from)]
 var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Bytes)-unsafe.Offsetof(C.struct_gompi_step{}.bytes)]
 
-// Plan is an operation of several messages: p2p.Running.
+// Plan implements p2p.Running: an operation of several messages.
 type Plan struct{ c *C.struct_gompi_plan }
 
 // Plan implements p2p.Carrier.
@@ -42,7 +42,7 @@ func (m *Messages) Plan(h *p2p.PlanHead, steps []p2p.Step, object uintptr) (p p2
 	return Plan{c}, c != nil
 }
 
-// Free and the others implement p2p.Running.
+// Free and the following methods implement p2p.Running.
 func (p Plan) Free()      { C.gompi_plan_free(p.c) }
 func (p Plan) Poll() bool { return bool(C.gompi_plan_poll(p.c)) }
 func (p Plan) Enter()     { C.gompi_plan_enter(p.c) }

@@ -14,10 +14,10 @@ import (
 	"gompirma/core/proc"
 )
 
-// Processes is the table of processes, in C's memory: proc.Table.
+// Processes implements proc.Table: the table of processes, in C memory.
 type Processes struct{ c *C.struct_gompi_processes }
 
-// NewProcesses makes an empty table. MPI_ERR_NO_MEM.
+// NewProcesses creates an empty table. It returns MPI_ERR_NO_MEM if out of memory.
 func NewProcesses() (*Processes, error) {
 	t := &Processes{C.gompi_processes_new()}
 	if t.c == nil {
@@ -26,7 +26,8 @@ func NewProcesses() (*Processes, error) {
 	return t, nil
 }
 
-// OnOneNode makes a table of n processes that are all on this node, of which self is this one. MPI_ERR_NO_MEM.
+// OnOneNode creates a table of n processes on this node. self is the number of this process. It returns MPI_ERR_NO_MEM
+// if out of memory.
 func OnOneNode(n int, self int32) (*Processes, error) {
 	t, err := NewProcesses()
 	if err == nil {
@@ -36,10 +37,10 @@ func OnOneNode(n int, self int32) (*Processes, error) {
 	return t, err
 }
 
-// InC is the table's address, for C.
+// InC returns the address of the table, for C.
 func (t *Processes) InC() unsafe.Pointer { return unsafe.Pointer(t.c) }
 
-// Free gives the memory back.
+// Free frees the table.
 func (t *Processes) Free() { C.gompi_processes_free(t.c) }
 
 // Add implements proc.Table.
@@ -77,5 +78,5 @@ func (t *Processes) At(number int32) proc.Process {
 	return *(*proc.Process)(unsafe.Add(unsafe.Pointer(chunk), uintptr(at)*unsafe.Sizeof(*chunk)))
 }
 
-// proc.Process is struct gompi_process.
+// proc.Process has the size of struct gompi_process.
 var _ = [1]struct{}{}[unsafe.Sizeof(proc.Process{})-C.sizeof_struct_gompi_process]

@@ -12,40 +12,41 @@
 
 enum { FIRST_CODE = MPI_ERR_LASTCODE + 1, SMALL_CLASSES = 64, TOOL_CLASSES = 1000, CLASSES = 128 };
 
-// Where a predefined class is in the table: there are small numbers, and from 1,000 on those of MPI_T_.
+// The index of a predefined class in the table: small numbers first, then the MPI_T_ classes, which begin at 1,000.
 #define CLASS_AT(class) ((class) < SMALL_CLASSES ? (class) : (class) - TOOL_CLASSES + SMALL_CLASSES)
 #define CLASS(class, text) [CLASS_AT(class)] = {#class, #class ": " text, sizeof(#class ": " text) - 1},
 static const struct class {
 	const char *name, *text;
-	size_t length; // of the text
+	size_t length; // length of the text
 } classes[CLASSES] = {GOMPI_ERROR_CLASSES(CLASS)};
 
-// A class or code that was added.
+// An error class or code that the application has added.
 struct added_code {
-	gompi_a32 live; // 0: it was removed; else its class + 1, of a class its own number + 1. Read without the lock
-	int codes;      // of a class: codes of it that exist
-	char *text;     // NULL: none
-	size_t room;    // bytes there
-	int before;     // of those that were removed: the one that was before it, 0: none
+	gompi_a32 live; // 0 if removed; else class + 1, for a class its own number + 1. Read without the lock
+	int codes;      // for a class: number of its codes
+	char *text;     // NULL if it has no string
+	size_t room;    // size of the memory at text, in bytes
+	int before;     // next in the list of removed numbers; 0 at its end
 };
 
-// What all that changes is under: a few instructions, and copies of texts.
+// Guards all changes. Held for a few instructions and for copies of texts.
 static struct gompi_biased codes_lock;
-// Number FIRST_CODE + i. A reader may still look at the list that was there before it grew: that is not freed.
+// Entry i is number FIRST_CODE + i. The list is not freed when it grows, because a reader may still access it.
 static struct added_list {
 	int room;
 	struct added_code code[];
 } * _Atomic added;
 static int added_codes, last_removed;
-// What the latest error of a class was about.
+// The latest error of each class.
 static struct recent {
-	char *_Atomic text; // under the lock, but for that there is one
-	gompi_a64 called;   // not 0: the application has raised it, on this object of the kind in the upper half
+	char *_Atomic text; // contents guarded by the lock; the null check reads the pointer without it
+	gompi_a64 called;   // nonzero if the application raised the error: handle of the object, and its kind in the
+			    // upper half
 } recent[CLASSES];
 
 int gompi_last_used_code = MPI_ERR_LASTCODE;
 
-// Returns where a predefined class is in the tables; -1: it is none.
+// Returns the index of a predefined class in the tables, or -1 if it is not predefined.
 static int class_at(int n) {
 	bool small = (uint32_t)n < SMALL_CLASSES;
 	uint32_t at = small ? (uint32_t)n : (uint32_t)n - TOOL_CLASSES + SMALL_CLASSES;
@@ -62,7 +63,8 @@ int gompi_error_class_of_peer(uint64_t class) {
 	return known ? (int)class : MPI_ERR_INTERN;
 }
 
-// The lock is held, but by who only asks for the class.
+// Returns an added class or code, or NULL. The caller holds the lock, except gompi_error_class_of, which only reads the
+// class.
 static inline struct added_code *added_at(int n) {
 	struct added_list *list = gompi_load_acquire(&added); // pairs with the release in add_locked
 	if (n < FIRST_CODE || list == NULL || n - FIRST_CODE >= list->room)
@@ -73,7 +75,7 @@ static inline struct added_code *added_at(int n) {
 
 static int class_of(const struct added_code *c) { return (int)gompi_load(&c->live) - 1; }
 
-// Returns the number of a new code of a class, or of a class; 0: there is no memory. The lock is held.
+// Adds a code of a class, or a class. Returns its number, or 0 if out of memory. The caller holds the lock.
 static int add_locked(bool is_class, int class) {
 	struct added_list *list = gompi_load(&added);
 	int n = last_removed;
@@ -151,7 +153,7 @@ void gompi_error_called(int class, int kind, uintptr_t object) {
 		gompi_store(&recent[at].called, (uint64_t)kind << 32 | (uint32_t)object);
 }
 
-// gompi_error_text of a class.
+// Implements gompi_error_text for a predefined class.
 static int class_text(int class, char *text) {
 	const struct class *c = &classes[class_at(class)];
 	struct recent *r = &recent[class_at(class)];
@@ -177,7 +179,7 @@ static int class_text(int class, char *text) {
 int gompi_error_text(int code, char *text) {
 	if (class_at(code) >= 0)
 		return class_text(code, text);
-	if (code == MPI_ERR_LASTCODE) // no error is of this class, but MPI's table of classes ends with it
+	if (code == MPI_ERR_LASTCODE) // no error has this class, but it ends MPI's table of classes
 		return (int)(stpcpy(text, "MPI_ERR_LASTCODE: last error code") - text);
 	gompi_biased_take(&codes_lock);
 	const struct added_code *c = added_at(code);
@@ -186,7 +188,7 @@ int gompi_error_text(int code, char *text) {
 	return n;
 }
 
-// MPI_Error_class of what is no predefined class.
+// MPI_Error_class of a code that is not a small predefined class, and its error cases.
 static __attribute__((noinline)) int other_error_class(int errorcode, int *errorclass) {
 	struct gompi_verdict v;
 	if (errorclass == NULL)
@@ -201,7 +203,7 @@ static __attribute__((noinline)) int other_error_class(int errorcode, int *error
 }
 
 int gompi_error_class(int errorcode, int *errorclass) {
-	// Each small class is a bit.
+	// Each small class is one bit of a mask.
 #define SMALL_CLASS(class, text) | ((class) < SMALL_CLASSES ? 1ULL << ((class) % SMALL_CLASSES) : 0)
 	const uint64_t small = 0 GOMPI_ERROR_CLASSES(SMALL_CLASS);
 	if (__builtin_expect(
@@ -264,7 +266,7 @@ int gompi_add_error_code(int errorclass, int *errorcode) {
 }
 GOMPI_ENTRY(MPI_Add_error_code, gompi_add_error_code)
 
-// Returns false if there is no memory.
+// Makes space for a string of `bytes` bytes. Returns false if out of memory.
 static bool make_text_room(struct added_code *c, size_t bytes) {
 	if (c->text != NULL && bytes <= c->room)
 		return true;

@@ -1,4 +1,4 @@
-// Package errors is error classes, codes and their texts, and error handlers, in C.
+// Package errors implements error classes, codes and their texts, and error handlers, in C.
 //
 // It must not know the objects that errors are raised on.
 package errors
@@ -15,7 +15,8 @@ import (
 	_ "gompirma/capi/base"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The embedded headers are part of the package's contents, so that go build recompiles the importers when a header
+// changes.
 //
 //go:embed *.h
 var _ embed.FS

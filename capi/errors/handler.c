@@ -3,24 +3,24 @@
 #include "errors/z_calls.h"
 
 struct errhandler {
-	struct errhandler *next; // of those to be used again
-	int kind;                // of objects that it can be attached to
-	uint64_t refs;           // objects and handles that refer to it
-	uintptr_t function;      // the application's
+	struct errhandler *next; // next in the free list
+	int kind;                // kind of objects that it can be attached to
+	uint64_t refs;           // number of objects and handles that refer to it
+	uintptr_t function;      // the application's function
 };
 
 static struct gompi_objects errhandlers = GOMPI_OBJECTS(GOMPI_KIND_ERRHANDLER, struct errhandler);
 
 static struct errhandler *errhandler_at(uintptr_t h) { return gompi_table_get(&errhandlers.handles.table, h); }
 
-// The lock is held, as in the next ones.
+// Acquires a reference. The caller holds the lock, as for the following functions.
 static void keep_locked(uintptr_t h) {
 	struct errhandler *x = errhandler_at(h);
 	if (x != NULL)
 		x->refs++;
 }
 
-// Inline: MPI_Errhandler_free is measured in instructions.
+// Releases a reference. Inline, because a benchmark counts the instructions of MPI_Errhandler_free.
 static inline void leave_locked(struct gompi_table_entry *e, uintptr_t h) {
 	struct errhandler *x = gompi_table_in(e);
 	if (__builtin_expect(--x->refs > 0, 0))
@@ -35,7 +35,7 @@ static void release_locked(uintptr_t h) {
 		leave_locked(e, h);
 }
 
-// Sets what an object raises its errors with and returns the handle of what it was.
+// Sets the error handler of an object. Returns the handle of the old one.
 static uintptr_t handler_set_locked(struct gompi_raises *r, uintptr_t h) {
 	const struct errhandler *x = errhandler_at(h);
 	uintptr_t old = gompi_load(&r->handle);
@@ -98,7 +98,7 @@ void gompi_errhandler_leave(struct gompi_raises *r) {
 	gompi_biased_give(&errhandlers.lock);
 }
 
-// Inline: each kind's has its constants.
+// Creates an error handler. Inline, so that each caller has its constants.
 __attribute__((always_inline)) static inline int create_errhandler(const char *call, int kind, uintptr_t function,
 								   MPI_Errhandler *errhandler) {
 	if (errhandler == NULL)
@@ -150,7 +150,7 @@ __attribute__((cold, noinline)) static int refuse_errhandler(const char *call, u
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// Predefined ones stay.
+// MPI_Errhandler_free of a predefined handler: only resets the variable.
 __attribute__((cold, noinline)) static int leave_predefined(MPI_Errhandler *errhandler) {
 	*errhandler = MPI_ERRHANDLER_NULL;
 	return MPI_SUCCESS;

@@ -1,4 +1,4 @@
-// Error handlers (MPI-5.0 9.3). One of the application's lives while it has the handle or an object uses it.
+// Error handlers (MPI-5.0 9.3). A user-defined handler lives while the application has its handle or an object uses it.
 #ifndef GOMPI_HANDLER_H
 #define GOMPI_HANDLER_H
 
@@ -12,25 +12,26 @@ static inline bool gompi_errhandler_predefined(uintptr_t h) {
 	       h == (uintptr_t)MPI_ERRORS_ABORT;
 }
 
-// What an object raises its errors with.
+// The error handler of an object.
 struct gompi_raises {
-	_Atomic uintptr_t handle;   // of the error handler
-	_Atomic uintptr_t function; // the application's, which alone says what is called; or that of a predefined one
+	_Atomic uintptr_t handle;   // handle of the error handler
+	_Atomic uintptr_t function; // the application's function, which alone determines what is called; or the handle
+				    // of a predefined handler
 };
 
-// An object begins with a handler, whose reference becomes its own.
+// Sets the handler of a new object. Takes over the caller's reference.
 void gompi_errhandler_begin(struct gompi_raises *r, uintptr_t h);
-// Attaches a handler to an object of a kind (GOMPI_ON_); the old one loses a reference. The verdict's class:
-// MPI_ERR_ERRHANDLER, it is none, or for another kind.
+// Attaches a handler to an object of a kind (GOMPI_ON_) and releases the old one. Returns MPI_SUCCESS or the error
+// class in *v: MPI_ERR_ERRHANDLER if it is not a handler, or one for another kind.
 int gompi_errhandler_attach_other(struct gompi_verdict *v, int kind, struct gompi_raises *r, MPI_Errhandler h);
 static inline int gompi_errhandler_attach(struct gompi_verdict *v, int kind, struct gompi_raises *r, MPI_Errhandler h) {
 	return gompi_load(&r->handle) == (uintptr_t)h ? MPI_SUCCESS : gompi_errhandler_attach_other(v, kind, r, h);
 }
-// Returns the handler of an object, with one reference more.
+// Returns the handler of an object. Acquires a reference.
 uintptr_t gompi_errhandler_of(struct gompi_raises *r);
-// One reference less; of 0 nothing.
+// Releases a reference. Does nothing for 0.
 void gompi_errhandler_release(uintptr_t h);
-// The object has gone.
+// Releases the handler of an object that is being freed.
 void gompi_errhandler_leave(struct gompi_raises *r);
 
 #pragma GCC visibility pop

@@ -1,15 +1,15 @@
-// Groups that are made of others (MPI-5.0 7.3.2). Errors are raised on MPI_COMM_SELF; a call that is refused makes
-// nothing. Nothing blocks or communicates. All is linear in the sizes of the groups and lists, but for the first search
-// in a list of processes, which sorts it.
+// Groups that are derived from other groups (MPI-5.0 7.3.2). Errors are raised on MPI_COMM_SELF; a rejected call
+// creates nothing. Nothing blocks or communicates. All calls take time linear in the sizes of the groups and lists,
+// except that the first search in a list of processes sorts it.
 #include <stdlib.h>
 
 #include "base/verdict.h"
 #include "group/group.h"
 #include "group/z_calls.h"
 
-enum { HERE = 1024 }; // ranks for which the stack has room
+enum { HERE = 1024 }; // groups up to this size use memory on the stack
 
-// Ranks of a group, of which each is named once at most.
+// A bit set of the ranks of a group, to detect duplicates.
 struct marks {
 	uint64_t here[HERE / 64], *bits;
 };
@@ -33,7 +33,8 @@ static int out_of_memory(struct gompi_verdict *v, int n) {
 	return gompi_error(v, MPI_ERR_NO_MEM, "no memory for the ranks of %d processes", n);
 }
 
-// Marks n ranks. The verdict's class: MPI_ERR_RANK: one is not a rank of g, or is named twice.
+// Marks n ranks. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_RANK if a number is not a rank of g or occurs
+// twice.
 static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const int ranks[], struct gompi_verdict *v) {
 	for (int i = 0; i < n; i++) {
 		if ((uint32_t)ranks[i] >= (uint32_t)g->n)
@@ -46,8 +47,8 @@ static int mark_ranks(struct marks *m, const struct gompi_ranks *g, int n, const
 	return MPI_SUCCESS;
 }
 
-// Makes to the members of g with n ranks, in the order of these, or, unless in, those without, in g's order. The
-// verdict's class.
+// Stores in *to the members of g with the n given ranks, in their order. If `in` is false, stores the other members, in
+// g's order. Returns MPI_SUCCESS or the error class in *v.
 static int choose_ranks(struct gompi_ranks *to, const struct gompi_ranks *g, int n, const int ranks[], bool in,
 			struct gompi_verdict *v) {
 	struct marks m;
@@ -76,7 +77,7 @@ static const struct gompi_group *from_list(MPI_Group group, const char *call, co
 	return g;
 }
 
-// Ends a call: with an error, or with the group that has the members.
+// Ends a call: raises the error, or creates the group of the chosen members.
 static int end_choice(const char *call, int class, struct gompi_verdict *v, struct gompi_ranks *members,
 		      MPI_Group *newgroup) {
 	if (class == MPI_SUCCESS)
@@ -106,8 +107,8 @@ int gompi_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgr
 }
 GOMPI_ENTRY(MPI_Group_excl, gompi_group_excl)
 
-// Stores how many ranks of a group of so many processes range i names, of which there is room for so many. The
-// verdict's class: MPI_ERR_ARG: the stride is 0; MPI_ERR_RANK.
+// Checks range i and stores the number of ranks that it names. The group has size processes, and room is the number of
+// ranks not yet named. Returns MPI_SUCCESS or the error class in *v: MPI_ERR_ARG if the stride is 0, MPI_ERR_RANK.
 static int check_triplet(int i, const int range[3], int size, int room, int64_t *count, struct gompi_verdict *v) {
 	int64_t first = range[0], last = range[1], stride = range[2];
 	if (stride == 0)
@@ -164,7 +165,7 @@ GOMPI_ENTRY(MPI_Group_range_excl, gompi_group_range_excl)
 
 enum which { ALL, THOSE_IN, THOSE_NOT_IN };
 
-// Appends the members of a, all or those that are in b or are not, to those of to. false: there is no memory.
+// Appends members of a to *to: all, those that are in b, or those that are not in b. Returns false if out of memory.
 static bool append_members(struct gompi_ranks *to, const struct gompi_ranks *a, enum which which,
 			   const struct gompi_ranks *b, int most) {
 	for (int i = 0; i < a->n; i++) {
@@ -176,7 +177,7 @@ static bool append_members(struct gompi_ranks *to, const struct gompi_ranks *a, 
 	return true;
 }
 
-// Makes a group of the members of a that which says and, if there are to be, those of b that are not in a.
+// Creates a group of the members of a that `which` selects. If `more`, appends the members of b that are not in a.
 static int by_groups(const char *call, MPI_Group group1, MPI_Group group2, enum which which, bool more,
 		     MPI_Group *newgroup) {
 	const struct gompi_group *a = gompi_group_get(group1), *b = gompi_group_get(group2);

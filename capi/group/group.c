@@ -1,4 +1,4 @@
-// The life of groups, and what is asked of them (MPI-5.0 7.3.1). They belong to no communicator, so their errors are
+// Creation and release of groups, and the query calls (MPI-5.0 7.3.1). Groups belong to no communicator, so errors are
 // raised on MPI_COMM_SELF. Nothing blocks or communicates.
 #include "group/group.h"
 
@@ -24,9 +24,9 @@ int gompi_no_more_groups(const char *call, int kind, uintptr_t object) {
 	return gompi_refuse(v.class, call, v.text, kind, object);
 }
 
-// The rest is called under the lock.
+// The callers of the following four functions hold gompi_groups.lock.
 
-// Returns true if a group has a handle for one holder more.
+// Adds a holder, and a handle if the group has none. Returns false if no handle is available.
 static inline bool hold_group(struct gompi_group *g) {
 	if (__builtin_expect(g->holders == 0, 1) && (g->handle = gompi_handles_add(&gompi_groups.handles, g)) == 0)
 		return false;
@@ -34,7 +34,7 @@ static inline bool hold_group(struct gompi_group *g) {
 	return true;
 }
 
-// Returns a new group with members, or NULL: there is no memory.
+// Returns a new group with the given members, or NULL if out of memory.
 static __attribute__((noinline)) struct gompi_group *new_group(const struct gompi_ranks *members, bool owned) {
 	struct gompi_group *g = gompi_objects_take(&gompi_groups);
 	if (g != NULL) {
@@ -51,7 +51,7 @@ static void end_group(struct gompi_group *g) {
 	gompi_objects_give(&gompi_groups, g);
 }
 
-// Returns a new group that an object has, or NULL: there is no memory.
+// Returns a new group owned by an object, or NULL if out of memory.
 static __attribute__((noinline)) struct gompi_group *own_group(const struct gompi_ranks *members) {
 	struct gompi_ranks ranks = {0};
 	gompi_ranks_share(&ranks, members);
@@ -126,7 +126,7 @@ int gompi_group_free(MPI_Group *group) {
 		struct gompi_group *g = gompi_table_in(e);
 		if (__builtin_expect(--g->holders == 0, 1)) {
 			gompi_handles_leave(&gompi_groups.handles, e, (uintptr_t)*group);
-			// release: who looks at the version afterwards sees that there is no such handle
+			// release: a thread that acquires the new version also sees that the handle is invalid
 			gompi_store_release(&gompi_groups_version, gompi_load(&gompi_groups_version) + 1);
 			if (__builtin_expect(!g->owned, 0))
 				end_group(g);
@@ -149,7 +149,7 @@ int gompi_group_size(MPI_Group group, int *size) {
 }
 GOMPI_ENTRY(MPI_Group_size, gompi_group_size)
 
-// MPI_Group_rank where something is wrong, or nobody has asked yet.
+// Slow path of MPI_Group_rank: error cases, and the first query of a group.
 static __attribute__((cold, noinline)) int find_rank(MPI_Group group, int *rank) {
 	struct gompi_group *g = (struct gompi_group *)gompi_group_get(group);
 	if (g == NULL)
@@ -187,7 +187,8 @@ int gompi_group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 }
 GOMPI_ENTRY(MPI_Group_compare, gompi_group_compare)
 
-// The first of n ranks that is none of a group's, nor MPI_PROC_NULL; n: all are.
+// Returns the index of the first of n ranks that is neither a rank of the group nor MPI_PROC_NULL, or n if there is
+// none.
 static int first_wrong(const struct gompi_group *g, int n, const int ranks[]) {
 	int i = 0;
 	while (i < n && (ranks[i] == MPI_PROC_NULL || (uint32_t)ranks[i] < (uint32_t)g->ranks.n))

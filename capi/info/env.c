@@ -1,4 +1,4 @@
-// What MPI_INFO_ENV and MPI_Info_create_env say of a process (MPI-5.0 11.2.1).
+// Values of MPI_INFO_ENV and MPI_Info_create_env for this process (MPI-5.0 11.2.1).
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ void gompi_env_look(struct gompi_env_place *p) {
 		return;
 	snprintf(p->host, sizeof p->host, "%s", host.nodename);
 #if defined(__x86_64__)
-	strcpy(p->arch, "amd64"); // Go's names
+	strcpy(p->arch, "amd64"); // the names that Go uses
 #elif defined(__aarch64__)
 	strcpy(p->arch, "arm64");
 #else
@@ -42,8 +42,8 @@ void gompi_env_look(struct gompi_env_place *p) {
 #endif
 }
 
-// Returns what /proc says of the arguments of this process, to be freed, each with a 0 behind it, and their length;
-// NULL: nothing.
+// Returns the arguments of this process from /proc, each terminated by a 0, and stores their total length. The caller
+// frees the text. Returns NULL if they are not available.
 static char *command_line(size_t *bytes) {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	char *all = NULL;

@@ -1,4 +1,4 @@
-// What the system says of this process, as MPI_INFO_ENV tells it (MPI-5.0 11.2.1).
+// Properties of this process for MPI_INFO_ENV (MPI-5.0 11.2.1).
 #ifndef GOMPI_INFO_ENV_H
 #define GOMPI_INFO_ENV_H
 
@@ -6,21 +6,21 @@
 
 #include "base/abi.h"
 
-// Where it runs; what is not known is "" or NULL.
+// Where the process runs. Unknown values are "" or NULL.
 struct gompi_env_place {
 	char maxprocs[16], host[65], arch[65];
-	char *wdir; // by malloc
+	char *wdir; // allocated by malloc
 };
 
 #pragma GCC visibility push(hidden)
 
 void gompi_env_look(struct gompi_env_place *p);
 
-// Returns the arguments that it was started with, and how many. They and, at the first, their text are to be freed.
-// NULL: they are not known.
+// Returns the arguments that the process was started with, and stores their number. The caller frees first the text,
+// which begins at the first argument, and then the array. Returns NULL if the arguments are unknown.
 char **gompi_env_arguments(int *argc);
 
-// Writes arguments with blanks in between to MPI_MAX_INFO_VAL bytes, as many as there is room for, and returns their
+// Writes the arguments, separated by blanks, to MPI_MAX_INFO_VAL bytes, and truncates them if necessary. Returns the
 // length.
 size_t gompi_env_join(char *to, int argc, char *const argv[]);
 

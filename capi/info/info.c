@@ -1,5 +1,5 @@
-// The calls on info objects. These belong to nothing, so errors are raised on MPI_COMM_SELF; they may be used before
-// MPI_Init, and by threads at once. Nothing blocks or communicates.
+// The calls on info objects. Info objects belong to no communicator, so errors are raised on MPI_COMM_SELF. The calls
+// may be used before MPI_Init and by several threads concurrently. Nothing blocks or communicates.
 #include "info/info.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "info/env.h"
 #include "info/z_calls.h"
 
-// A pair in an object's text: its lengths, the key, a 0, the value, a 0.
+// A pair in an object's text: the two lengths, the key, a 0, the value, a 0.
 struct pair {
 	uint16_t key_length, value_length;
 	char key[];
@@ -18,18 +18,18 @@ _Static_assert(MPI_MAX_INFO_KEY <= UINT16_MAX && MPI_MAX_INFO_VAL <= UINT16_MAX,
 _Static_assert(_Alignof(struct pair) == 2, "pairs begin at even places");
 
 struct gompi_info {
-	struct gompi_info *next; // of those to be used again
-	gompi_ai32 n;            // pairs; changed under the lock, read without it, too
-	bool failed;             // there was no memory for a pair of an object that is made
-	uint32_t used, room;     // bytes of the text
-	char *text;              // the pairs, in the order in which the keys were set first
+	struct gompi_info *next; // next in the free list
+	gompi_ai32 n;            // number of pairs; changed under the lock, also read without it
+	bool failed;             // out of memory while appending a pair to a new object
+	uint32_t used, room;     // of the text, in bytes
+	char *text;              // the pairs, in the order in which the keys were first set
 };
 
-// Text that an object keeps to be used again.
+// KEPT_TEXT: largest text, in bytes, that an object in the free list keeps. FIRST_TEXT: initial size.
 enum { KEPT_TEXT = 512, FIRST_TEXT = 64 };
 
 static struct gompi_objects infos = GOMPI_OBJECTS(GOMPI_KIND_INFO, struct gompi_info);
-static struct gompi_info *env; // MPI_INFO_ENV; NULL: nobody has asked. Changed under the lock of infos
+static struct gompi_info *env; // MPI_INFO_ENV; NULL until first used. Changed under the lock of infos
 
 static uint32_t pair_bytes(int key_length, int value_length) {
 	return (uint32_t)(sizeof(struct pair) + (size_t)key_length + 1 + (size_t)value_length + 1 + 1) & ~1U;
@@ -59,7 +59,7 @@ static void remove_pair(struct gompi_info *x, struct pair *p) {
 	add_pairs(x, -1);
 }
 
-// Makes the text one with room for so many bytes more. false: there is no memory.
+// Grows the text so that it has space for `bytes` more bytes. Returns false if out of memory.
 static bool make_room(struct gompi_info *x, uint32_t bytes) {
 	if (x->room - x->used >= bytes)
 		return true;
@@ -95,7 +95,7 @@ static bool set_pair(struct gompi_info *x, const char *key, int key_length, cons
 	return true;
 }
 
-// Makes room for a pair behind the others. NULL: there is no memory, or x is NULL.
+// Reserves space for a pair at the end. Returns NULL if x is NULL or out of memory.
 static struct pair *append_pair(struct gompi_info *x, size_t key_length, size_t value_length) {
 	uint32_t bytes = pair_bytes((int)key_length, (int)value_length);
 	if (x == NULL || x->failed || !make_room(x, bytes)) {
@@ -150,7 +150,7 @@ static struct gompi_info *new_info(void) {
 
 static void add_arguments(struct gompi_info *x, int argc, char *const argv[]) {
 	char joined[MPI_MAX_INFO_VAL];
-	for (int i = 0; i < 2 && argc > 0; i++) { // the first, and all others
+	for (int i = 0; i < 2 && argc > 0; i++) { // the first argument, then all others
 		size_t length = gompi_env_join(joined, i == 0 ? 1 : argc - 1, argv + i);
 		if (length > 0)
 			gompi_info_add(x, i == 0 ? "command" : "argv", joined);
@@ -171,9 +171,9 @@ static __attribute__((cold)) struct gompi_info *find_place(void) {
 	return x;
 }
 
-// Adds what MPI_INFO_ENV says of where this process runs, which is looked at once.
+// Adds the pairs of MPI_INFO_ENV that describe where this process runs. They are determined once.
 static void add_place(struct gompi_info *x) {
-	static struct gompi_info *place; // under the lock
+	static struct gompi_info *place; // guarded by the lock
 	if (__builtin_expect(place == NULL, 0))
 		place = find_place();
 	append_all(x, place);
@@ -190,12 +190,13 @@ static __attribute__((cold)) void fill_env(void) {
 		if (argv != NULL)
 			free(argv[0]);
 		free(argv);
-		gompi_store_release((struct gompi_info * _Atomic *)&env, x); // whoever finds it takes the lock
+		gompi_store_release((struct gompi_info * _Atomic *)&env, x); // lock_info loads it relaxed and then
+									     // acquires the lock
 	}
 	gompi_biased_give(&infos.lock);
 }
 
-// The object with a handle, or NULL; both are called under the lock.
+// Returns the object with a handle, or NULL. Called under the lock.
 static struct gompi_info *info_of(MPI_Info info) {
 	return info == MPI_INFO_ENV ? env : gompi_table_get(&infos.handles.table, (uintptr_t)info);
 }
@@ -220,14 +221,14 @@ static __attribute__((cold)) int no_more_infos(struct gompi_verdict *v) {
 			   gompi_objects_used(&infos));
 }
 
-// What a call returns that has found something wrong, or nothing.
+// Returns the value that a call must return; raises the error if class is not MPI_SUCCESS.
 static inline int end_info_call(const char *call, int class, const struct gompi_verdict *v) {
 	if (__builtin_expect(class == MPI_SUCCESS, 1))
 		return MPI_SUCCESS;
 	return gompi_refuse(class, call, v->text, GOMPI_ON_NONE, 0);
 }
 
-// Finds out whether key can be one, and how long it is. The verdict's class.
+// Checks a key and stores its length. Returns MPI_SUCCESS or the error class in *v.
 static inline int check_key(struct gompi_verdict *v, const char *key, int *length) {
 	size_t n = key == NULL ? 0 : strlen(key);
 	*length = (int)n;
@@ -248,7 +249,7 @@ struct gompi_info *gompi_info_begin(void) {
 	return new_info();
 }
 
-// Stores a handle of an object. The verdict's class.
+// Stores a handle of an object. Returns MPI_SUCCESS or the error class in *v.
 static inline int add_info(struct gompi_info *x, MPI_Info *info, struct gompi_verdict *v) {
 	uintptr_t handle = x == NULL || x->failed ? 0 : gompi_handles_add(&infos.handles, x);
 	if (__builtin_expect(handle == 0, 0)) {
@@ -301,7 +302,7 @@ int gompi_info_each(MPI_Info info, struct gompi_verdict *v,
 	return class;
 }
 
-// What gompi_info_value looks for.
+// The key that gompi_info_value looks for, and the address for its value.
 struct wanted {
 	const char *key;
 	char *value;
@@ -430,7 +431,7 @@ int gompi_info_delete(MPI_Info info, const char *key) {
 }
 GOMPI_ENTRY(MPI_Info_delete, gompi_info_delete)
 
-// Copies a value to room bytes, at least 1, cut if it is longer.
+// Copies a value to room >= 1 bytes, truncated if necessary.
 static void copy_value(char *to, int room, struct pair *p) {
 	int n = p->value_length < room ? p->value_length : room - 1;
 	memcpy(to, value_of(p), (size_t)n);
@@ -512,7 +513,7 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 }
 GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen)
 
-// MPI_Info_get_nkeys of what was never asked for, or is no info object.
+// MPI_Info_get_nkeys of MPI_INFO_ENV, and its error cases.
 static __attribute__((cold, noinline)) int other_nkeys(MPI_Info info, int *nkeys) {
 	struct gompi_verdict v;
 	int class = MPI_SUCCESS;

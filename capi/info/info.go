@@ -1,4 +1,4 @@
-// Package info is info objects in C: the calls that only ask.
+// Package info implements info objects in C.
 package info
 
 /*
@@ -13,7 +13,8 @@ import (
 	_ "gompirma/capi/base"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The embedded headers are part of the package's contents, so that go build recompiles the importers when a header
+// changes.
 //
 //go:embed *.h
 var _ embed.FS

@@ -1,4 +1,4 @@
-// Info objects (MPI-5.0 10): ordered pairs of key and value. What keys mean is known to whoever honours one.
+// Info objects (MPI-5.0 10): ordered pairs of key and value. The code that honours a key defines its meaning.
 #ifndef GOMPI_INFO_H
 #define GOMPI_INFO_H
 
@@ -14,34 +14,37 @@
 // Returns true if there is an object with this handle.
 bool gompi_info_is(MPI_Info info);
 
-// Makes an object: gompi_info_begin, then gompi_info_append for each pair, with keys that are all different, then
-// gompi_info_finish, which stores the handle and returns the verdict's class: MPI_ERR_NO_MEM. Between the first and the
-// last the thread has the lock of info objects, and so of all hints that communicators and windows have.
+// Creating an object: call gompi_info_begin, then gompi_info_append for each pair, with distinct keys, then
+// gompi_info_finish. gompi_info_finish stores the handle; it returns MPI_SUCCESS or the error class in *v,
+// MPI_ERR_NO_MEM. From gompi_info_begin to gompi_info_finish the thread holds the lock of info objects, which also
+// guards the hints of communicators and windows.
 struct gompi_info;
 struct gompi_info *gompi_info_begin(void);
 void gompi_info_append(struct gompi_info *x, const char *key, size_t key_length, const char *value, size_t length);
 int gompi_info_finish(struct gompi_info *x, MPI_Info *info, struct gompi_verdict *v);
 
-// Inline, so that the lengths of constants are constants.
+// Appends a pair. Inline, so that the lengths of constant strings are constants.
 static inline void gompi_info_add(struct gompi_info *x, const char *key, const char *value) {
 	gompi_info_append(x, key, strlen(key), value, strlen(value));
 }
 
-// Calls one for each pair of an object, under the lock, until it returns an error class. MPI_SUCCESS, also for
-// MPI_INFO_NULL; that class; MPI_ERR_INFO: there is no such object, which v tells.
+// Calls one() for each pair of an object, under the lock, until it returns an error class. Returns that class,
+// MPI_SUCCESS (also for MPI_INFO_NULL), or MPI_ERR_INFO with the text in *v if there is no such object.
 int gompi_info_each(MPI_Info info, struct gompi_verdict *v,
 		    int (*one)(void *to, const char *key, size_t key_length, const char *value, size_t length,
 			       struct gompi_verdict *v),
 		    void *to);
 
-// The lock of info objects, for who changes hints that others read with gompi_info_begin.
+// Acquires and releases the lock of info objects, to change hints that other threads read between gompi_info_begin and
+// gompi_info_finish.
 void gompi_info_take(void);
 void gompi_info_give(void);
 
-// For Go. Makes an object with n pairs: the key, a 0, the value and a 0 of each. The verdict's class.
+// For Go: creates an object with n pairs. pairs holds for each the key, a 0, the value and a 0. Returns MPI_SUCCESS or
+// the error class in *v.
 int gompi_info_make(int n, const char *pairs, MPI_Info *info, struct gompi_verdict *v);
-// Copies the value of a key to MPI_MAX_INFO_VAL bytes; "": it is not there, or the handle is MPI_INFO_NULL.
-// MPI_ERR_INFO: there is no such object, which v tells.
+// Copies the value of a key to MPI_MAX_INFO_VAL bytes. Stores "" if the key is not set or the handle is MPI_INFO_NULL.
+// Returns MPI_ERR_INFO, with the text in *v, if there is no such object.
 int gompi_info_value(MPI_Info info, const char *key, char *value, struct gompi_verdict *v);
 
 #pragma GCC visibility pop

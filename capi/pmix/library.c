@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The functions, as the header declares them.
+// The functions of libpmix, with the types that its header declares.
 #define FUNCTIONS(f) \
 	f(Init) f(Get) f(Put) f(Commit) f(Fence) f(Abort) f(Finalize) f(Error_string) f(Register_event_handler)
 
@@ -31,7 +31,7 @@ const char *gompi_pmix_load(void) {
 	return NULL;
 }
 
-// Called by libpmix in a thread of its own.
+// Event handler, called by libpmix in a thread of its own. Writes to lost_fd.
 static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
 			    size_t infos, pmix_info_t *results, size_t number, pmix_event_notification_cbfunc_fn_t done,
 			    void *arg) {
@@ -44,9 +44,10 @@ static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *
 
 static void registered(pmix_status_t status, size_t id, void *arg) { sem_post(arg); }
 
-// Has the loss of the launcher told to lost_fd. A library that cannot do that, or does not answer, is no obstacle.
+// Registers the handler for the loss of the launcher, and waits up to 2 s for the registration. Ignores a failure or a
+// timeout.
 static void watch_launcher(void) {
-	static sem_t answered; // in place for good: an answer may be late
+	static sem_t answered; // never destroyed, since the answer may arrive after the timeout
 	static pmix_status_t losses[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
 	sem_init(&answered, 0, 0);
 	struct timespec until;
@@ -68,7 +69,7 @@ int gompi_pmix_init(uint32_t *rank, int lost) {
 	return 0;
 }
 
-// One piece of advice for a call: a flag that is set.
+// Sets an info entry to a key with the value true.
 static void set_flag(pmix_info_t *info, const char *key) {
 	memset(info, 0, sizeof *info);
 	strcpy(info->key, key);
@@ -76,7 +77,7 @@ static void set_flag(pmix_info_t *info, const char *key) {
 	info->value.data.flag = true;
 }
 
-// Every key has a type, but not in every launcher the same one.
+// Converts a value to a number. The type of a key's value differs between launchers.
 static bool number_in(const pmix_value_t *v, uint64_t *number) {
 	switch (v->type) {
 	case PMIX_SIZE:
@@ -125,19 +126,19 @@ bool gompi_pmix_number(const char *key, bool of_job, uint64_t *number) {
 	pmix_proc_t whose = self;
 	if (of_job)
 		whose.rank = PMIX_RANK_WILDCARD;
-	pmix_info_t here; // what the launcher has not told yet it does not know
+	pmix_info_t here; // do not ask the server: a value that it has not sent yet is unknown
 	set_flag(&here, PMIX_OPTIONAL);
 	pmix_value_t *v = NULL;
 	if (library.Get(&whose, key, &here, 1, &v) != PMIX_SUCCESS || v == NULL)
 		return false;
 	bool is = number_in(v, number);
-	free(v); // numbers own no memory
+	free(v); // a number owns no further memory
 	return is;
 }
 
 int gompi_pmix_put(const char *key, const void *value, size_t bytes) {
 	pmix_value_t v = {.type = PMIX_BYTE_OBJECT};
-	v.data.bo.bytes = (char *)value; // which is copied
+	v.data.bo.bytes = (char *)value; // PMIx_Put copies it
 	v.data.bo.size = bytes;
 	return library.Put(PMIX_GLOBAL, key, &v);
 }

@@ -1,9 +1,9 @@
-// The library libpmix, loaded at run time when a launcher that speaks PMIx has started the process: the few of its
-// functions that a job needs to find itself and to exchange values. What fails returns libpmix's status, which
+// The library libpmix, loaded at run time if a PMIx launcher has started the process. Declares the few functions that a
+// process needs to find its job and to exchange values. Functions return 0 or a status of libpmix, which
 // gompi_pmix_text explains.
 //
-// Functions may be called by any thread. None is called before gompi_pmix_load has returned NULL and gompi_pmix_init 0,
-// nor after gompi_pmix_finalize.
+// Any thread may call these functions. Call gompi_pmix_load first; after it has returned NULL call gompi_pmix_init;
+// after that has returned 0 call the others. Call none after gompi_pmix_finalize.
 #ifndef GOMPI_PMIX_H
 #define GOMPI_PMIX_H
 
@@ -13,23 +13,23 @@
 
 #pragma GCC visibility push(hidden)
 
-// Loads the library. Returns NULL, or why it cannot be.
+// Loads the library. Returns NULL, or an error message.
 const char *gompi_pmix_load(void);
 
-// Introduces the process to its launcher, which gives it a rank. lost is a descriptor to which 8 bytes are written when
-// the launcher goes away.
+// Connects the process to its launcher and stores its rank. When the connection to the launcher is lost, libpmix's
+// thread writes 8 bytes to the descriptor lost.
 int gompi_pmix_init(uint32_t *rank, int lost);
 
-// A number that the launcher tells, about the job or about this process. False: it does not.
+// Stores a number that the launcher provides, about the job or about this process. Returns false if it provides none.
 bool gompi_pmix_number(const char *key, bool of_job, uint64_t *number);
 
-// Publishes a value under a key, which others see after a fence.
+// Publishes a value under a key. Other processes see it after a fence.
 int gompi_pmix_put(const char *key, const void *value, size_t bytes);
 
-// Waits until all processes of the job are here, and fetches what they have published.
+// Waits until all processes of the job have called it, and fetches the values that they have published.
 int gompi_pmix_fence(void);
 
-// What the process of a rank has published, in *value, which the caller frees.
+// Gets a value that another process has published. The caller frees *value.
 int gompi_pmix_get(uint32_t rank, const char *key, char **value, size_t *bytes);
 
 int gompi_pmix_abort(int status, const char *text);

@@ -1,5 +1,5 @@
-// Package pmix is libpmix in C, loaded at run time: how a process that Open MPI's mpirun, PRRTE or Slurm has started
-// finds its job. Methods of Library are what core/boot asks of PMIx.
+// Package pmix loads libpmix at run time. A process started by Open MPI's mpirun, PRRTE or Slurm uses it to find its
+// job. Library implements the interface that core/boot requires of PMIx.
 package pmix
 
 /*
@@ -35,7 +35,7 @@ func Load() (*Library, error) {
 	return &Library{lost: make(chan struct{})}, nil
 }
 
-// Init introduces the process to its launcher, which gives it a rank.
+// Init connects the process to its launcher and returns its rank.
 func (l *Library) Init() (rank int, err error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *Library) Init() (rank int, err error) {
 		unix.Close(fd)
 		return 0, err
 	}
-	go func(f *os.File) { // which waits in the poller, not in a thread
+	go func(f *os.File) { // waits in Go's network poller, without a thread
 		var b [8]byte
 		if _, err := f.Read(b[:]); err == nil {
 			close(l.lost)
@@ -55,10 +55,11 @@ func (l *Library) Init() (rank int, err error) {
 	return int(r), nil
 }
 
-// Lost is closed when the launcher goes away.
+// Lost returns a channel that is closed when the connection to the launcher is lost.
 func (l *Library) Lost() <-chan struct{} { return l.lost }
 
-// Number is what the launcher tells under a key, about the job or this process; false: it does not.
+// Number returns the number that the launcher provides under a key, about the job or this process. It returns false if
+// there is none.
 func (l *Library) Number(key string, ofJob bool) (int, bool) {
 	k := C.CString(key)
 	defer C.free(unsafe.Pointer(k))
@@ -69,19 +70,19 @@ func (l *Library) Number(key string, ofJob bool) (int, bool) {
 	return int(n), true
 }
 
-// Put publishes a value, which others see after a fence.
+// Put publishes a value. Other processes see it after a fence.
 func (l *Library) Put(key, value string) error {
 	k := C.CString(key)
 	defer C.free(unsafe.Pointer(k))
-	v := C.CString(value) // longer by a byte, so never of none
+	v := C.CString(value) // has a terminating 0, so it is never empty
 	defer C.free(unsafe.Pointer(v))
 	return failed("PMIx_Put", C.gompi_pmix_put(k, unsafe.Pointer(v), C.size_t(len(value))))
 }
 
-// Fence waits until all processes of the job are here, and fetches what they have published.
+// Fence waits until all processes of the job have called it, and fetches the values that they have published.
 func (l *Library) Fence() error { return failed("PMIx_Fence", C.gompi_pmix_fence()) }
 
-// Get returns what the process of a rank has published under a key.
+// Get returns the value that another process has published under a key.
 func (l *Library) Get(rank int, key string) (string, error) {
 	k := C.CString(key)
 	defer C.free(unsafe.Pointer(k))
@@ -101,7 +102,7 @@ func (l *Library) Abort(status int, text string) error {
 	return failed("PMIx_Abort", C.gompi_pmix_abort(C.int(status), t))
 }
 
-// Finalize tells the launcher that the process has done its part.
+// Finalize reports to the launcher that the process has finished.
 func (l *Library) Finalize() error { return failed("PMIx_Finalize", C.gompi_pmix_finalize()) }
 
 func failed(call string, status C.int) error {

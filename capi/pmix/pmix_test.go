@@ -15,7 +15,7 @@ import (
 	"gompirma/core/boot"
 )
 
-// underMpirun makes this test program, when a launcher starts it, a process of a job.
+// underMpirun is an environment variable that makes this test program a process of a job when a launcher starts it.
 const underMpirun = "GOMPIRMA_TEST_UNDER_MPIRUN"
 
 func TestMain(m *testing.M) {
@@ -72,7 +72,7 @@ func process(what string) error {
 	case what == "abort" && rank == 1:
 		l.Abort(23, "as asked")
 	case what == "abort":
-		return l.Fence() // never comes
+		return l.Fence() // does not return
 	case what == "die":
 		return waitForDeath(l, rank, size)
 	}
@@ -83,14 +83,15 @@ func process(what string) error {
 	return nil
 }
 
-// waitForDeath has rank 1 kill the launcher, and makes the file "lost.RANK" when the library reports that.
+// waitForDeath makes rank 1 kill the launcher, and creates the file "lost.RANK" when the library reports that.
 func waitForDeath(l boot.PMIx, rank, size int) error {
 	files := os.Getenv("GOMPIRMA_TEST_FILE")
 	touch := func(name string) error { return os.WriteFile(fmt.Sprint(files, name, rank), nil, 0o600) }
 	if err := touch("ready."); err != nil {
 		return err
 	}
-	for rank == 1 { // until no rank needs the launcher any longer, which would fail instead of seeing it go
+	for rank == 1 { // wait until no rank needs the launcher any longer: a rank that does would fail instead of
+		// noticing its end
 		if ready, err := filepath.Glob(files + "ready.*"); err != nil || len(ready) == size {
 			break
 		}
@@ -121,7 +122,7 @@ func TestUnderMpirun(t *testing.T) {
 		cmd := exec.CommandContext(bound, mpirun, "--oversubscribe", "-n", "3", self)
 		cmd.Env = append(os.Environ(), underMpirun+"="+mode, "OMPI_ALLOW_RUN_AS_ROOT=1",
 			"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "TMPDIR="+tmp, "GOMPIRMA_TEST_FILE="+tmp+"/")
-		cmd.WaitDelay = 10 * time.Second // ranks that have outlived it keep its output open
+		cmd.WaitDelay = 10 * time.Second // ranks that outlive mpirun keep its output open
 		out, _ := cmd.CombinedOutput()
 		return string(out), cmd.ProcessState
 	}
@@ -131,7 +132,7 @@ func TestUnderMpirun(t *testing.T) {
 		require.Contains(t, out, fmt.Sprintf("fine %d of 3\n", rank))
 	}
 	out, state = run("abort")
-	// This mpirun itself dies or stays now and then, after it has ended the job: where its PMIx server is closed.
+	// This mpirun sometimes crashes or hangs after it has ended the job, while it closes its PMIx server.
 	for tries := 0; tries < 5 && state.ExitCode() == -1; tries++ {
 		out, state = run("abort")
 	}
