@@ -10,9 +10,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// What the library says of the ABI and of Fortran (MPI-5.0 20). The sizes of Fortran's types and the values of its
-// LOGICALs are built in: those of gfortran's default kinds, which the datatypes have. So they are always set, and
-// setting them is MPI_ERR_ABI, as a second call is elsewhere. All may be called before MPI_Init.
+// Properties of the ABI and of Fortran (MPI-5.0 20). The sizes of Fortran's types and the values of its LOGICALs are
+// compiled in: those of gfortran's default kinds, which the datatypes also use. So they are always set, and setting
+// them returns MPI_ERR_ABI, as a second setting does in other implementations. All calls may be used before MPI_Init.
 
 //export gompi_abi_get_info
 func gompi_abi_get_info(at uintptr) (rc int32) {
@@ -72,7 +72,7 @@ func gompi_abi_set_fortran_info(h uintptr) int32 {
 	})
 }
 
-// logicalSize refuses a size that no LOGICAL has.
+// logicalSize returns an error for a size that no LOGICAL has.
 func logicalSize(size int32) error {
 	switch size {
 	case 1, 2, 4, 8, 16:
@@ -92,7 +92,7 @@ func gompi_abi_get_fortran_booleans(size int32, isTrue, isFalse, isSet uintptr) 
 		t, f := slice[byte](isTrue, int(size)), slice[byte](isFalse, int(size))
 		clear(t)
 		clear(f)
-		t[0] = 1 // the low byte comes first on all machines of gompirma
+		t[0] = 1 // gompirma supports little-endian machines only
 		putFlag(isSet, true)
 	}
 	return finish("MPI_Abi_get_fortran_booleans", 0, 0, err)

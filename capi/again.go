@@ -10,8 +10,8 @@ import (
 	"gompirma/core"
 )
 
-// gompi_again ends the process' instance, makes another one, and returns 0, or 1 and says why. Only in the library that
-// tests/go/again_test.go builds: MPI has no call for it but sessions.
+// gompi_again ends the process' instance and creates another one. It returns 0, or prints the error and returns 1. Only
+// the library that tests/go/again_test.go builds contains it: of MPI's calls only sessions would need it.
 //
 //export gompi_again
 func gompi_again() int32 {

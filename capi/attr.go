@@ -17,15 +17,15 @@ import (
 	"gompirma/core/rma"
 )
 
-// What duplicating and freeing do with attributes, which are C's (capi/attribute), and the predefined ones of
-// communicators (MPI-5.0 9.1).
+// Attributes of communicators and windows that are duplicated or freed (C implements them: capi/attribute), and the
+// predefined attributes of communicators (MPI-5.0 9.1).
 
-// tellCommAttributes says what the predefined attributes are that do not change.
+// tellCommAttributes sets the values of the predefined attributes that do not change.
 func tellCommAttributes(p *core.Instance) {
 	a := &C.gompi_comm_predefined
 	a.tag_ub, a.host, a.io = p2p.TagUB, abi.MPI_PROC_NULL, abi.MPI_ANY_SOURCE
 	a.wtime_is_global = 0
-	if p.Node.N == p.Size { // the clock is a node's
+	if p.Node.N == p.Size { // MPI_Wtime's clock is global within a node only
 		a.wtime_is_global = 1
 	}
 	if n, ok := p.Boot.AppNum(); ok {
@@ -34,7 +34,8 @@ func tellCommAttributes(p *core.Instance) {
 	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
-// verdictOf returns the error that a function of C has found, if it returned a class.
+// verdictOf calls a C function that stores an error in a verdict, and returns that error as a Go error; nil if f
+// returned MPI_SUCCESS.
 func verdictOf(f func(v *C.struct_gompi_verdict) C.int) error {
 	var v C.struct_gompi_verdict
 	if class := f(&v); class != abi.MPI_SUCCESS {
@@ -43,13 +44,14 @@ func verdictOf(f func(v *C.struct_gompi_verdict) C.int) error {
 	return nil
 }
 
-// nameOf returns the name that a function of C stores.
+// nameOf returns the name that a C function stores.
 func nameOf(f func(name *C.char) C.int) string {
 	var name [abi.MPI_MAX_OBJECT_NAME]C.char
 	return C.GoStringN(&name[0], f(&name[0]))
 }
 
-// copyCommAttributes copies the attributes of a communicator for a duplicate that is not known to C yet (openComm).
+// copyCommAttributes copies the attributes of a communicator for a duplicate that C does not know yet. openComm or
+// dropAttributes takes over the copy.
 func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 	t := attributesOf(from)
 	if t == nil {
@@ -64,7 +66,7 @@ func copyCommAttributes(from *comm.Comm) (copied uintptr, err error) {
 	return copied, err
 }
 
-// dropAttributes ends what copyCommAttributes has returned for a communicator that could not be made.
+// dropAttributes frees the copy of copyCommAttributes if the duplicate could not be created.
 func dropAttributes(copied uintptr) {
 	C.gompi_attributes_close((*C.struct_gompi_attributes)(pointer(copied)))
 }

@@ -10,7 +10,7 @@ import (
 	"gompirma/core/op"
 )
 
-// collective is a collective call as it comes from C.
+// collective holds the arguments of a collective call from C.
 type collective struct {
 	function   string
 	kind       coll.Kind
@@ -18,13 +18,13 @@ type collective struct {
 	root       int32
 	op         uintptr
 	send, recv side
-	wide       bool  // arrays of MPI_Count and MPI_Aint, not of int
-	tag        int32 // of the messages of what is started
-	here       bool  // C would have done it
+	wide       bool  // arrays have MPI_Count and MPI_Aint elements, not int
+	tag        int32 // message tag of a started operation
+	here       bool  // C executes the call in shared memory, so Go only looks for an error
 	agreed     coll.Agreed
 }
 
-// side is one of the two buffers of a collective call: with a count or with arrays of counts, displacements and, for
+// side is one of the two buffers of a collective call. It has a count, or arrays of counts, displacements and, for
 // MPI_Alltoallw, types.
 type side struct {
 	buf                   uintptr
@@ -33,7 +33,7 @@ type side struct {
 	counts, displs, types uintptr
 }
 
-// run does a blocking call.
+// run executes a blocking call.
 func (a *collective) run() (rc int32) {
 	defer guard(a.function, handle.Comm, a.comm, &rc)
 	var k coll.Call
@@ -45,8 +45,8 @@ func (a *collective) run() (rc int32) {
 	return finish(a.function, handle.Comm, a.comm, err)
 }
 
-// start makes a request of a nonblocking or a persistent call and stores it. No info key means anything to collectives;
-// unknown ones are ignored as the standard wants it.
+// start creates and stores the request of a nonblocking or persistent call. Collectives know no info keys; the standard
+// requires that unknown keys are ignored.
 func (a *collective) start(persistent bool, info, request uintptr) (rc int32) {
 	defer guard(a.function, handle.Comm, a.comm, &rc)
 	return finish(a.function, handle.Comm, a.comm, a.makeRequest(persistent, info, request))
@@ -81,7 +81,7 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 	return storeRequest(r, to)
 }
 
-// call looks up what the arguments stand for. Those that do not count at this process are not looked at.
+// call resolves the arguments into k. It ignores arguments that are not significant at this process.
 func (a *collective) call(k *coll.Call) error {
 	c, err := commOf(a.comm)
 	if err != nil {
@@ -138,7 +138,7 @@ func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (er
 	v.Types = make([]*datatype.Type, n)
 	for i, h := range slice[uintptr](from.types, n) {
 		if v.Counts != nil && v.Counts[i] == 0 {
-			// no data, so the type does not count either; some programs pass MPI_DATATYPE_NULL
+			// the type of a block without data is not significant; some programs pass MPI_DATATYPE_NULL
 			h = abi.MPI_BYTE
 		}
 		if v.Types[i], err = datatype.GetCommitted(h); err != nil {
@@ -148,7 +148,7 @@ func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (er
 	return nil
 }
 
-// integers copies an array of n ints, or of n 64-bit integers; nil for a null pointer.
+// integers copies an array of n ints, or of n 64-bit integers if wide. It returns nil for a null pointer.
 func integers(address uintptr, n int, wide bool) []int64 {
 	if address == 0 {
 		return nil

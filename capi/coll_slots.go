@@ -23,7 +23,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The kinds that C and Go count alike.
+// The kinds of collectives have the same numbers in C and Go.
 var (
 	_ = same[C.GOMPI_BARRIER-C.int(coll.KindBarrier)]
 	_ = same[C.GOMPI_BCAST-C.int(coll.KindBcast)]
@@ -55,25 +55,25 @@ func init() {
 	coll.OpenSlots = openSlots
 }
 
-// What a member has in the control block of its communicator: of all first the slots, then the board; and what all
-// share about the boards of persistent collectives.
+// The size of a member's part of the control block of its communicator: first the slots of all members, then the boards
+// of all members. persistentBytes is the size of the common table of the boards of persistent collectives.
 const (
 	slotsBytes      = int64(unsafe.Sizeof(C.struct_gompi_slots_member{}))
 	boardBytes      = int64(unsafe.Sizeof(C.struct_gompi_board_member{}))
 	persistentBytes = int64(unsafe.Sizeof(C.struct_gompi_persistent_table{}))
 )
 
-// slots is coll.Slots.
+// slots implements coll.Slots for members that share memory.
 type slots struct {
 	c      *C.struct_gompi_slots
-	board  *C.struct_gompi_board // of what is started
+	board  *C.struct_gompi_board // for nonblocking and persistent collectives
 	comm   *comm.Comm
 	owner  uintptr
-	differ C.struct_gompi_slots_differ // what share finds
+	differ C.struct_gompi_slots_differ // set by C when calls of the members do not match
 }
 
-// owners are the slots that C may ask more memory for, by a number that it is told: communicators come and go, and a
-// cgo.Handle for each costs more than the rest of opening its slots.
+// owners maps the owner numbers that C passes to gompi_up functions to slots. A cgo.Handle for each communicator would
+// cost more than the rest of opening its slots.
 var owners struct {
 	mu   sync.Mutex
 	all  []*slots
@@ -105,7 +105,7 @@ func slotsOf(number uintptr) *slots {
 	return owners.all[number]
 }
 
-// errNoSlots is what a lack of memory is.
+// errNoSlots reports that there is no memory for slots.
 var errNoSlots = mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slots")
 
 func openSlots(h coll.SlotsHost) (coll.Slots, error) {
@@ -119,7 +119,7 @@ func openSlots(h coll.SlotsHost) (coll.Slots, error) {
 	return nil, errNoSlots
 }
 
-// openOnNode makes the slots of those who share memory, nil if there is no memory.
+// openOnNode creates the slots of the members on this node. It returns nil if out of memory.
 func openOnNode(h coll.SlotsHost) *slots {
 	t := &slots{comm: h.Comm}
 	t.enter()
@@ -187,13 +187,13 @@ func (t *slots) result(rc C.int) error {
 	return mpierr.New(int32(rc), "%s", C.GoString(C.gompi_slots_text(rc)))
 }
 
-// hierarchy is coll.Slots of members on several nodes.
+// hierarchy implements coll.Slots for members on several nodes (two-level collectives).
 type hierarchy struct {
 	c      *C.struct_gompi_hierarchy
-	onNode *slots // nil: nobody else is on this node
+	onNode *slots // nil if this is the only member on this node
 }
 
-// openHierarchy returns nil if there is no memory.
+// openHierarchy creates the two-level collectives of a communicator. It returns nil if out of memory.
 func openHierarchy(h coll.SlotsHost) *hierarchy {
 	c := h.Comm
 	n, place := c.Sharers()
@@ -254,7 +254,7 @@ func (t *hierarchy) Bcast(root int, b []byte) error {
 	return err
 }
 
-// Allgather implements coll.Slots, of those who share memory.
+// Allgather implements coll.Slots, for the members on this node.
 func (t *hierarchy) Allgather(mine, all []byte) error { return t.onNode.Allgather(mine, all) }
 
 func (t *hierarchy) Fits(k coll.Kind) bool { return bool(C.gompi_hierarchy_fits(C.int(k))) }
@@ -265,7 +265,7 @@ func (t *hierarchy) Run(x *coll.Exchange) (bool, error) {
 
 func (t *hierarchy) RunOnNode(x *coll.Exchange) (bool, error) { return t.onNode.Run(x) }
 
-// reduction is what C gives back to gompi_combine_in_go.
+// reduction is the object behind the handle that C passes to gompi_combine_in_go.
 type reduction struct {
 	combine func(in, inout []byte) error
 	err     error
@@ -279,7 +279,8 @@ func (t *slots) Run(x *coll.Exchange) (bool, error) {
 // RunOnNode implements coll.Slots.
 func (t *slots) RunOnNode(x *coll.Exchange) (bool, error) { return t.Run(x) }
 
-// run has f do an exchange. What x refers to stays where it is and alive: C finds it through integers.
+// run converts an exchange for C and executes it by f. It pins the memory that x refers to, because C holds the
+// addresses as integers.
 func run(x *coll.Exchange, f func(*C.struct_gompi_slots_call) C.int) (done bool, err error) {
 	c := C.struct_gompi_slots_call{kind: C.int(x.Kind), root: C.int(x.Root), bytes: C.uint64_t(x.Bytes)}
 	c.name = C.gompi_current_call()
@@ -324,7 +325,7 @@ func run(x *coll.Exchange, f func(*C.struct_gompi_slots_call) C.int) (done bool,
 		list := make([]C.struct_gompi_pair_block, len(members))
 		for i, m := range members {
 			list[i].member, list[i].buf.size = C.int32_t(m), C.int64_t(len(data[i]))
-			*(**C.char)(unsafe.Pointer(&list[i].buf)) = bytes(data[i]) // at, in a union
+			*(**C.char)(unsafe.Pointer(&list[i].buf)) = bytes(data[i]) // sets the union member at
 		}
 		pin.Pin(&list[0])
 		return &list[0], C.int(len(list))
@@ -368,7 +369,7 @@ func differs(d *C.struct_gompi_slots_differ) error {
 	return coll.Mismatch(int(d.rank), uint64(d.theirs), uint64(d.their_plan), uint64(d.ours), uint64(d.our_plan))
 }
 
-// gompi_more_slots is gompi_up.more_slots.
+// gompi_more_slots implements gompi_up.more_slots.
 //
 //export gompi_more_slots
 func gompi_more_slots(owner uintptr, bytes uint64) uintptr {
@@ -379,7 +380,7 @@ func gompi_more_slots(owner uintptr, bytes uint64) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 }
 
-// gompi_take_block is gompi_up.take_block; 0: there is no memory.
+// gompi_take_block implements gompi_up.take_block. It returns 0 if out of memory.
 //
 //export gompi_take_block
 func gompi_take_block(owner uintptr, bytes uint64) uint64 {
@@ -390,7 +391,7 @@ func gompi_take_block(owner uintptr, bytes uint64) uint64 {
 	return name
 }
 
-// gompi_open_block is gompi_up.open_block.
+// gompi_open_block implements gompi_up.open_block.
 //
 //export gompi_open_block
 func gompi_open_block(owner uintptr, name, bytes uint64) uintptr {
@@ -401,14 +402,14 @@ func gompi_open_block(owner uintptr, name, bytes uint64) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 }
 
-// gompi_give_block is gompi_up.give_block.
+// gompi_give_block implements gompi_up.give_block.
 //
 //export gompi_give_block
 func gompi_give_block(owner uintptr, name, bytes uint64) {
 	slotsOf(owner).comm.GiveBlock(name, int64(bytes))
 }
 
-// gompi_combine_in_go is gompi_up.combine.
+// gompi_combine_in_go implements gompi_up.combine.
 //
 //export gompi_combine_in_go
 func gompi_combine_in_go(which, in, inout uintptr, bytes uint64) int32 {
@@ -420,7 +421,7 @@ func gompi_combine_in_go(which, in, inout uintptr, bytes uint64) int32 {
 	return 0
 }
 
-// gompi_refuse_slots is gompi_up.slots_differ.
+// gompi_refuse_slots implements gompi_up.slots_differ.
 //
 //export gompi_refuse_slots
 func gompi_refuse_slots(comm, function, differ uintptr) int32 {
@@ -428,7 +429,7 @@ func gompi_refuse_slots(comm, function, differ uintptr) int32 {
 		differs(out[C.struct_gompi_slots_differ](differ)))
 }
 
-// collectiveOf returns a call as C has it.
+// collectiveOf converts the arguments of a collective call from C.
 func collectiveOf(call uintptr) collective {
 	c := out[C.struct_gompi_collective](call)
 	from := func(s *C.struct_gompi_side) side {
@@ -440,7 +441,7 @@ func collectiveOf(call uintptr) collective {
 		tag: int32(c.tag), here: bool(c.here)}
 }
 
-// gompi_start_collective is gompi_up.start_collective.
+// gompi_start_collective implements gompi_up.start_collective.
 //
 //export gompi_start_collective
 func gompi_start_collective(call uintptr, persistent bool, info, request uintptr) int32 {
@@ -448,7 +449,7 @@ func gompi_start_collective(call uintptr, persistent bool, info, request uintptr
 	return a.start(persistent, info, request)
 }
 
-// gompi_tell_differ is gompi_up.explain_differ.
+// gompi_tell_differ implements gompi_up.explain_differ.
 //
 //export gompi_tell_differ
 func gompi_tell_differ(differ, text uintptr) int32 {
@@ -457,12 +458,12 @@ func gompi_tell_differ(differ, text uintptr) int32 {
 	return mpierr.ClassOf(err)
 }
 
-// gompi_let_comm_go is gompi_up.board_left.
+// gompi_let_comm_go implements gompi_up.board_left.
 //
 //export gompi_let_comm_go
 func gompi_let_comm_go(owner uintptr) { slotsOf(owner).comm.Unref() }
 
-// gompi_run_collective is gompi_up.collective.
+// gompi_run_collective implements gompi_up.collective.
 //
 //export gompi_run_collective
 func gompi_run_collective(call uintptr) int32 {

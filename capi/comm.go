@@ -19,11 +19,10 @@ import (
 	"gompirma/core/request"
 )
 
-// Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator that a call is made on, on MPI_COMM_SELF
-// if that is none.
+// Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator argument of a call, or on MPI_COMM_SELF if
+// it is invalid.
 
-// onComm does what all calls on a communicator do around their own work f: it finds the communicator, and reports the
-// error of f on it.
+// onComm wraps the calls on a communicator: it looks up the communicator, runs f, and raises the error of f on it.
 func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	c, err := commOf(h)
@@ -33,7 +32,8 @@ func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	return finish(function, handle.Comm, h, f(c))
 }
 
-// storeComm gives the application a handle of c at an address, MPI_COMM_NULL for nil.
+// storeComm opens c for the application and stores its handle at an address, or MPI_COMM_NULL if c is nil. If it fails,
+// it frees c.
 func storeComm(c *comm.Comm, at uintptr) error {
 	if c == nil {
 		*out[uintptr](at) = abi.MPI_COMM_NULL
@@ -54,7 +54,7 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	return nil
 }
 
-// dropComm gives up a communicator that the application does not get.
+// dropComm frees a communicator that the application does not receive.
 func dropComm(c *comm.Comm) {
 	dropAttributes(c.Attributes)
 	C.gompi_errhandler_release(C.uintptr_t(c.Errhandler))
@@ -62,8 +62,8 @@ func dropComm(c *comm.Comm) {
 	c.Free()
 }
 
-// newComm does what all calls do that make a communicator of one: f makes it. The hints are those of an info object. If
-// f fails, the handle is MPI_COMM_NULL: programs look at it after an error.
+// newComm wraps the calls that create a communicator from another one. f creates it. Its hints come from an info
+// object. If f fails, newComm stores MPI_COMM_NULL, because programs read the handle after an error.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		if err := null(newcomm); err != nil {
@@ -74,7 +74,7 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 			return err
 		}
 		n, err := f(c)
-		if n == nil { // without an error: MPI_UNDEFINED
+		if n == nil { // nil without an error: the color is MPI_UNDEFINED
 			dropHints(hints)
 		} else {
 			n.Info, n.Errhandler = hints, inherited(c)
@@ -113,8 +113,8 @@ func gompi_comm_dup_with_info(comm_, info, newcomm uintptr) int32 {
 	return dupComm("MPI_Comm_dup_with_info", comm_, info, newcomm)
 }
 
-// dupComm makes a duplicate with the attributes of c and the hints of info. The hints of c are its own (MPI-5.0 7.4.4:
-// they are not propagated).
+// dupComm creates a duplicate with the attributes of c and the hints of info. It does not copy the hints of c (MPI-5.0
+// 7.4.4: they are not propagated).
 func dupComm(function string, h, info, newcomm uintptr) int32 {
 	return newComm(function, h, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		n, err := c.Dup()
@@ -141,24 +141,25 @@ func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
 		func(c *comm.Comm) error { return idupComm(c, info, newcomm, request) })
 }
 
-// idup is a duplication under way.
+// idup is a nonblocking duplication in progress.
 type idup struct {
 	request.Request
 	request.None
-	draft                           *comm.Draft // on a board
+	draft                           *comm.Draft // nil without a board (nonblocking shared-memory collectives)
 	newcomm, attributes, errhandler uintptr
 	hints                           any
 }
 
-// idups has those that C refers to.
+// idups holds the duplications that C refers to by number.
 var idups = handle.NewTable[idup](handle.Request)
 
 var _ = same[C.GOMPI_IDUP_TOLD-C.int(comm.DraftSize)]
 
-// idupComm starts a duplication. The attributes are copied in this call, since their functions are the application's;
-// they see MPI_COMM_NULL as no new communicator exists yet. Members that share memory tell each other by the board what
-// there is to tell, and whoever makes progress makes the communicator of it and stores the handle. For others a
-// goroutine does that: it has messages of its own to wait for.
+// idupComm starts a nonblocking duplication. It copies the attributes in this call, since their copy functions belong
+// to the application; they receive MPI_COMM_NULL, as the new communicator does not exist yet. Members that share memory
+// exchange the data of the new communicator through the board (nonblocking shared-memory collectives); the thread that
+// makes progress then creates the communicator and stores its handle. Otherwise a goroutine does that, because it must
+// wait for messages.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err := null(newcomm, at); err != nil {
 		return err
@@ -198,7 +199,7 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	return nil
 }
 
-// onBoard starts a duplication of a communicator that has one.
+// onBoard starts the duplication of a communicator that has a board.
 func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
 	d.draft = c.Draft()
 	number, ok := idups.Add(d)
@@ -213,7 +214,7 @@ func (d *idup) onBoard(c *comm.Comm, at uintptr) error {
 	return d.end(d.draft.End(nil, 0, err))
 }
 
-// end gives the application the new communicator, unless there is an error.
+// end stores the new communicator for the application. If err is not nil, it frees what was prepared instead.
 func (d *idup) end(n *comm.Comm, err error) error {
 	if err != nil {
 		dropHints(d.hints)
@@ -225,7 +226,7 @@ func (d *idup) end(n *comm.Comm, err error) error {
 	return storeComm(n, d.newcomm)
 }
 
-// gompi_take_idup is gompi_up.idup_told.
+// gompi_take_idup implements gompi_up.idup_told.
 //
 //export gompi_take_idup
 func gompi_take_idup(number, told uintptr) (class int32) {
@@ -233,7 +234,7 @@ func gompi_take_idup(number, told uintptr) (class int32) {
 	return idups.Get(number).draft.Open(slice[byte](told, comm.DraftSize))
 }
 
-// gompi_end_idup is gompi_up.idup_over.
+// gompi_end_idup implements gompi_up.idup_over.
 //
 //export gompi_end_idup
 func gompi_end_idup(number, told uintptr, failed, worst int32, text uintptr) (class int32) {
@@ -298,8 +299,8 @@ func gompi_comm_free(at uintptr) int32 { return freeComm("MPI_Comm_free", at) }
 //export gompi_comm_disconnect
 func gompi_comm_disconnect(at uintptr) int32 { return freeComm("MPI_Comm_disconnect", at) }
 
-// freeComm gives a communicator up. What is under way on it goes on; MPI_Comm_disconnect of a correct program has
-// nothing under way that this call could wait for but sends whose requests were freed, and those leave by themselves.
+// freeComm frees a communicator. Operations in progress on it continue. In a correct program, MPI_Comm_disconnect could
+// only have to wait for sends whose requests were freed, and those complete without this call.
 func freeComm(function string, at uintptr) (rc int32) {
 	if err := null(at); err != nil {
 		return finish(function, 0, 0, err)
@@ -324,7 +325,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 	})
 }
 
-// tagError returns an error if tag is not one that a message can have.
+// tagError returns an error if tag is not valid for a send.
 func tagError(tag int32) error {
 	if tag >= 0 {
 		return nil

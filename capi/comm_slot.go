@@ -24,14 +24,15 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// draft is what C is told of a new communicator: in its own memory, where it may be looked at without that of Go being
-// allocated, pinned and checked.
+// draft is the comm descriptor that openComm fills in and passes to C. It lies in C memory, so that passing it needs no
+// allocation, pinning or pointer check of Go memory.
 var draft = struct {
 	mu   sync.Mutex
 	slot *C.struct_gompi_comm
 }{slot: (*C.struct_gompi_comm)(C.malloc(C.sizeof_struct_gompi_comm))}
 
-// openComm tells C of a communicator that the application gets a handle of. MPI_ERR_NO_MEM.
+// openComm creates the comm descriptor in C for a communicator that the application gets a handle of. It returns
+// MPI_ERR_NO_MEM if out of memory.
 func openComm(c *comm.Comm) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -83,7 +84,7 @@ func openComm(c *comm.Comm) error {
 	return nil
 }
 
-// topologyOf returns the topology of a communicator as C has it, and the numbers that its ranks begin
+// topologyOf returns the C form of the topology of a communicator, and the numbers for its field ranks
 // (comm/topology.h).
 func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
 	sources, destinations, _ := c.Neighbors()
@@ -111,10 +112,10 @@ func topologyOf(c *comm.Comm) (C.struct_gompi_topology, []int32) {
 	return out, lists
 }
 
-// slotOf is what C knows of a communicator.
+// slotOf returns the comm descriptor in C.
 func slotOf(c *comm.Comm) *C.struct_gompi_comm { return (*C.struct_gompi_comm)(c.Slot) }
 
-// hasBuffer says whether a communicator has ever had a buffer attached.
+// hasBuffer returns true if a buffer has ever been attached to a communicator.
 func hasBuffer(c *comm.Comm) bool {
 	if c.Slot == nil {
 		return false
@@ -122,8 +123,8 @@ func hasBuffer(c *comm.Comm) bool {
 	return atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&slotOf(c).attached))) != nil
 }
 
-// detachBuffer waits until the messages in a communicator's buffer have left, and detaches it. MPI_ERR_PROC_ABORTED,
-// MPI_ERR_INTERN.
+// detachBuffer waits until the messages in a communicator's attached buffer have been sent, and detaches it. It returns
+// MPI_ERR_PROC_ABORTED or MPI_ERR_INTERN.
 func detachBuffer(c *comm.Comm) error {
 	if !hasBuffer(c) {
 		return nil
@@ -135,7 +136,7 @@ func detachBuffer(c *comm.Comm) error {
 	return nil
 }
 
-// closeComm makes a handle unknown to C.
+// closeComm removes the comm descriptor in C, so that the handle becomes invalid.
 func closeComm(c *comm.Comm) {
 	if c.Slot != nil && slotOf(c).kept != nil {
 		C.gompi_kept_close(C.uintptr_t(c.Handle))
@@ -146,23 +147,23 @@ func closeComm(c *comm.Comm) {
 	C.gompi_comm_close(C.uintptr_t(c.Handle))
 }
 
-// attributesOf returns the attributes of a communicator, nil if it has had none.
+// attributesOf returns the attributes of a communicator, or nil if it never had any.
 func attributesOf(c *comm.Comm) *C.struct_gompi_attributes {
 	at := (*unsafe.Pointer)(unsafe.Pointer(&slotOf(c).attributes))
 	return (*C.struct_gompi_attributes)(atomic.LoadPointer(at)) // pairs with the release in gompi_attributes_open
 }
 
-// inherited returns the error handler of c for a communicator that is made of it, with a reference more.
+// inherited returns the error handler of c for a communicator that is derived from it. It acquires a reference.
 func inherited(c *comm.Comm) uintptr {
 	h := atomic.LoadUintptr((*uintptr)(unsafe.Pointer(&slotOf(c).raises.handle)))
 	switch h {
-	case abi.MPI_ERRORS_ARE_FATAL, abi.MPI_ERRORS_RETURN, abi.MPI_ERRORS_ABORT: // which nobody counts
+	case abi.MPI_ERRORS_ARE_FATAL, abi.MPI_ERRORS_RETURN, abi.MPI_ERRORS_ABORT: // not reference counted
 		return h
 	}
 	return uintptr(C.gompi_comm_errhandler(C.uintptr_t(c.Handle)))
 }
 
-// gompi_barrier_messages is MPI_Barrier among members that share no memory.
+// gompi_barrier_messages implements MPI_Barrier among members that do not share memory.
 //
 //export gompi_barrier_messages
 func gompi_barrier_messages(h uintptr) int32 {

@@ -11,7 +11,7 @@ import (
 	"gompirma/core/stack"
 )
 
-// gompi_grow_stack makes the stack of the calling thread's goroutine large, for good, and returns an address near its
+// gompi_grow_stack permanently enlarges the stack of the calling thread's goroutine, and returns an address near its
 // top.
 //
 //export gompi_grow_stack

@@ -7,10 +7,10 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Datatypes, as far as Go knows them. Types belong to no communicator, so their errors are raised on MPI_COMM_SELF.
+// The part of datatypes that Go implements. Types belong to no communicator, so errors are raised on MPI_COMM_SELF.
 // Nothing here communicates or blocks.
 
-// onType does what all calls on a datatype do around their own work f: it finds the type and reports the error of f.
+// onType wraps the calls on a datatype: it looks up the type, runs f, and raises the error of f.
 func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	t, err := datatype.Get(h)
@@ -20,7 +20,7 @@ func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int3
 	return finish(function, 0, 0, err)
 }
 
-// newType stores the handle of the type that f makes. f is not called if there is no place for it.
+// newType stores the handle of the type that f creates. It does not call f if newtype is null.
 func newType(function string, newtype uintptr, f func() (*datatype.Type, error)) int32 {
 	return making(function, newtype, func() (uintptr, error) {
 		t, err := f()
@@ -31,7 +31,7 @@ func newType(function string, newtype uintptr, f func() (*datatype.Type, error))
 	})
 }
 
-// gompi_forget_type is told that a type with this number has been freed.
+// gompi_forget_type releases Go's copy of a type that has been freed. number is the copy's number in Go.
 //
 //export gompi_forget_type
 func gompi_forget_type(number uintptr) {
@@ -41,7 +41,7 @@ func gompi_forget_type(number uintptr) {
 	}
 }
 
-// gompi_create_f90 is MPI_Type_create_f90_ the first time that a type is asked for (datatype/named.c).
+// gompi_create_f90 implements MPI_Type_create_f90_* for the first request of a type (datatype/named.c).
 //
 //export gompi_create_f90
 func gompi_create_f90(function uintptr, combiner, p, r int32, newtype uintptr) int32 {

@@ -13,11 +13,12 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Constructing datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7, 5.1.10) where datatype/construct.c does not, and again what it
-// has constructed. All cost time in proportion to the lists they are given, never to counts.
+// Construction of datatypes (MPI-5.0 5.1.2 to 5.1.4, 5.1.7, 5.1.10): of the types that datatype/construct.c leaves to
+// Go, and repeated construction of types that C has constructed. Every constructor takes time in proportion to its
+// lists, independent of the counts.
 
-// lists copies arrays of n counts each, ints or 64-bit integers. MPI_ERR_COUNT: n is negative. MPI_ERR_ARG: an array is
-// missing.
+// lists copies arrays of n counts each, of ints or, if wide, of 64-bit integers. It returns MPI_ERR_COUNT if n is
+// negative, and MPI_ERR_ARG if an array is missing.
 func lists(n int64, wide bool, addresses ...uintptr) ([][]int64, error) {
 	if n < 0 {
 		return nil, mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", n)
@@ -41,17 +42,17 @@ func lists(n int64, wide bool, addresses ...uintptr) ([][]int64, error) {
 	return all, nil
 }
 
-// recipe is how a type is constructed, as C has it.
+// recipe is the C form of a constructor call.
 type recipe = C.struct_gompi_recipe
 
-// listsOf says which of its lists the constructors with lists have.
+// listsOf maps a constructor with lists to the indices of the lists that it uses.
 var listsOf = map[C.int][]int{
 	abi.MPI_COMBINER_INDEXED: {0, 1}, abi.MPI_COMBINER_HINDEXED: {0, 1}, abi.MPI_COMBINER_STRUCT: {0, 1},
 	abi.MPI_COMBINER_INDEXED_BLOCK: {1}, abi.MPI_COMBINER_HINDEXED_BLOCK: {1},
 	abi.MPI_COMBINER_SUBARRAY: {0, 1, 2}, abi.MPI_COMBINER_DARRAY: {0, 1, 2, 3},
 }
 
-// construct makes the type of a recipe. find returns what one of its types stands for.
+// construct creates the type of a recipe. find returns the type for a type argument of the recipe.
 func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Type, error)) (*datatype.Type, error) {
 	n, a, b := int64(r.n), int64(r.a), int64(r.b)
 	if r.combiner == abi.MPI_COMBINER_SUBARRAY || r.combiner == abi.MPI_COMBINER_DARRAY {
@@ -118,7 +119,7 @@ func construct(r *recipe, form datatype.Form, find func(h uintptr) (*datatype.Ty
 	return datatype.Dup(form, old)
 }
 
-// narrow makes ints of what they were before.
+// narrow converts values that fit an int back to ints.
 func narrow(list []int64) []int32 {
 	ints := make([]int32, len(list))
 	for i, v := range list {
@@ -127,7 +128,7 @@ func narrow(list []int64) []int32 {
 	return ints
 }
 
-// formOf tells by which form of its constructor a type is made.
+// formOf returns the form of the constructor: with int or with MPI_Count arguments.
 func formOf(large bool) datatype.Form {
 	if large {
 		return datatype.Large
@@ -135,7 +136,7 @@ func formOf(large bool) datatype.Form {
 	return datatype.Small
 }
 
-// gompi_make_type is every constructor for what C leaves to Go.
+// gompi_make_type implements every constructor for the cases that C leaves to Go.
 //
 //export gompi_make_type
 func gompi_make_type(recipeAt, newtype uintptr) int32 {

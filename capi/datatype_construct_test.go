@@ -12,7 +12,7 @@ import (
 	"gompirma/core/datatype"
 )
 
-// randomRecipe returns a constructor of types, most of which can be made.
+// randomRecipe returns the arguments of a random type constructor. Most of them are valid.
 func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	number := func(most int64) int64 {
 		if r.Intn(400) == 0 {
@@ -61,7 +61,7 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 		for range x.N {
 			x.Types = append(x.Types, old())
 		}
-		if r.Intn(2) == 0 { // as a compiler lays a struct out
+		if r.Intn(2) == 0 { // the layout that a compiler would choose for a struct
 			at := int64(0)
 			for i := range x.Types {
 				t, _ := datatype.Get(x.Types[i])
@@ -112,7 +112,7 @@ func randomRecipe(r *rand.Rand, types []uintptr) kernels.Recipe {
 	return x
 }
 
-// What C constructs is what Go constructs of the same arguments: the program, word by word, and the facts.
+// Checks that C and Go construct the same type from the same arguments: the program, word by word, and the facts.
 func TestConstructedAlike(t *testing.T) {
 	r := rand.New(rand.NewSource(22))
 	named := []uintptr{abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_BYTE, abi.MPI_DOUBLE_INT,

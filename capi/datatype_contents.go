@@ -13,9 +13,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// What a datatype was constructed from (MPI-5.0 5.1.13); how much that is, datatype/envelope.c tells.
+// Arguments that a datatype was constructed with (MPI-5.0 5.1.13). datatype/envelope.c reports their numbers.
 
-// smallForm returns an error for a type that only the forms with MPI_Count can tell of.
+// smallForm returns an error for a type that only the MPI_Count forms of the calls can describe.
 func smallForm(t *datatype.Type) error {
 	if t.Large() {
 		return mpierr.New(abi.MPI_ERR_TYPE,
@@ -24,7 +24,8 @@ func smallForm(t *datatype.Type) error {
 	return nil
 }
 
-// storeContents fills the arrays, which were found large enough. MPI_ERR_ARG: one that takes something is not there.
+// storeContents fills the arrays, whose sizes the caller has checked. It returns MPI_ERR_ARG if an array that receives
+// elements is null.
 func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr) error {
 	c := t.Contents()
 	for _, a := range []struct {
@@ -55,7 +56,8 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 	return nil
 }
 
-// gompi_get_contents is MPI_Type_get_contents and its large-count form for what datatype/contents.c leaves to Go.
+// gompi_get_contents implements MPI_Type_get_contents and its large-count form for the cases that datatype/contents.c
+// leaves to Go.
 //
 //export gompi_get_contents
 func gompi_get_contents(contents, h uintptr) int32 {

@@ -12,8 +12,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// The cursor, and the copying of datatype/copy.c, as Go's tests call them, which cannot have C of their own. The types
-// are committed; the addresses are those of buffers.
+// Wrappers of the cursor and of datatype/copy.c for Go's tests, which cannot use cgo. The types must be committed; the
+// addresses are those of buffers.
 
 func copyTyped(dst unsafe.Pointer, dcount int64, dt *datatype.Type, src unsafe.Pointer, scount int64,
 	st *datatype.Type) int64 {
@@ -24,8 +24,8 @@ func overlapsTyped(t *datatype.Type, count int64) bool {
 	return bool(C.gompi_type_overlaps(cType(t), C.int64_t(count)))
 }
 
-// walkTyped lists the segments that C's cursor finds from a position on, in pieces of at most limit bytes; with runs it
-// takes whole runs where it can.
+// walkTyped returns the segments that C's cursor finds, beginning at a position, in segments of at most limit bytes.
+// With runs it uses gompi_cursor_run where that finds a run.
 func walkTyped(t *datatype.Type, count int64, elements bool, position, limit int64,
 	runs bool) (segments [][2]int64) {
 	view := uint32(C.GOMPI_BYTES)

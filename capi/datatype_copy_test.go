@@ -20,8 +20,8 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	return t
 }
 
-// randomType makes a type from random constructors: every kind of node, some of them nested, now and then with entries
-// that overlap.
+// randomType creates a type from random constructors: every kind of node, some nested, occasionally with overlapping
+// entries.
 func randomType(r *rand.Rand, depth int) *datatype.Type {
 	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE,
 		abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
@@ -65,8 +65,8 @@ func commit(t *testing.T, typ *datatype.Type) *datatype.Type {
 	return typ
 }
 
-// arena hands out memory that C may be given any address in; each test takes what it needs and gives all back at its
-// end.
+// arena provides memory for buffers whose addresses are passed to C. Each test allocates what it needs and frees all of
+// it at its end.
 type arena struct {
 	bytes []byte
 	used  int
@@ -90,7 +90,7 @@ func (a *arena) take(n int64) []byte {
 	return b
 }
 
-// spread joins segments that lie together and splits none, so that two ways of walking can be compared.
+// spread returns the offset of every byte of the segments, so that walks with different segments can be compared.
 func spread(segments [][2]int64) (bytes []int64) {
 	for _, s := range segments {
 		for k := int64(0); k < s[1]; k++ {
@@ -150,7 +150,7 @@ func TestCopyAgainstGo(t *testing.T) {
 		}
 		require.Equal(t, want, got, "seed %d: packed", seed)
 
-		// To copies of another type, fewer or more bytes than there are.
+		// Copy to another type with fewer or more bytes.
 		dt := commit(t, randomType(r, r.Intn(4)))
 		dcount := int64(r.Intn(5))
 		dl := dt.Layout()
@@ -178,8 +178,8 @@ func TestCopyAgainstGo(t *testing.T) {
 	}
 }
 
-// TestOverlaps: wherever a byte is touched twice C knows that the order matters, and it does not think so of the
-// columns of a matrix.
+// TestOverlaps checks that gompi_type_overlaps returns true if any byte occurs twice, and false for the columns of a
+// matrix.
 func TestOverlaps(t *testing.T) {
 	seen := map[bool]int{}
 	for seed := int64(0); seed < 3000; seed++ {
@@ -228,7 +228,7 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-// TestTypeTable: C knows predefined types and committed ones, and nothing else.
+// TestTypeTable checks that gompi_type_get finds predefined and committed types, and no others.
 func TestTypeTable(t *testing.T) {
 	datatype.Predefined(func(typ *datatype.Type) { require.NotNil(t, cType(typ), typ) })
 	typ := must(datatype.Vector(datatype.Small, 3, 1, 2, must(datatype.Get(abi.MPI_INT))))
@@ -237,13 +237,13 @@ func TestTypeTable(t *testing.T) {
 	require.NotNil(t, cType(typ))
 	h := typ.Handle()
 	require.NoError(t, must(datatype.Get(h)).Free())
-	for range 200 { // its entry is used again
+	for range 200 { // reuses its entry
 		again := commit(t, must(datatype.Contiguous(datatype.Small, 3, must(datatype.Get(abi.MPI_INT)))))
 		require.NotNil(t, cType(again))
 		require.Nil(t, cType(typ), "the old handle is refused")
 		require.NoError(t, again.Free())
 	}
-	// C finds as many as there are, while its table grows and afterwards.
+	// C finds all live types, while its table grows and afterwards.
 	var live, freed []*datatype.Type
 	for i := range 3000 {
 		live = append(live, commit(t, must(datatype.Contiguous(datatype.Small, int64(1+i),

@@ -17,7 +17,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The predefined types are in C's table from the beginning.
+// init installs the predefined types in C's table.
 func init() {
 	datatype.Named = func(h uintptr) string {
 		return nameOf(func(name *C.char) C.int { return C.gompi_type_name(C.uintptr_t(h), name) })
@@ -34,7 +34,7 @@ func init() {
 	})
 }
 
-// installType gives C a predefined type.
+// installType installs a predefined type in C.
 func installType(t *datatype.Type) error {
 	assembling.mu.Lock()
 	defer assembling.mu.Unlock()
@@ -47,8 +47,8 @@ func installType(t *datatype.Type) error {
 	return nil
 }
 
-// typeHandles is datatype.Handles: C makes the handles of all types, and constructs most types. Those Go constructs
-// again when it is asked about them.
+// typeHandles implements datatype.Handles. C creates the handles of all types, and constructs most types. Go constructs
+// its own copy of such a type when it first needs it.
 type typeHandles struct{}
 
 func (typeHandles) Add(t *datatype.Type, number uintptr) (uintptr, bool) {
@@ -78,7 +78,7 @@ func (typeHandles) Find(h uintptr) uintptr {
 	defer C.gompi_type_drop(t)
 	constructingAgain.Lock()
 	defer constructingAgain.Unlock()
-	if number = C.gompi_type_number(t); number != 0 { // meanwhile
+	if number = C.gompi_type_number(t); number != 0 { // another thread has constructed it
 		return uintptr(number)
 	}
 	again, err := typeAgain(t)
@@ -86,17 +86,17 @@ func (typeHandles) Find(h uintptr) uintptr {
 		return 0
 	}
 	known, ok := datatype.Keep(again, h)
-	if ok && !bool(C.gompi_type_know(t, C.uintptr_t(known))) { // freed meanwhile
+	if ok && !bool(C.gompi_type_know(t, C.uintptr_t(known))) { // freed concurrently
 		datatype.Forget(known)
 		return 0
 	}
 	return known
 }
 
-// constructingAgain is held while Go constructs what C has, so that threads do it once.
+// constructingAgain is held while Go constructs its copy of a type of C, so that only one thread does.
 var constructingAgain sync.Mutex
 
-// typeAgain constructs a type that C has constructed.
+// typeAgain constructs Go's copy of a type that C has constructed.
 func typeAgain(t *C.struct_gompi_type) (*datatype.Type, error) {
 	r := (*recipe)(unsafe.Pointer(C.gompi_type_life(t).recipe))
 	return construct(r, formOf(bool(r.large))|datatype.Again, func(h uintptr) (*datatype.Type, error) {
@@ -112,7 +112,7 @@ func typeAgain(t *C.struct_gompi_type) (*datatype.Type, error) {
 	})
 }
 
-// assembling is where programs are made before C copies them; a longer one finds its own place.
+// assembling holds the buffer in which type programs are assembled before C copies them. A longer program is allocated.
 var assembling struct {
 	mu   sync.Mutex
 	room [64]int64
@@ -130,7 +130,7 @@ func factsOf(t *datatype.Type) C.struct_gompi_facts {
 	}
 }
 
-// The head of a program is the same in C and in Go (layout.go says how this is checked).
+// The head of a type program has the same layout in C and in Go (layout.go describes the check).
 var (
 	_ = same[C.GOMPI_TYPE_MAGIC-datatype.Magic]
 	_ = same[C.GOMPI_TYPE_HEAD-datatype.HeadWords]

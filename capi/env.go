@@ -20,20 +20,20 @@ import (
 	"gompirma/core/version"
 )
 
-// Chapter 11 (start and end), and what chapter 9 has besides env.c.
+// Initialization and termination (chapter 11), and the calls of chapter 9 that env.c does not implement.
 
-// graceFlush is how long a process that ends may be held by what it has printed: by a pipe that nobody reads, or by a
-// thread that waits for input.
+// graceFlush limits the time that a process which ends waits for its output to be flushed. A pipe that no process
+// reads, or a thread that waits for input, may block the flush.
 const graceFlush = 5 * time.Second
 
-// exit ends the process with everything it has printed.
+// exit flushes the output and ends the process.
 func exit(code int32) {
 	time.AfterFunc(graceFlush, func() { syscall.Exit(int(code)) })
 	os.Stderr.Sync()
 	C.gompi_end(C.int(code))
 }
 
-// start is MPI_Init.
+// start implements MPI_Init.
 func start() error {
 	only := C.gompi_is_only_thread()
 	err := core.Start(dataPath{})
@@ -48,7 +48,7 @@ func start() error {
 	return err
 }
 
-// tellState tells C what core knows.
+// tellState copies the state of core to C.
 func tellState() {
 	C.gompi_state_set(C.bool(core.Started()), C.bool(core.Running()), C.bool(core.Finalized()))
 }
@@ -78,7 +78,7 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 //export gompi_finalize
 func gompi_finalize() (rc int32) {
 	defer guard("MPI_Finalize", 0, 0, &rc)
-	if p := core.Self(); p != nil { // first of all, while MPI still works (MPI-5.0 11.2.4)
+	if p := core.Self(); p != nil { // first, while MPI still works (MPI-5.0 11.2.4)
 		if err := deleteCommAttributes(p.SelfComm); err != nil {
 			return finish("MPI_Finalize", 0, 0, err)
 		}
@@ -88,8 +88,8 @@ func gompi_finalize() (rc int32) {
 	return finish("MPI_Finalize", 0, 0, err)
 }
 
-// outside is what is wrong with calls that need MPI before it is initialized and after it is finalized: of class
-// MPI_ERR_OTHER, as under MPICH.
+// outside is the error text of calls that require MPI to be initialized and not finalized. Their class is
+// MPI_ERR_OTHER, as in MPICH.
 const outside = "MPI is not initialized, or has been finalized"
 
 // needRunning returns an error unless MPI is initialized and not finalized.
@@ -105,7 +105,7 @@ func gompi_abort_job(comm uintptr, errorcode int32) {
 	abort(errorcode, fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode), false)
 }
 
-// exitStatus makes an error code a process status that is not 0.
+// exitStatus converts an error code to a nonzero process status.
 func exitStatus(code int32) int32 {
 	if code&0xff == 0 {
 		return 1
@@ -119,7 +119,7 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 		storeString(version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING, text, resultlen))
 }
 
-// gompi_alloc_mem_anew is MPI_Alloc_mem where alloc_mem.c has no such memory.
+// gompi_alloc_mem_anew implements MPI_Alloc_mem if the cache of alloc_mem.c has no suitable block.
 //
 //export gompi_alloc_mem_anew
 func gompi_alloc_mem_anew(size int64, info, baseptr uintptr) int32 {
@@ -135,12 +135,13 @@ func gompi_alloc_mem_anew(size int64, info, baseptr uintptr) int32 {
 	})
 }
 
-// gompi_alloc_mem_room returns how many bytes a small piece of memory of MPI_Alloc_mem has, 0 if the address is none's.
+// gompi_alloc_mem_room returns the size of a small block of MPI_Alloc_mem in bytes, or 0 if there is no such block at
+// the address.
 //
 //export gompi_alloc_mem_room
 func gompi_alloc_mem_room(base uintptr) int64 { return rma.RoomOf(base) }
 
-// gompi_free_mem_for_good is MPI_Free_mem of what alloc_mem.c does not keep.
+// gompi_free_mem_for_good implements MPI_Free_mem for blocks that alloc_mem.c does not cache.
 //
 //export gompi_free_mem_for_good
 func gompi_free_mem_for_good(base uintptr) (rc int32) {

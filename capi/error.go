@@ -20,11 +20,11 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// What every export does when it is done: this is the one place that turns a Go error into an error class and has it
-// raised (error.c) on the object that the call was made on (MPI-5.0 9.3).
+// The end of every exported function: the only place that converts a Go error to an error class and raises it (error.c)
+// on the object of the call (MPI-5.0 9.3).
 
-// finish returns what an export hands to its C entry point: 0 for no error, else what the error handler of object makes
-// of it. kind 0: the call has no object.
+// finish returns the value that an exported function returns to its C entry point: 0 if err is nil; otherwise the
+// result of refused. kind is 0 if the call has no object.
 func finish(function string, kind handle.Kind, object uintptr, err error) int32 {
 	if err == nil {
 		return abi.MPI_SUCCESS
@@ -32,8 +32,8 @@ func finish(function string, kind handle.Kind, object uintptr, err error) int32 
 	return refused(mpierr.ClassOf(err), function, err.Error(), int32(kind), object)
 }
 
-// guard is deferred by every export, so that no panic crosses into C: it becomes MPI_ERR_INTERN with the stack on
-// standard error.
+// guard is deferred by every exported function, so that no panic reaches C. It converts a panic to MPI_ERR_INTERN and
+// prints the stack on standard error.
 func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 	if p := recover(); p != nil {
 		fmt.Fprintf(os.Stderr, "gompirma: internal error in %s: %v\n%s", function, p, debug.Stack())
@@ -41,13 +41,13 @@ func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 	}
 }
 
-// alone does what all calls that are about no object do around their own work f.
+// alone wraps the calls without an object: it runs f and raises its error.
 func alone(function string, f func() error) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	return finish(function, 0, 0, f())
 }
 
-// store stores what f returns at an address. f is not called if that is null.
+// store stores the result of f at an address. It does not call f if the address is null.
 func store[T any](at uintptr, f func() (T, error)) error {
 	if err := null(at); err != nil {
 		return err
@@ -59,12 +59,12 @@ func store[T any](at uintptr, f func() (T, error)) error {
 	return err
 }
 
-// making is alone for a call that stores what f returns.
+// making wraps the calls without an object that store the result of f at an address.
 func making[T any](function string, at uintptr, f func() (T, error)) int32 {
 	return alone(function, func() error { return store(at, f) })
 }
 
-// storeString stores a text of less than size bytes and its length.
+// storeString stores a text of less than size bytes, and its length.
 func storeString(s string, size int, at, length uintptr) error {
 	err := null(at, length)
 	if err == nil {
@@ -73,22 +73,22 @@ func storeString(s string, size int, at, length uintptr) error {
 	return err
 }
 
-// refused reports a call that was refused on an object (kind is one of handle.Kind, 0 for none) and returns what the
-// entry point hands on: the error class, or a negative token for gompi_raise if a user's error handler is to be called,
-// which may leave by longjmp and so never runs above a Go frame.
+// refused raises the error of a rejected call on an object. kind is one of handle.Kind, 0 for none. It returns the
+// value for the C entry point: the error class, or a negative token for gompi_raise if a handler of the application
+// must run. Such a handler may leave by longjmp, so it never runs above a Go frame.
 func refused(class int32, function, text string, kind int32, object uintptr) int32 {
 	return int32(C.gompi_raise_in_go(C.int(class), cText(function), cText(text), C.int(kind),
 		C.uintptr_t(object)))
 }
 
-// cText returns a text for a call of C that does not keep it. C.CString would end the process where malloc has no
-// memory, which may be the error to be raised.
+// cText returns a C string for a C function that does not retain it. C.CString would end the process if malloc fails,
+// which may be the error to report.
 func cText(s string) *C.char {
 	b := append([]byte(s), 0)
 	return (*C.char)(unsafe.Pointer(&b[0]))
 }
 
-// noObject is the error for a handle that stands for no object of its kind.
+// noObject returns the error for a handle that refers to no object of its kind.
 func noObject(kind handle.Kind, object uintptr) error {
 	if kind == handle.Win {
 		return mpierr.New(abi.MPI_ERR_WIN, "%#x is no window, or one that was freed", object)
@@ -96,14 +96,14 @@ func noObject(kind handle.Kind, object uintptr) error {
 	return mpierr.New(abi.MPI_ERR_COMM, "%#x is no communicator, or one that was freed", object)
 }
 
-// gompi_abort_error ends the job for an error that nobody handles.
+// gompi_abort_error ends the job after an error that no error handler has handled.
 //
 //export gompi_abort_error
 func gompi_abort_error(class int32, message uintptr) {
 	abort(class, cString(message), class == abi.MPI_ERR_PROC_ABORTED)
 }
 
-// lookupComm returns the communicator behind a handle, predefined ones included; nil if there is none.
+// lookupComm returns the communicator with a handle, including predefined ones, or nil if there is none.
 func lookupComm(h uintptr) *comm.Comm {
 	if p := core.Self(); p != nil {
 		switch h {
@@ -116,9 +116,9 @@ func lookupComm(h uintptr) *comm.Comm {
 	return comm.Handles.Get(h)
 }
 
-// abort ends the job with a line on standard error, and with a status that is not 0 whatever code an application has
-// made up. It does not return. If the launcher already ends the job, only this process ends, without a line. byLoss:
-// the reason is that another process is lost.
+// abort prints a line on standard error and ends the job with a nonzero status, whatever the error code. It does not
+// return. If the launcher is already ending the job, it only ends this process and prints nothing. byLoss reports that
+// the reason is a failed process.
 func abort(code int32, message string, byLoss bool) {
 	code = exitStatus(code)
 	if core.EndAnnounced(byLoss) {
@@ -133,7 +133,7 @@ func abort(code int32, message string, byLoss bool) {
 	exit(code)
 }
 
-// null returns an error if one of the addresses that a call stores its results at is null.
+// null returns an error if one of the addresses for results is null.
 func null(addresses ...uintptr) error {
 	for _, a := range addresses {
 		if a == 0 {

@@ -15,10 +15,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Groups are C's (capi/group/); this is what Go tells C of groups that it makes, and asks about those of the
-// application.
+// Conversion of groups between Go and C, which implements them (capi/group/).
 
-// ranksOf describes a group for C. pin keeps its list where it is.
+// ranksOf returns the C form of a group. pin keeps its list in place.
 func ranksOf(g *group.Group, pin *runtime.Pinner) C.struct_gompi_ranks {
 	first, stride, list := g.Form()
 	ranks := C.struct_gompi_ranks{n: C.int32_t(g.Size()), first: C.int32_t(first), stride: C.int32_t(stride)}
@@ -29,7 +28,7 @@ func ranksOf(g *group.Group, pin *runtime.Pinner) C.struct_gompi_ranks {
 	return ranks
 }
 
-// groupOf returns the group behind a handle. MPI_ERR_GROUP: there is none.
+// groupOf returns the group with a handle, or MPI_ERR_GROUP if there is none.
 func groupOf(h uintptr) (*group.Group, error) {
 	g := C.gompi_group_get(C.MPI_Group(pointer(h)))
 	if g == nil {

@@ -10,7 +10,8 @@ import (
 	"gompirma/core/handle"
 )
 
-// C's handles have the same numbers as core/handle's after the same calls, while the tables grow in use.
+// TestHandlesRule checks that C and core/handle return the same handles after the same calls, while the tables grow in
+// use.
 func TestHandlesRule(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	inGo := handle.NewTable[int](handle.Request)
@@ -19,7 +20,7 @@ func TestHandlesRule(t *testing.T) {
 	defer inC.Close()
 	var live []uintptr
 	for step := range 1 << 17 {
-		// up to 3,000 or so, down to few, and up again: core/handle's table does not shrink so soon
+		// up to about 3,000 live handles, down to few, and up again: too soon for core/handle's table to shrink
 		if grow := step>>14&1 == 0; len(live) == 0 || r.Intn(100) < map[bool]int{true: 60, false: 41}[grow] {
 			h, ok := inGo.Add(new(int))
 			require.True(t, ok)

@@ -16,13 +16,13 @@ import (
 	"gompirma/core/rma"
 )
 
-// What Go asks of info objects, which are C's (capi/info/), and the hints that communicators and windows begin with
+// Access of Go to info objects, which C implements (capi/info/), and the initial hints of communicators and windows
 // (MPI-5.0 7.4.4, 12.2.7).
 
 // pair is a key of an info object with its value.
 type pair struct{ key, value string }
 
-// storeInfo makes an info object and stores its handle. MPI_ERR_NO_MEM.
+// storeInfo creates an info object and stores its handle. It returns MPI_ERR_NO_MEM if out of memory.
 func storeInfo(at uintptr, pairs []pair) error {
 	if err := null(at); err != nil {
 		return err
@@ -31,7 +31,7 @@ func storeInfo(at uintptr, pairs []pair) error {
 	for _, p := range pairs {
 		text = append(append(append(append(text, p.key...), 0), p.value...), 0)
 	}
-	text = append(text, 0) // so that there is a first byte
+	text = append(text, 0) // so that text[0] exists
 	var h C.MPI_Info
 	err := verdictOf(func(v *C.struct_gompi_verdict) C.int {
 		return C.gompi_info_make(C.int(len(pairs)), (*C.char)(unsafe.Pointer(&text[0])), &h, v)
@@ -51,8 +51,8 @@ func putFlag(at uintptr, value bool) {
 	}
 }
 
-// infoValue returns the value of one key in an info argument, "" if it is not there. MPI_ERR_INFO: there is no such
-// object.
+// infoValue returns the value of a key in an info argument, "" if it is not set. It returns MPI_ERR_INFO if there is no
+// such object.
 func infoValue(h uintptr, key string) (string, error) {
 	var value [C.MPI_MAX_INFO_VAL]C.char
 	err := verdictOf(func(v *C.struct_gompi_verdict) C.int {
@@ -61,16 +61,16 @@ func infoValue(h uintptr, key string) (string, error) {
 	return C.GoString(&value[0]), err
 }
 
-// checkInfo returns an error if an info argument is neither an object nor MPI_INFO_NULL. MPI_ERR_INFO.
+// checkInfo returns MPI_ERR_INFO if an info argument is neither an object nor MPI_INFO_NULL.
 func checkInfo(h uintptr) error {
 	_, err := infoValue(h, "")
 	return err
 }
 
-// commHints are the hints of a communicator as C has them.
+// commHints is the C form of the hints of a communicator.
 type commHints = C.struct_gompi_comm_hints
 
-// hintsOf returns the hints of a communicator that is made with an info object; openComm or dropHints takes them.
+// hintsOf returns the hints of an info object for a new communicator. openComm or dropHints takes them over.
 func hintsOf(h uintptr) (any, error) {
 	if h == abi.MPI_INFO_NULL {
 		return nil, nil
@@ -82,14 +82,15 @@ func hintsOf(h uintptr) (any, error) {
 	return hints, err
 }
 
-// dropHints frees the hints of a communicator that is not made, or nil.
+// dropHints frees the hints of a communicator that is not created. hints may be nil.
 func dropHints(hints any) {
 	if h, ok := hints.(commHints); ok {
 		C.free(unsafe.Pointer(h.kinds))
 	}
 }
 
-// winHints returns the hints of a window or memory that is made with an info object. MPI_ERR_INFO, MPI_ERR_INFO_VALUE.
+// winHints returns the hints of an info object for a new window or memory. It returns MPI_ERR_INFO or
+// MPI_ERR_INFO_VALUE.
 func winHints(h uintptr) (hints rma.Hints, err error) {
 	var c C.struct_gompi_hints
 	err = verdictOf(func(v *C.struct_gompi_verdict) C.int {

@@ -21,8 +21,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// The layouts that C and Go share: each index is 0 if both sides agree, and out of range, which does not compile, if
-// they do not.
+// same checks at compile time that C and Go have equal layouts and constants. The index of each use below is their
+// difference: 0 if they are equal, and out of range otherwise, which does not compile.
 var same [1]struct{}
 
 var (
@@ -107,7 +107,7 @@ var (
 	_ = same[C.GOMPI_MOST_PROCESSES-shm.MaxProcesses]
 	_ = same[C.GOMPI_KIND_ERRHANDLER-handle.Errhandler]
 	_ = same[C.GOMPI_KIND_DATATYPE-handle.Datatype]
-	_ = same[C.GOMPI_KIND_REQUEST-1-handle.Datatype] // kinds of C's own are behind
+	_ = same[C.GOMPI_KIND_REQUEST-1-handle.Datatype] // the kinds that only C uses have larger numbers
 	_ = same[C.GOMPI_KIND_OP-C.int(handle.Op)]
 	_ = same[C.GOMPI_KIND_GROUP-C.int(handle.Group)]
 	_ = same[C.GOMPI_KIND_MESSAGE-C.int(handle.Message)]

@@ -7,7 +7,7 @@ import "C"
 
 import "unsafe"
 
-// heapObject is in Go's heap.
+// heapObject is an object in Go's heap.
 var heapObject *int
 
 func init() {

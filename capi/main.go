@@ -3,15 +3,14 @@
 //
 //	go build -buildmode=c-shared -ldflags=-extldflags=-Wl,-soname,libgompirma.so.0 -o build/libgompirma.so.0 ./capi
 //
-// The entry points and the way between C and Go are here; the data path is C in the folders below, each a package whose
-// imports are what it may include. A function MPI_Foo_bar of the standard is implemented as gompi_foo_bar, either in C
-// with the types of the standard or as a Go export with handles and pointers as uintptr; the entry points z_entry_*.c,
-// which core/abi/gen writes, call it. After adding one run go generate ./core/abi.
+// The entry points and the calls between C and Go are here. The data path is C in the directories below; each is a
+// package whose imports define which headers it may include. gompi_foo_bar implements the function MPI_Foo_bar of the
+// standard, either in C with the types of the standard, or as a Go export with handles and pointers as uintptr. The
+// entry points z_entry_*.c, which core/abi/gen generates, call it. After adding a function run go generate ./core/abi.
 package main
 
-// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_* and MPIX_*.
-// (The Go linker adds -z nodelete by itself.) --wrap: every call from C into Go passes cross.c, the runtime's threads
-// come from rlimit.c.
+// z_exports.so is a linker script: it exports only MPI_*, PMPI_* and MPIX_*. (The Go linker adds -z nodelete by itself.)
+// --wrap: every call from C into Go passes through cross.c, and rlimit.c creates the threads of the Go runtime.
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
@@ -38,7 +37,7 @@ import (
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/win"
 	"gompirma/core/boot"
-	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
+	_ "gompirma/core/lastwords" // prints one line if the Go runtime fails
 )
 
 func init() { boot.LoadPMIx = func() (boot.PMIx, error) { return pmix.Load() } }

@@ -7,13 +7,13 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Application memory comes as uintptr and becomes a Go pointer here, for the length of one call. Addresses such as
-// MPI_IN_PLACE (1) never do.
+// Addresses of application memory arrive as uintptr. The functions here convert them to Go pointers for the duration of
+// one call. Special addresses such as MPI_IN_PLACE (1) must never be converted.
 
 // out returns the application's variable of type T at address.
 func out[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// slice returns n elements of type T at address as a slice; nil for n == 0.
+// slice returns n elements of type T at address as a slice; nil if n <= 0.
 func slice[T any](address uintptr, n int) []T {
 	if n <= 0 {
 		return nil
@@ -21,9 +21,9 @@ func slice[T any](address uintptr, n int) []T {
 	return unsafe.Slice(out[T](address), n)
 }
 
-// array returns n elements of type T at address, all of them the caller's to read, as a slice: before it makes anything
-// of that length, since a length may be as wrong as an address is, and then the process is to end by the same signal
-// and not by Go's lack of memory. MPI_ERR_COUNT: no memory is that long.
+// array returns n elements of type T at address, which the caller may read, as a slice. It first touches every 64 KiB
+// of the array. A wrong length then ends the process by the same signal as a wrong address, and not by an allocation
+// failure in Go. It returns MPI_ERR_COUNT if the array would exceed the address space.
 func array[T any](address uintptr, n int64) ([]T, error) {
 	const step = 64 << 10 // bytes
 	each := int64(unsafe.Sizeof(*new(T)))
@@ -37,7 +37,8 @@ func array[T any](address uintptr, n int64) ([]T, error) {
 	return slice[T](address, int(n)), nil
 }
 
-// listAt returns the n elements at an address. MPI_ERR_ARG: n is negative, or there is none there.
+// listAt returns the n elements at an address. It returns MPI_ERR_ARG if n is negative, or if n > 0 and the address is
+// null.
 func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 	if n < 0 || n > 0 && at == 0 {
 		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x", n, what, at)
@@ -45,12 +46,12 @@ func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
 	return array[T](at, int64(n))
 }
 
-// touch reads a byte, and faults where there is no memory.
+// touch reads a byte. It faults if the address is not mapped.
 //
 //go:noinline
 func touch(p *byte) byte { return *p }
 
-// putString stores s with an ending 0 at address, cut to size bytes altogether, and returns its length without the 0.
+// putString stores s, truncated to size-1 bytes, and a terminating 0 at address. It returns the length without the 0.
 // Not inlined: with a constant s, Go 1.26 fails to compile the copy to an address that it knows as an integer.
 //
 //go:noinline
@@ -61,5 +62,5 @@ func putString(address uintptr, s string, size int) int {
 	return n
 }
 
-// pointer makes an address a pointer for a call into C.
+// pointer converts an address to a pointer for a call into C.
 func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }

@@ -18,7 +18,7 @@ import (
 	"gompirma/core/fabric"
 )
 
-// network is fabric.Network: the network between nodes that capi/fabric is.
+// network implements fabric.Network by capi/fabric: the network between nodes.
 type network struct{}
 
 // Choose implements fabric.Network.
@@ -81,7 +81,7 @@ func (network) Begin(j *fabric.Job) error {
 	return nil
 }
 
-// Run and the others implement fabric.Network.
+// Run and the following methods implement fabric.Network.
 func (network) Run()     { C.gompi_net_progress_run() }
 func (network) Leaving() { C.gompi_health_end() }
 func (network) Stop()    { C.gompi_net_progress_stop() }

@@ -29,11 +29,11 @@ import (
 	"gompirma/core/shm"
 )
 
-// openTable is the table that C works with.
+// openTable is the process table that C uses.
 var openTable *engine.Processes
 
-// openNode tells C where the shared memory of the node is, and who is on it: once for each instance, while there is no
-// window, and no call of C but this.
+// openNode tells C where the node's shared memory is, and which processes are on the node. Called once for each
+// instance, while there are no windows and no other call into C is active.
 func openNode(nd *shm.Node, all proc.Table) {
 	control := unsafe.Pointer(unsafe.SliceData(nd.Control()))
 	at := func(offset int64) *C.char { return (*C.char)(unsafe.Add(control, offset)) }
@@ -62,8 +62,8 @@ func openNode(nd *shm.Node, all proc.Table) {
 	C.gompi_leaders_start()
 }
 
-// permitted is what GOMPIRMA_INTERFACE and GOMPIRMA_PORTS let others connect to. What is wrong with them the
-// network tells, if there is one.
+// permitted returns the addresses and ports that GOMPIRMA_INTERFACE and GOMPIRMA_PORTS allow other processes to connect
+// to. It ignores errors in their values; the network reports them when it opens.
 func permitted() (w boot.Where) {
 	var why [256]C.char
 	var first, last C.int
@@ -83,13 +83,13 @@ func permitted() (w boot.Where) {
 	return w
 }
 
-// progressPath is the part of a process' progress that is C's: how it waits, and the progress thread.
+// progressPath is the C part of a process' progress: waiting, and the progress thread.
 type progressPath struct{}
 
 func (progressPath) Run()  { C.gompi_progress_run() }
 func (progressPath) Stop() { C.gompi_progress_stop() }
 
-// Await implements shm.Waiter: the wait of C, which comes back for a look at what only Go can look at.
+// Await implements shm.Waiter. It waits in C, and returns from C to evaluate done, which only Go can do.
 func (progressPath) Await(done func() bool, what shm.Waiting) error {
 	var t C.struct_gompi_wait
 	C.gompi_wait_begin(&t, C.int32_t(what.Peer), C.uint64_t(what.Object))
@@ -109,7 +109,7 @@ func (progressPath) Publish(what shm.Waiting) (withdraw func()) {
 	return func() { C.gompi_withdraw_wait(record) }
 }
 
-// gompi_find_dead looks for processes of the node that have died; called by waits in C that take long.
+// gompi_find_dead searches for failed processes of the node. Long waits in C call it.
 //
 //export gompi_find_dead
 func gompi_find_dead() {

@@ -14,17 +14,17 @@ import (
 	"gompirma/core/op"
 )
 
-// Operations of reductions (MPI-5.0 6.9.5 to 6.9.7), which are C's (capi/datatype/user_op.c), for Go.
+// Access of Go to reduction operations (MPI-5.0 6.9.5 to 6.9.7), which C implements (capi/datatype/user_op.c).
 
 func init() { op.Kernel, op.CallUser, op.Made = kernels.Apply, callUser, madeOp }
 
-// callUser is op.CallUser.
+// callUser implements op.CallUser.
 func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr) {
 	C.gompi_op_call_user(C.uintptr_t(function), C.bool(large), C.uintptr_t(in), C.uintptr_t(inout),
 		C.int64_t(count), C.uintptr_t(typ))
 }
 
-// madeOp is op.Made.
+// madeOp implements op.Made.
 func madeOp(h uintptr) *op.Op {
 	u := C.gompi_user_op_get(C.MPI_Op(pointer(h)))
 	if u == nil {
@@ -33,7 +33,7 @@ func madeOp(h uintptr) *op.Op {
 	return op.New(h, uintptr(u.function), bool(u.large), bool(u.commutative))
 }
 
-// gompi_reduce_local_checked is MPI_Reduce_local of what datatype/reduce_local.c leaves to Go.
+// gompi_reduce_local_checked implements MPI_Reduce_local for the cases that datatype/reduce_local.c leaves to Go.
 //
 //export gompi_reduce_local_checked
 func gompi_reduce_local_checked(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) int32 {

@@ -10,8 +10,8 @@ import (
 
 // Packing in the canonical representation (MPI-5.0 5.3). Nothing here communicates or blocks.
 
-// externalType checks the representation and the type of a call on packed data, and returns the type with the packed
-// bytes of count copies.
+// externalType checks the arguments of a call on data in the canonical representation. It returns the type, and the
+// packed size of count copies in bytes.
 func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int64, error) {
 	if rep := cString(datarep); rep != "external32" {
 		return nil, 0, mpierr.New(abi.MPI_ERR_ARG, "data representation %q, only \"external32\" is there", rep)
@@ -32,8 +32,8 @@ func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int6
 	return t, n, nil
 }
 
-// gompi_external_in_go packs or unpacks count copies at buf from the position in the packed buffer on, and moves the
-// position (pack_external.c).
+// gompi_external_in_go packs or unpacks count copies at buf, beginning at the position in the packed buffer, and
+// advances the position (pack_external.c).
 //
 //export gompi_external_in_go
 func gompi_external_in_go(function, datarep, buf uintptr, count int64, h, packed uintptr, size int64, position uintptr,

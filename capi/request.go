@@ -17,13 +17,14 @@ import (
 	"gompirma/core/request"
 )
 
-// Requests of operations that Go carries out: what completes, frees, cancels and starts them is C's
-// (capi/message/wait_calls.c, request_calls.c), as for all others.
+// Requests of operations that Go executes. C completes, frees, cancels and starts them (capi/message/wait_calls.c,
+// request_calls.c), like all other requests.
 
-// goRequests has those that C refers to by their handles in it.
+// goRequests holds the requests that C refers to, by handle.
 var goRequests = handle.NewTable[request.Request](handle.Request)
 
-// storeRequest stores a handle of r at an address. MPI_ERR_NO_MEM: too many are live.
+// storeRequest stores a handle of r at an address. It returns MPI_ERR_NO_MEM if out of memory or if too many requests
+// are live.
 func storeRequest(r *request.Request, at uintptr) error {
 	if r == request.Completed {
 		*out[uintptr](at) = request.Done
@@ -41,14 +42,15 @@ func storeRequest(r *request.Request, at uintptr) error {
 	return nil
 }
 
-// openRequest makes C's request of r and returns its handle; 0: there are too many.
+// openRequest creates the C request of r and returns its handle, or 0 if that fails.
 func openRequest(r *request.Request) uintptr {
 	var on uintptr
 	var context uint64
 	if c, ok := r.Owner.(*comm.Comm); ok {
 		on, context = c.Handle, c.Context(comm.PointToPoint)
 	}
-	// Of a collective that is over nothing but its result is of use; a message may still be cancelled, in vain.
+	// Only the result of a completed collective is still needed. A completed message may still be the target of an
+	// MPI_Cancel, which has no effect.
 	over := r.Kind == request.Collective && r.IsComplete() && !r.Persistent
 	var object uintptr
 	if !over {
@@ -81,7 +83,7 @@ func openRequest(r *request.Request) uintptr {
 	return uintptr(h)
 }
 
-// gompi_other_request is gompi_up.request.
+// gompi_other_request implements gompi_up.request.
 //
 //export gompi_other_request
 func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
@@ -105,7 +107,7 @@ func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
 	return mpierr.ClassOf(err)
 }
 
-// storeText stores what is wrong at the address of a verdict's text.
+// storeText stores the text of an error at the address of a verdict's text.
 func storeText(at uintptr, err error) {
 	const room = len(C.struct_gompi_verdict{}.text)
 	b := slice[byte](at, room)

@@ -25,22 +25,22 @@ import (
 	"gompirma/core/shm"
 )
 
-// bigJob is a job of which one node is here, all its members in this process; what the other nodes send is made up.
+// bigJob is a simulated job. All members of one node run in this process; the data of the other nodes is generated.
 type bigJob struct {
 	n, nodes, here int
-	turns          bool // the ranks are dealt out to the nodes in turn, not in blocks
+	turns          bool // ranks are assigned to nodes round-robin, not in blocks
 	members        []*bigMember
 	file           *os.File // the node's memory
 
-	// words is what a member says in the exchange under way.
+	// words writes the contribution of a rank to the current exchange.
 	words func(rank int, b []byte)
 	size  int
 
-	sends, sent, rounds, received int // of the first member: messages and bytes between nodes
+	sends, sent, rounds, received int // counters of the first member: messages and bytes between nodes
 }
 
-// bigMember is a member on this node: the messages by which it takes part in making a communicator (comm.Host), and the
-// wire of its collectives.
+// bigMember is a member on this node. It implements comm.Host, the messages that create a communicator, and the
+// transport of its collectives.
 type bigMember struct {
 	job     *bigJob
 	rank    int
@@ -49,15 +49,15 @@ type bigMember struct {
 	e       *coll.Engine
 	from    map[int]chan []byte
 	words   *coll.Words
-	first   []byte // what has been heard in the first of them
+	first   []byte // the result of the first exchange in shared memory
 	blocks  []bigBlock
 	ids     atomic.Uint64
-	peer    int // whose words come
-	ahead   int // nodes behind it whose words have come already
+	peer    int // rank of the leader that Recv simulates
+	ahead   int // number of nodes from that one on whose data has been received
 	perNode int
 }
 
-// bigBlock is a block that a member has taken.
+// bigBlock is a block that a member has allocated.
 type bigBlock struct {
 	name shm.BlockRef
 	size int64
@@ -95,7 +95,7 @@ func (m *bigMember) Send(_ *comm.Comm, _ comm.Context, dest int, _ int32, b []by
 	return nil
 }
 
-// Recv makes up that all others have no error.
+// Recv receives from members on this node. For other members it generates a message that reports no error.
 func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []byte) error {
 	clear(b)
 	if i := m.job.index(source); i >= 0 && i < len(m.job.members) {
@@ -122,7 +122,7 @@ func (m *bigMember) OpenBlock(name uint64, size int64) ([]byte, error) {
 func (m *bigMember) Bcast(*comm.Comm, int, []byte) (bool, error)        { return false, nil }
 func (m *bigMember) Allgather(*comm.Comm, []byte) ([]byte, bool, error) { return nil, false, nil }
 
-// wire is what the first member of the node says to the leaders of the others, and hears from them.
+// wire is the transport between the first member of the node and the leaders of the other nodes.
 type wire struct{ *bigMember }
 
 func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
@@ -131,8 +131,8 @@ func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
 	return nil
 }
 
-// Recv gives what the leader of a node has in a round: the words of that node's members, then those of the nodes behind
-// it. A second piece goes on where the first one ended.
+// Recv generates the message of a node's leader in a round: the data of that node's members, then that of the following
+// nodes. A second segment continues where the first one ended.
 func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 	j := w.job
 	if from != w.peer {
@@ -150,7 +150,7 @@ func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
 	return nil
 }
 
-// aloneSlots makes up the other members of the node too.
+// aloneSlots generates the data of the other members of the node too.
 type aloneSlots struct{ *bigJob }
 
 func (aloneSlots) Fits(coll.Kind) bool              { return true }
@@ -168,7 +168,7 @@ func (s aloneSlots) RunOnNode(x *coll.Exchange) (bool, error) {
 	return true, nil
 }
 
-// newBigJob makes so many members of the job's first node, with MPI_COMM_WORLD.
+// newBigJob creates the given number of members of the job's first node, with MPI_COMM_WORLD.
 func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	j := &bigJob{n: n, nodes: nodes, here: n / nodes, turns: turns}
 	f, err := shm.CreateControl(j.here, 1)
@@ -202,7 +202,7 @@ func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
 	return j
 }
 
-// all has all members of the node do something.
+// all runs f for all members of the node concurrently.
 func (j *bigJob) all(f func(m *bigMember) error) error {
 	errs := make([]error, len(j.members))
 	var wg sync.WaitGroup
@@ -222,8 +222,8 @@ func (j *bigJob) all(f func(m *bigMember) error) error {
 	return nil
 }
 
-// say has the members of the job say words of one size each, and looks at what those of the node hear. shared: by the
-// exchanges in their memory that are open.
+// say executes an allgather of size bytes per member, and checks the result at the members of this node. shared:
+// through the open exchange objects in their shared memory.
 func (j *bigJob) say(size int, shared bool, words func(rank int, b []byte)) error {
 	j.size, j.words = size, words
 	want := make([]byte, size*j.n)
@@ -249,12 +249,12 @@ func (j *bigJob) say(size int, shared bool, words func(rank int, b []byte)) erro
 	})
 }
 
-// mostWords is how many bytes the members say in the first exchange in memory that they share: so many that it is, with
-// fifteen members.
+// mostWords is the size in bytes of each member's data in the first exchange in shared memory. It is large enough that
+// fifteen members share memory for it.
 const mostWords = 20 << 10
 
-// TestAllgatherOfManyNodes has the members of one node hear what all of a job say, for any numbers of nodes and either
-// layout.
+// TestAllgatherOfManyNodes executes allgathers of a job at the members of one node, for several numbers of nodes and
+// both layouts.
 func TestAllgatherOfManyNodes(t *testing.T) {
 	for _, shape := range [][2]int{{1, 2}, {1, 3}, {3, 5}, {4, 17}, {5, 100}} {
 		for _, turns := range []bool{false, true} {
@@ -270,7 +270,7 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 			inUse := 0
 			for call, size := range []int{1, 8, 72, 72, mostWords, 1, 72, 8} {
 				before := *j
-				if call == 4 { // from here on in memory that they share
+				if call == 4 { // from here on in shared memory
 					inUse = j.members[0].nd.BlocksInUse()
 					for _, m := range j.members {
 						m.words = m.e.Words(m.c, mostWords, 72)
@@ -281,7 +281,7 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 				require.LessOrEqual(t, j.sends-before.sends, 2*(j.rounds-before.rounds))
 				require.Equal(t, size*here*(nodes-1), j.received-before.received)
 			}
-			// What the communicator shares besides, since then, is none of it.
+			// Shared memory that the communicator allocates later must be distinct from it.
 			more := make([][]byte, here)
 			if here > 1 {
 				inUse++
@@ -299,7 +299,7 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 			}
 			for i, m := range j.members {
 				require.Equal(t, want, m.first, "the first words stay")
-				if &m.first[0] != &j.members[0].first[0] { // mapped by each for itself
+				if &m.first[0] != &j.members[0].first[0] { // each member has its own mapping
 					m.first[0] ^= 1
 					require.Equal(t, m.first[0] == j.members[0].first[0], here > 1, "member %d", i)
 					m.first[0] ^= 1
@@ -314,11 +314,12 @@ func TestAllgatherOfManyNodes(t *testing.T) {
 	}
 }
 
-// envBigWindow has TestWindowScale make one window, of so many members on so many nodes, of which so many are here.
+// envBigWindow makes TestWindowScale create one window. Its value is the number of members, of nodes, and of members in
+// this process.
 const envBigWindow = "GOMPIRMA_TEST_BIG_WINDOW"
 
-// TestWindowScale makes windows of up to 10^6 members on 10^4 nodes, in a process each, whose own part is all real but
-// for the network: docs/SCALING.md has the figures.
+// TestWindowScale creates windows of up to 10^6 members on 10^4 nodes, each in its own test process. That process' part
+// is real except for the network. docs/SCALING.md has the figures.
 func TestWindowScale(t *testing.T) {
 	if shape := os.Getenv(envBigWindow); shape != "" {
 		var n, nodes, members int
@@ -328,9 +329,9 @@ func TestWindowScale(t *testing.T) {
 		return
 	}
 	shapes := []string{
-		// what one process has
+		// memory of one process
 		"1000 10 1", "10000 100 1", "100000 1000 1", "100000 100 1", "100000 10000 1", "1000000 10000 1",
-		// a whole node
+		// memory of a whole node
 		"1000 10 100", "10000 100 100", "100000 1000 100",
 	}
 	for _, shape := range shapes {
@@ -358,7 +359,8 @@ func memory(t *testing.T, name string) int64 {
 	return kib << 10
 }
 
-// bigWindow makes a window as the first member of its node, beside so many, itself included; the others are made up.
+// bigWindow creates a window. The given number of members of the first node take part in this process; the other
+// members are simulated.
 func bigWindow(t *testing.T, n, nodes, members int) {
 	var j *bigJob
 	alone := members == 1
@@ -384,7 +386,7 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		return w
 	}
 	spec := rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 4096, DispUnit: 8}
-	create(spec) // what is made once for all windows is there
+	create(spec) // allocates what all windows share
 	debug.FreeOSMemory()
 	var then, later runtime.MemStats
 	runtime.ReadMemStats(&then)
@@ -400,7 +402,8 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	require.Equal(t, 3, calls)
 	require.Equal(t, 3*rounds, j.rounds)
 	require.LessOrEqual(t, sends, 2*3*rounds)
-	for alone && len(windows) < 8 { // Go gives memory back in pieces of 2 MiB: one window's is not seen exactly
+	for alone && len(windows) < 8 { // Go returns memory in units of 2 MiB, so the memory of a single window cannot
+		// be measured exactly
 		windows = append(windows, create(spec))
 	}
 	debug.FreeOSMemory()
@@ -424,12 +427,12 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 		who, float64(kept)/1e3, float64(peak-before)/1e6, float64(shared)/1e6, float64(nodePeak-onNode)/1e6)
 }
 
-// meetsNobody is C's part of a process whose node has no other that makes the window.
+// meetsNobody is the C part of a process that is the only one on its node to create the window.
 type meetsNobody struct{ dataPath }
 
 func (meetsNobody) Meet(uintptr) error { return nil }
 
-// bigWords has all members of the node take part in the exchanges of the first, who say what it says.
+// bigWords makes all members of the node take part in the exchanges of the first one, with the same data.
 type bigWords struct {
 	j     *bigJob
 	calls *int
@@ -461,21 +464,21 @@ func (b bigWords) Close() {
 	for _, m := range b.j.members {
 		m.words.Close()
 	}
-	if m := b.j.members[0]; len(b.j.members) < b.j.here { // for those who are made up
+	if m := b.j.members[0]; len(b.j.members) < b.j.here { // on behalf of the simulated members
 		for _, x := range m.blocks {
 			m.nd.GiveBlock(x.name, x.size, shm.Dirty)
 		}
 	}
 }
 
-// nodeMemory returns how much memory the node's file has.
+// nodeMemory returns the size of the memory allocated to the node's file.
 func (j *bigJob) nodeMemory(t *testing.T) int64 {
 	var s unix.Stat_t
 	require.NoError(t, unix.Fstat(int(j.file.Fd()), &s))
 	return s.Blocks * 512
 }
 
-// watch looks at the memory of this process and of the node until its result is called, which returns the most it saw.
+// watch samples the memory of this process and of the node until its result is called, which returns the maxima.
 func (j *bigJob) watch(t *testing.T) func() (process, node int64) {
 	var process, node int64
 	stop, done := make(chan struct{}), make(chan struct{})

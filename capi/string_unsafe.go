@@ -2,7 +2,7 @@ package main
 
 import "unsafe"
 
-// cString copies the C string at address; "" for a null pointer.
+// cString copies the C string at address. It returns "" for a null pointer.
 func cString(address uintptr) string {
 	if address == 0 {
 		return ""

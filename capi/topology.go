@@ -10,7 +10,8 @@ import (
 
 // Topologies (MPI-5.0 chapter 8).
 
-// onTopology is onComm for calls that need a topology of type T.
+// onTopology wraps the calls on a communicator that must have a topology of type T: it looks up both, runs f, and
+// raises the error of f.
 func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) error) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		t, err := needTopology[T](c)
@@ -21,7 +22,7 @@ func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) er
 	})
 }
 
-// needTopology returns the topology of c, an error if it is not of type T.
+// needTopology returns the topology of c, or an error if it is not of type T.
 func needTopology[T any](c *comm.Comm) (*T, error) {
 	t, ok := c.Topology.(*T)
 	if !ok {
@@ -30,7 +31,8 @@ func needTopology[T any](c *comm.Comm) (*T, error) {
 	return t, nil
 }
 
-// intsAt returns the n ints at an address. MPI_ERR_ARG: n is negative, or there is none there.
+// intsAt returns the n ints at an address. It returns MPI_ERR_ARG if n is negative, or if n > 0 and the address is
+// null.
 func intsAt(what string, n int32, at uintptr) ([]int32, error) {
 	return listAt[int32](what, n, at)
 }
@@ -48,7 +50,7 @@ func logicals(what string, n int32, at uintptr) ([]bool, error) {
 	return out, nil
 }
 
-// grid reads the arguments of a grid.
+// grid checks and returns the dimensions and periods of a grid.
 func grid(c *comm.Comm, ndims int32, dims, periods uintptr) ([]int32, []bool, error) {
 	if err := needIntra(c); err != nil {
 		return nil, nil, err
@@ -87,7 +89,7 @@ func gompi_cart_sub(comm_, remain, newcomm uintptr) int32 {
 	})
 }
 
-// nodes reads the arguments of a graph.
+// nodes checks and returns the indices and edges of a graph.
 func nodes(c *comm.Comm, nnodes int32, index, edges uintptr) ([]int32, []int32, error) {
 	if err := needIntra(c); err != nil {
 		return nil, nil, err
@@ -115,7 +117,7 @@ func gompi_graph_create(old uintptr, nnodes int32, index, edges uintptr, reorder
 	})
 }
 
-// weightsAt returns the weights at an address; weighted is false for MPI_UNWEIGHTED.
+// weightsAt returns the weights at an address. weighted is false for MPI_UNWEIGHTED.
 func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) {
 	switch at {
 	case abi.MPI_UNWEIGHTED:
@@ -130,7 +132,7 @@ func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) 
 	return weights, true, err
 }
 
-// cloned copies application memory that outlives the call.
+// cloned copies application memory whose contents are needed after the call.
 func cloned(x []int32) []int32 { return append([]int32(nil), x...) }
 
 //export gompi_dist_graph_create_adjacent

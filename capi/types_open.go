@@ -8,7 +8,7 @@ import "C"
 
 import "gompirma/core/datatype"
 
-// openTypes tells C of the predefined types. Called once, before any window can exist.
+// openTypes describes the predefined types to C. Called once for each instance, before any window exists.
 func openTypes() {
 	datatype.Predefined(func(t *datatype.Type) {
 		b := t.Basic()

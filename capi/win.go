@@ -27,9 +27,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// Windows: creation, end and enquiries (MPI-5.0 12.2). The calls that move data and synchronize are in the C files.
+// Windows: creation, release and queries (MPI-5.0 12.2). The C files implement communication and synchronization.
 
-// dataPath is C's part of the process.
+// dataPath implements core.DataPath: the C part of the process.
 type dataPath struct{ progressPath }
 
 // NewProcesses implements core.DataPath.
@@ -85,9 +85,9 @@ func (dataPath) Install(p *rma.Plan) error {
 	return nil
 }
 
-// setMembers writes down who is in a window that spans nodes, as far as this process does.
+// setMembers passes to C the members of a window that spans nodes, as far as this process stores them.
 func setMembers(p *rma.Plan) {
-	var some [256]C.struct_gompi_remote_plan // members are many
+	var some [256]C.struct_gompi_remote_plan // passed in segments, since there may be many members
 	p.Rows.InPieces(len(some), func(first, count int) {
 		for i := range count {
 			m := p.Of(first + i)
@@ -149,7 +149,7 @@ func init() {
 	})
 }
 
-// textCopy returns a copy of a text in memory of malloc, nil for "".
+// textCopy returns a copy of a text, allocated by malloc, or nil for "".
 func textCopy(s string) *C.char {
 	if s == "" {
 		return nil
@@ -157,7 +157,7 @@ func textCopy(s string) *C.char {
 	return C.CString(s)
 }
 
-// winError makes an error of the class that a C function of win_table.h returned for a window.
+// winError returns an error of the class that a C function of win_table.h returned for a window.
 func winError(h uintptr, class C.int) error {
 	switch class {
 	case abi.MPI_SUCCESS:
@@ -192,7 +192,7 @@ func gompi_host_of(peer int32, name uintptr, size int32) {
 	putString(name, host, int(size))
 }
 
-// system makes an error of errno.
+// system converts an errno to an error.
 func system(errno C.int) error {
 	if errno == 0 {
 		return nil
@@ -200,7 +200,7 @@ func system(errno C.int) error {
 	return unix.Errno(errno)
 }
 
-// onWin does what all calls on a window do around their own work f.
+// onWin wraps the calls on a window: it looks up the window, runs f, and raises the error of f on it.
 func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
 	defer guard(function, handle.Win, h, &rc)
 	w, err := window(h)
@@ -210,13 +210,13 @@ func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
 	return finish(function, handle.Win, h, f(w))
 }
 
-// createWin makes a window over comm and stores its handle.
+// createWin creates a window over a communicator and stores its handle.
 func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr, win uintptr) (*rma.Window, int32) {
 	c, err := commOf(commHandle)
 	if err != nil {
 		return nil, finish(function, 0, 0, err)
 	}
-	// From here on wrong arguments are told to the other members too, so that none of them waits.
+	// Errors in the remaining arguments are reported to the other members too, so that no member waits forever.
 	if win == 0 {
 		spec.Err = mpierr.New(abi.MPI_ERR_ARG, "win is NULL")
 	} else if spec.Hints, spec.HintsErr = winHints(info); mpierr.ClassOf(spec.HintsErr) == abi.MPI_ERR_INFO {
@@ -291,7 +291,7 @@ func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
 	return rc
 }
 
-// gompi_grow_attached takes more memory for the own table of attached memory, and stores how many bytes it has then.
+// gompi_grow_attached enlarges this process' table of attached memory, and stores its new size in bytes.
 //
 //export gompi_grow_attached
 func gompi_grow_attached(win, bytes, text uintptr) (rc int32) {
@@ -306,7 +306,8 @@ func gompi_grow_attached(win, bytes, text uintptr) (rc int32) {
 	return mpierr.ClassOf(err)
 }
 
-// gompi_attached_table returns where another rank's table of attached memory is mapped here, 0 if it cannot be.
+// gompi_attached_table returns the address at which this process maps another rank's table of attached memory, or 0 if
+// it cannot.
 //
 //export gompi_attached_table
 func gompi_attached_table(win uintptr, rank int32) uintptr {
@@ -316,7 +317,8 @@ func gompi_attached_table(win uintptr, rank int32) uintptr {
 	return 0
 }
 
-// gompi_map_attached returns where size bytes at an offset of the node's memory are mapped here, 0 if they cannot be.
+// gompi_map_attached returns the address at which this process maps size bytes at an offset of the node's memory, or 0
+// if it cannot.
 //
 //export gompi_map_attached
 func gompi_map_attached(win uintptr, off, size int64) uintptr {
@@ -326,7 +328,7 @@ func gompi_map_attached(win uintptr, off, size int64) uintptr {
 	return 0
 }
 
-// gompi_tell_members is MPI_Win_set_info's exchange of size bytes among the members of a window on several nodes.
+// gompi_tell_members exchanges size bytes among the members of a window on several nodes, for MPI_Win_set_info.
 //
 //export gompi_tell_members
 func gompi_tell_members(win, mine uintptr, size int64, all, text uintptr) (rc int32) {
@@ -345,7 +347,7 @@ func gompi_tell_members(win, mine uintptr, size int64, all, text uintptr) (rc in
 	return mpierr.ClassOf(err)
 }
 
-// window returns the window behind a handle.
+// window returns the window with a handle.
 func window(h uintptr) (*rma.Window, error) {
 	if err := needRunning(); err != nil {
 		return nil, err
