@@ -34,7 +34,7 @@ static struct {
 	int64_t kept; // total size of the cached blocks, in bytes
 } pieces;
 
-// Returns the index of the smallest size class that holds the given number of bytes, from 1 to MOST.
+// Returns the index of the smallest size class that holds the given number of bytes, which is from 1 to MOST.
 static int size_number(int64_t bytes) {
 	uint64_t n = bytes <= LEAST ? LEAST : (uint64_t)bytes;
 	int power = 63 - __builtin_clzll(n); // 2^power <= n
@@ -94,8 +94,8 @@ GOMPI_ENTRY(MPI_Alloc_mem, gompi_alloc_mem)
 
 enum keep { KEPT, KEPT_ALREADY, CANNOT_KEEP };
 
-// Adds a freed block to the cache. room is the size of the block that Go reports, or 0 if the caller has not asked Go;
-// then only a block with an entry in the table can be cached.
+// Adds a freed block to the cache. room is the size of the block that Go reports. It is 0 if the caller has not asked
+// Go. Then only a block with an entry in the table can be cached.
 static enum keep keep_piece(char *at, int64_t room) {
 	enum keep done = CANNOT_KEEP;
 	gompi_biased_take(&pieces.lock);

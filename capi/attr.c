@@ -21,5 +21,5 @@ int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, u
 
 struct gompi_attributes *gompi_attr_of_win(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	return w == NULL ? NULL : gompi_load_acquire(&w->attributes); // pairs with the release in gompi_attributes_open
+	return w == NULL ? NULL : gompi_load_acquire(&w->attributes); // pairs with the release in gompi_attributes_make
 }

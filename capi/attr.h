@@ -8,10 +8,10 @@
 #pragma GCC visibility push(hidden)
 
 // Copies the attributes of a communicator for a duplicate that does not exist yet, and stores the new table in *copy.
-// Returns the error class in *v.
+// Returns MPI_SUCCESS or the error class in *v.
 int gompi_attr_copy(struct gompi_verdict *v, struct gompi_attributes *from, uintptr_t object,
 		    struct gompi_attributes **copy);
-// Deletes the attributes of an object. Returns the error class in *v.
+// Deletes the attributes of an object. Returns MPI_SUCCESS or the error class in *v.
 int gompi_attr_delete_all(struct gompi_verdict *v, struct gompi_attributes *t, uintptr_t object);
 
 // Returns the attribute table of a window, or NULL if it has none.

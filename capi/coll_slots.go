@@ -55,8 +55,9 @@ func init() {
 	coll.OpenSlots = openSlots
 }
 
-// The size of a member's part of the control block of its communicator: first the slots of all members, then the boards
-// of all members. persistentBytes is the size of the common table of the boards of persistent collectives.
+// The sizes of the parts of a communicator's control block: first the slots of all members, then the boards of all
+// members. The first two sizes are for one member. The last one is the size of the common table of the boards of
+// persistent collectives.
 const (
 	slotsBytes      = int64(unsafe.Sizeof(C.struct_gompi_slots_member{}))
 	boardBytes      = int64(unsafe.Sizeof(C.struct_gompi_board_member{}))

@@ -59,7 +59,7 @@ GOMPI_ENTRY(MPI_Aint_add, gompi_aint_add)
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2); }
 GOMPI_ENTRY(MPI_Aint_diff, gompi_aint_diff)
 
-// The fields of a status.
+// Raises the error for a missing status or result. The functions below access the fields of a status.
 static int no_status(const char *name) {
 	return gompi_refuse(MPI_ERR_ARG, name,
 			    "status is a null pointer or MPI_STATUS_IGNORE, or the result has no place", GOMPI_ON_NONE,

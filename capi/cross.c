@@ -57,7 +57,7 @@ __attribute__((cold)) static void refuse_handler(void) {
 static bool shown;
 
 static bool observed; // shown, or ThreadSanitizer is present and must be told that each call happens after the previous
-		      // one
+	// one
 
 static __attribute__((constructor)) void ask_shown(void) {
 	const char *value = getenv("GOMPIRMA_SHOW_GO");

@@ -38,8 +38,8 @@ static inline void gompi_set_in_go(bool in) {
 	gompi_compiler_fence();
 }
 
-// gompi_leave_go and gompi_back_to_go enclose each callback of the application that may run below Go frames, so that
-// the callback may call MPI_Abort. Pass the result of gompi_leave_go to gompi_back_to_go.
+// Marks the thread as outside of Go and returns the previous mark, to be passed to gompi_back_to_go. The two functions
+// enclose each callback of the application that may run below Go frames, so that the callback may call MPI_Abort.
 static inline bool gompi_leave_go(void) {
 	bool was = gompi_is_in_go();
 	gompi_set_in_go(false);

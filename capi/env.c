@@ -71,7 +71,7 @@ int gompi_abi_get_version(int *abi_major, int *abi_minor) {
 }
 GOMPI_ENTRY(MPI_Abi_get_version, gompi_abi_get_version)
 
-// Always MPI_COMM_NULL, since gompirma does not spawn processes.
+// Stores MPI_COMM_NULL, since gompirma does not spawn processes.
 int gompi_comm_get_parent(MPI_Comm *parent) {
 	if (!gompi_load(&gompi_state.running))
 		return outside("MPI_Comm_get_parent");

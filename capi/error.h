@@ -10,8 +10,8 @@
 // named call must return: the class, or the code that the application's error handler left.
 int gompi_raise_error(int class, const char *call, const char *text, int kind, uintptr_t object);
 
-// Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or MPI_Win_call_errhandler (base/up.h).
-// Returns its length.
+// Stores the text for an error that the application raised on an object with MPI_Comm_call_errhandler or
+// MPI_Win_call_errhandler (base/up.h). Returns its length.
 int gompi_called_text(int class, int kind, uintptr_t object, char *text);
 
 // Raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name. Returns the value that it must return.

@@ -119,8 +119,8 @@ static void *wait_for_others(void *arg) {
 	return arg;
 }
 
-// Destructor of the main thread's key value: runs when the main thread ends, but not at exit. Starts the watcher
-// thread.
+// Starts the watcher thread. This is the destructor of the main thread's key value: it runs when the main thread ends,
+// but not at exit.
 static void main_ends(void *value) {
 	pthread_t thread;
 	if (__real_pthread_create(&thread, NULL, wait_for_others, NULL) == 0)

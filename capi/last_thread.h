@@ -11,9 +11,9 @@
 // alive.
 int gompi_library_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
-// These two enclose code in which other libraries (libpmix, providers of libfabric) start threads. gompi_is_only_thread
-// returns true if the application has no thread but the calling one. In that case every other thread belongs to a
-// library, and gompi_adopt_threads registers all of them as library threads.
+// Returns true if the application has no thread but the calling one. Then every other thread belongs to a library, and
+// gompi_adopt_threads registers all of them as library threads. Call the two functions before and after code in which
+// other libraries (libpmix, providers of libfabric) start threads.
 bool gompi_is_only_thread(void);
 void gompi_adopt_threads(void);
 

@@ -89,8 +89,8 @@ static int unpack(const char *call, const void *inbuf, int64_t size, int64_t *po
 	return MPI_SUCCESS;
 }
 
-// Fast check for the most frequent case: contiguous data of a predefined type that fits the packed buffer. Stores its
-// size in bytes in *n. Returns false for every other case, including errors; then pack or unpack handles the call.
+// Returns true in the most frequent case: contiguous data of a predefined type that fits the packed buffer. Stores its
+// size in bytes in *n. Returns false in every other case, including errors; then pack or unpack handles the call.
 static inline bool quick(const void *data, int64_t count, MPI_Datatype datatype, const void *packed, int64_t size,
 			 int64_t at, MPI_Comm comm, int64_t *n) {
 	struct gompi_buffer b;

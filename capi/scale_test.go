@@ -402,8 +402,8 @@ func bigWindow(t *testing.T, n, nodes, members int) {
 	require.Equal(t, 3, calls)
 	require.Equal(t, 3*rounds, j.rounds)
 	require.LessOrEqual(t, sends, 2*3*rounds)
-	for alone && len(windows) < 8 { // Go returns memory in units of 2 MiB, so the memory of a single window cannot
-		// be measured exactly
+	// Go returns memory in units of 2 MiB, so the memory of a single window cannot be measured exactly.
+	for alone && len(windows) < 8 {
 		windows = append(windows, create(spec))
 	}
 	debug.FreeOSMemory()

@@ -48,7 +48,7 @@ GOMPI_ENTRY(MPI_T_pvar_get_num, gompi_t_pvar_get_num)
 int gompi_t_category_get_num(int *num_cat) { return store_none(num_cat); }
 GOMPI_ENTRY(MPI_T_category_get_num, gompi_t_category_get_num)
 
-// The number of changes of the categories, which never change.
+// Stores 0, since categories never change.
 int gompi_t_category_changed(int *update_number) { return store_none(update_number); }
 GOMPI_ENTRY(MPI_T_category_changed, gompi_t_category_changed)
 

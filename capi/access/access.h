@@ -46,9 +46,9 @@ struct gompi_access_runtime {
 	void (*_Atomic acquire)(const void *p);
 
 	// gathered returns true if the thread has recorded accesses. drain removes them and writes them as groups of
-	// 64-bit words. A group is: the program location; kind | runs << 8; then four words for each run: address of
-	// the first byte, size of each block, distance between blocks, number of blocks. drain returns the number of
-	// words written, or 0 if nothing is left.
+	// 64-bit words. A group is the program location, then kind | runs << 8, then four words for each run. These are
+	// the address of the first byte, the size of each block, their distance, and their number. Returns the number
+	// of words that it has written, or 0 if nothing is left.
 	bool (*gathered)(void);
 	size_t (*drain)(uint64_t *words, size_t room);
 
@@ -58,11 +58,12 @@ struct gompi_access_runtime {
 
 extern struct gompi_access_runtime gompi_access_runtime;
 
-// The latest accesses of a program location: a run from low to next (exclusive) at one stride. If stride is 0, the
-// location accessed memory that is not of interest, and so is all memory in [floor, floor + span).
+// The latest accesses of a program location: a run from low to next (exclusive) at one stride. If stride is 0, the last
+// access was to memory that is not of interest. An access of the same size that begins in [floor, floor + span) is of
+// the same interest as the last one.
 struct gompi_access_spot {
 	_Alignas(64) uintptr_t key;
-	uintptr_t next, low, floor, span; // addresses outside [floor, floor + span) must be checked again
+	uintptr_t next, low, floor, span; // accesses that begin outside [floor, floor + span) must be looked up again
 	int64_t stride;
 	uint32_t size, stamp; // the entry is valid only if this equals the global stamp
 };

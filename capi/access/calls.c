@@ -7,7 +7,8 @@
 
 #define CALLED __attribute__((visibility("default")))
 
-// Fast path of a loop over memory: each program location accesses the same size each time.
+// Records an access. A loop over memory stays on the fast path here, since each program location accesses the same size
+// each time.
 static inline __attribute__((always_inline)) void note(const void *p, uint32_t size, unsigned kind, void *place) {
 	if (!gompi_access_on())
 		return;
@@ -71,7 +72,7 @@ CALLED void __tsan_vptr_update(void **p, void *value) {
 }
 CALLED void __tsan_vptr_read(void **p) { NOTE(p, sizeof *p, GOMPI_ACCESS_LOAD); }
 
-// The linker redirects calls of X to __wrap_X.
+// Records the accesses of a libc function and calls it. The linker redirects calls of X to __wrap_X.
 CALLED void *__wrap_memcpy(void *to, const void *from, size_t n) {
 	NOTE_RANGE(from, n, GOMPI_ACCESS_LOAD);
 	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
@@ -86,7 +87,7 @@ CALLED void *__wrap_memset(void *to, int byte, size_t n) {
 	NOTE_RANGE(to, n, GOMPI_ACCESS_STORE);
 	return memset(to, byte, n);
 }
-// The variants that _FORTIFY_SOURCE uses.
+// Declares the variants that _FORTIFY_SOURCE uses.
 void *__memcpy_chk(void *to, const void *from, size_t n, size_t room);
 void *__memmove_chk(void *to, const void *from, size_t n, size_t room);
 void *__memset_chk(void *to, int byte, size_t n, size_t room);
@@ -105,8 +106,9 @@ CALLED void *__wrap___memset_chk(void *to, int byte, size_t n, size_t room) {
 	return __memset_chk(to, byte, n, room);
 }
 
-// The position of an atomic operation's record defines its order. A store is recorded before its execution, so that a
-// thread which sees its value records later. A load is recorded after its execution.
+// Passes the recorded accesses on at once. The position of an atomic operation's record defines its order. A store is
+// recorded before its execution, so that a thread which sees its value records later. A load is recorded after its
+// execution.
 static void hand_on(void) {
 	void (*now)(void) = gompi_load(&gompi_access_runtime.pass_on);
 	if (now != NULL)
@@ -224,7 +226,7 @@ ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
 
-// 16-byte operations use compare and swap, which needs no library.
+// Updates 16 bytes by compare and swap, which needs no library. Returns the old value.
 static u128 update_128(u128 *p, u128 (*new)(u128 old, u128 v), u128 v) {
 	u128 old = 0, seen;
 	while ((seen = __sync_val_compare_and_swap(p, old, new (old, v))) != old)

@@ -111,7 +111,7 @@ static int delete_locked(struct gompi_verdict *v, struct gompi_attributes *t, ui
 	return MPI_SUCCESS;
 }
 
-// Slow path of gompi_attribute_set: there is a delete function to call first, or an error. Called under the lock.
+// Completes gompi_attribute_set if there is a delete function to call first, or an error. Called under the lock.
 // Returns MPI_SUCCESS or the error class in *v.
 static int set_locked(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 		      uintptr_t object, int keyval, void *value) {

@@ -86,8 +86,8 @@ int gompi_attribute_set(struct gompi_verdict *v, enum gompi_keyval_kind kind, st
 // such keyval, or the error of the delete function; then nothing has changed. t may be NULL.
 int gompi_attribute_delete(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *t,
 			   uintptr_t object, int keyval);
-// Creates the table for the duplicate of an object: calls the copy functions in the order in which the attributes were
-// first set. Stores NULL if the new table is empty. Stops at an error of a copy function and at MPI_ERR_NO_MEM; then it
+// Creates the table for the duplicate of an object. Calls the copy functions in the order in which the attributes were
+// first set. Stores NULL if the new table is empty. Stops at an error of a copy function and at MPI_ERR_NO_MEM. Then it
 // deletes the attributes copied so far, as attributes of the new object. from may be NULL.
 int gompi_attributes_copy(struct gompi_verdict *v, enum gompi_keyval_kind kind, struct gompi_attributes *from,
 			  uintptr_t object, uintptr_t new_object, struct gompi_attributes **to);

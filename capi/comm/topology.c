@@ -216,8 +216,8 @@ static inline const struct gompi_comm *to_map(MPI_Comm comm, const char *call, c
 	return NULL;
 }
 
-// MPI_Cart_map and MPI_Graph_map do not reorder ranks. They reject the same arguments as NewCart and NewGraph in
-// core/comm.
+// Returns the rank of the caller in the grid, which is its old rank: MPI_Cart_map and MPI_Graph_map do not reorder.
+// Both reject the same arguments as NewCart and NewGraph in core/comm.
 int gompi_cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank) {
 	static const char call[] = "MPI_Cart_map";
 	int rc;

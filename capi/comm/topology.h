@@ -13,10 +13,10 @@ struct gompi_topology {
 	int sources, destinations; // number of neighbors of this process; in a grid both are two per dimension
 	int n;                     // number of dimensions of a grid, or of nodes of a graph
 	int edges;                 // total number of edges of a graph
-	// The ranks of the sources, then of the destinations, with MPI_PROC_NULL for missing neighbors. They are
-	// followed by, for a grid: the dimensions, a periodic flag for each, and the coordinates of this process; for a
-	// graph: the indices and the edges; for a weighted distributed graph: the weights of the sources and of the
-	// destinations.
+	// The ranks of the sources, then of the destinations, with MPI_PROC_NULL for missing neighbors. For a grid, the
+	// dimensions, a periodic flag for each, and the coordinates of this process follow. For a graph, the indices
+	// and the edges follow. For a weighted distributed graph, the weights of the sources and of the destinations
+	// follow.
 	int32_t *ranks;
 };
 

@@ -181,7 +181,7 @@ type Stock struct {
 	Picked               int64 // messages that matched probes have removed from the queue
 	NumberPlaces, Number int64 // capacity of the table of send numbers, and how many numbers have been assigned
 	InPieces             int64 // number of receives so far whose data arrived, or arrives, in segments
-	Asks                 bool  // asks senders to hold back their messages
+	Asks                 bool  // true if it asks senders to hold back their messages
 }
 
 // Stock returns the counts of the work in progress.

@@ -188,7 +188,7 @@ int gompi_error_text(int code, char *text) {
 	return n;
 }
 
-// MPI_Error_class of a code that is not a small predefined class, and its error cases.
+// Executes MPI_Error_class for a code that is not a small predefined class, and raises its errors.
 static __attribute__((noinline)) int other_error_class(int errorcode, int *errorclass) {
 	struct gompi_verdict v;
 	if (errorclass == NULL)

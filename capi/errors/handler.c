@@ -150,7 +150,7 @@ __attribute__((cold, noinline)) static int refuse_errhandler(const char *call, u
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// MPI_Errhandler_free of a predefined handler: only resets the variable.
+// Executes MPI_Errhandler_free for a predefined handler, which only resets the variable.
 __attribute__((cold, noinline)) static int leave_predefined(MPI_Errhandler *errhandler) {
 	*errhandler = MPI_ERRHANDLER_NULL;
 	return MPI_SUCCESS;

@@ -16,7 +16,7 @@ static inline bool gompi_errhandler_predefined(uintptr_t h) {
 struct gompi_raises {
 	_Atomic uintptr_t handle;   // handle of the error handler
 	_Atomic uintptr_t function; // the application's function, which alone determines what is called; or the handle
-				    // of a predefined handler
+		// of a predefined handler
 };
 
 // Sets the handler of a new object. Takes over the caller's reference.

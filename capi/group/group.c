@@ -149,7 +149,7 @@ int gompi_group_size(MPI_Group group, int *size) {
 }
 GOMPI_ENTRY(MPI_Group_size, gompi_group_size)
 
-// Slow path of MPI_Group_rank: error cases, and the first query of a group.
+// Executes MPI_Group_rank for the first query of a group, and raises its errors.
 static __attribute__((cold, noinline)) int find_rank(MPI_Group group, int *rank) {
 	struct gompi_group *g = (struct gompi_group *)gompi_group_get(group);
 	if (g == NULL)

@@ -513,7 +513,7 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 }
 GOMPI_ENTRY(MPI_Info_get_valuelen, gompi_info_get_valuelen)
 
-// MPI_Info_get_nkeys of MPI_INFO_ENV, and its error cases.
+// Executes MPI_Info_get_nkeys for MPI_INFO_ENV, and raises its errors.
 static __attribute__((cold, noinline)) int other_nkeys(MPI_Info info, int *nkeys) {
 	struct gompi_verdict v;
 	int class = MPI_SUCCESS;

@@ -40,7 +40,7 @@ int gompi_info_each(MPI_Info info, struct gompi_verdict *v,
 void gompi_info_take(void);
 void gompi_info_give(void);
 
-// For Go: creates an object with n pairs. pairs holds for each the key, a 0, the value and a 0. Returns MPI_SUCCESS or
+// Creates an object with n pairs, for Go. pairs holds for each the key, a 0, the value and a 0. Returns MPI_SUCCESS or
 // the error class in *v.
 int gompi_info_make(int n, const char *pairs, MPI_Info *info, struct gompi_verdict *v);
 // Copies the value of a key to MPI_MAX_INFO_VAL bytes. Stores "" if the key is not set or the handle is MPI_INFO_NULL.

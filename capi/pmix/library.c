@@ -31,7 +31,7 @@ const char *gompi_pmix_load(void) {
 	return NULL;
 }
 
-// Event handler, called by libpmix in a thread of its own. Writes to lost_fd.
+// Writes to lost_fd. This is the event handler, which libpmix calls in a thread of its own.
 static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
 			    size_t infos, pmix_info_t *results, size_t number, pmix_event_notification_cbfunc_fn_t done,
 			    void *arg) {

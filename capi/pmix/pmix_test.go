@@ -90,8 +90,8 @@ func waitForDeath(l boot.PMIx, rank, size int) error {
 	if err := touch("ready."); err != nil {
 		return err
 	}
-	for rank == 1 { // wait until no rank needs the launcher any longer: a rank that does would fail instead of
-		// noticing its end
+	// Wait until no rank needs the launcher any longer: a rank that does would fail instead of noticing its end.
+	for rank == 1 {
 		if ready, err := filepath.Glob(files + "ready.*"); err != nil || len(ready) == size {
 			break
 		}
