@@ -56,8 +56,8 @@ __attribute__((cold)) static void refuse_handler(void) {
 // not call Go.
 static bool shown;
 
-static bool observed; // shown, or ThreadSanitizer is present and must be told that each call happens after the previous
-	// one
+// True if shown, or if ThreadSanitizer is present and must be told that each call happens after the previous one.
+static bool observed;
 
 static __attribute__((constructor)) void ask_shown(void) {
 	const char *value = getenv("GOMPIRMA_SHOW_GO");

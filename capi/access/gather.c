@@ -53,8 +53,8 @@ __attribute__((visibility("default"))) struct gompi_access_runtime gompi_access_
 static bool in_ranges(uintptr_t from, uintptr_t to, uintptr_t *begin, uintptr_t *end) {
 	struct gompi_access_runtime *r = &gompi_access_runtime;
 	for (;;) {
-		uint32_t change = gompi_load_acquire(&r->change); // pairs with the release when insight/access.c
-								  // changes the ranges
+		// Pairs with the release in insight/access.c, which changes the ranges.
+		uint32_t change = gompi_load_acquire(&r->change);
 		uint32_t low = 0, high = gompi_load(&r->ranges), n = high;
 		while (low < high) { // find the first range that ends after from
 			uint32_t middle = (low + high) / 2;

@@ -14,9 +14,9 @@ static inline bool gompi_errhandler_predefined(uintptr_t h) {
 
 // The error handler of an object.
 struct gompi_raises {
-	_Atomic uintptr_t handle;   // handle of the error handler
-	_Atomic uintptr_t function; // the application's function, which alone determines what is called; or the handle
-		// of a predefined handler
+	_Atomic uintptr_t handle; // handle of the error handler
+	// The application's function, or the handle of a predefined handler. It alone determines what is called.
+	_Atomic uintptr_t function;
 };
 
 // Sets the handler of a new object. Takes over the caller's reference.
