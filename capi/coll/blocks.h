@@ -1,4 +1,4 @@
-// Buffers with a block for each member as entry points get them.
+// Per-member buffers of a collective (one block for each member), in the form in which entry points receive them.
 #ifndef GOMPI_BLOCKS_H
 #define GOMPI_BLOCKS_H
 
@@ -24,7 +24,8 @@ static inline struct gompi_side gompi_arrays_side(const void *buf, struct gompi_
 				   .displs = (uintptr_t)displs.at};
 }
 
-// A buffer with a block for each member: of one type, or of types; then displacements are bytes.
+// A buffer with one block for each member. Either all blocks have one type and displacements count its extents, or
+// types gives a type for each block and displacements are in bytes.
 struct gompi_vector {
 	const void *buf;
 	struct gompi_int_array counts, displs;
@@ -38,7 +39,8 @@ static inline struct gompi_side gompi_vector_side(const struct gompi_vector *v) 
 	return s;
 }
 
-// Makes a block of count copies of a type. false: Go is to look at it.
+// Describes a block of count copies of t. Returns false if the call must go through Go, which checks the arguments and
+// reports errors.
 static inline bool gompi_pair_block_of(struct gompi_pair_block *b, int member, const void *at, int64_t count,
 				       const struct gompi_type *t) {
 	int64_t bytes, lo, hi;
@@ -56,7 +58,7 @@ static inline bool gompi_pair_block_of(struct gompi_pair_block *b, int member, c
 	       (uintptr_t)at + (uint64_t)lo < (uintptr_t)at + (uint64_t)hi;
 }
 
-// The same for all n blocks of a buffer.
+// Describes all n blocks of a buffer. Returns false as gompi_pair_block_of does.
 static inline bool gompi_pair_blocks(struct gompi_pair_block b[], int n, const struct gompi_vector *v) {
 	if (v->counts.at == NULL || v->displs.at == NULL)
 		return false;
@@ -64,7 +66,7 @@ static inline bool gompi_pair_blocks(struct gompi_pair_block b[], int n, const s
 	for (int i = 0; i < n; i++) {
 		int64_t count = gompi_number_at(v->counts, i), offset = gompi_number_at(v->displs, i);
 		const struct gompi_type *each = t;
-		if (v->types != NULL) // no data has no type either
+		if (v->types != NULL) // a block without data needs no valid type
 			each = gompi_type_get(count == 0 ? MPI_BYTE : v->types[i]);
 		else if (t == NULL || __builtin_mul_overflow(offset, t->extent, &offset))
 			return false;

@@ -1,6 +1,6 @@
-// Collectives among members on several nodes: those of a node share slots, and the lowest of each, its leader, meets
-// the others (fabric/leaders.h). What is little is done here, to the end and without a call into Go; the members of a
-// call that moves more agree here on what it is.
+// Two-level collectives of communicators that span several nodes. The members on one node share slots; the lowest rank
+// of each node is its leader and exchanges data with the other leaders (fabric/leaders.h). Small calls run here
+// completely, without Go. For larger calls the members only compare their arguments here; messages then move the data.
 #ifndef GOMPI_HIERARCHY_H
 #define GOMPI_HIERARCHY_H
 
@@ -13,28 +13,28 @@
 // One member's view of a communicator over several nodes.
 struct gompi_hierarchy {
 	int n, me;                     // ranks in the communicator
-	int nodes, node;               // number of nodes, and which is this one
-	int here, place;               // members on this node, and which of them is this one
-	int most_here;                 // on any node
+	int nodes, node;               // number of nodes, and the index of this one
+	int here, place;               // members on this node, and the index of this one among them
+	int most_here;                 // largest number of members on any node
 	int32_t *node_of;              // [n]
-	int32_t *local;                // [here]: ranks, ascending
-	uint32_t barriers;             // so far
-	uint64_t object;               // handle of the communicator, for reports; 0: it has none
-	struct gompi_slots *slots;     // of the members on this node; NULL: there is one
-	struct gompi_barrier *barrier; // of them, in two halves
-	struct gompi_leaders *leaders; // of the leaders; NULL: this is none
-	char *own;                     // what the members of this node bring, at a leader of several
-	const char **got;              // [nodes]: what the leaders bring, at one; this node's is own
+	int32_t *local;                // [here]: ranks of the members on this node, ascending
+	uint32_t barriers;             // barriers so far
+	uint64_t object;               // handle of the communicator, for reports; 0 if it has none
+	struct gompi_slots *slots;     // of the members on this node; NULL if there is only one
+	struct gompi_barrier *barrier; // of the members on this node, in two halves
+	struct gompi_leaders *leaders; // connections of the leaders; NULL if this member is no leader
+	char *own;                     // data of this node's members, at a leader of several members
+	const char **got;              // [nodes]: data of each leader, at a leader; the entry of this node is own
 	struct gompi_hierarchy *next;
 };
 
-// Makes the view that s describes; node_of and local are copied, slots and barrier are given. id is that of the
-// communicator's messages, leaders the ranks in MPI_COMM_WORLD of the leaders. NULL: there is no memory.
+// Returns a view with the contents of s. Copies node_of, local and leaders (ranks of the leaders in MPI_COMM_WORLD);
+// uses slots and barrier as they are. id identifies the communicator's messages. Returns NULL if out of memory.
 struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *s, uint64_t id, const int32_t *leaders);
-// It may be used again for another communicator, as slots may.
+// Returns the view to a free list. Its memory stays valid, like that of slots.
 void gompi_hierarchy_close(struct gompi_hierarchy *s);
 
-// The collectives that can begin here.
+// Returns true if collectives of this kind can start in gompi_hierarchy_run.
 static inline bool gompi_hierarchy_fits(int kind) {
 	switch (kind) {
 	case GOMPI_BARRIER:
@@ -51,8 +51,8 @@ static inline bool gompi_hierarchy_fits(int kind) {
 	return false;
 }
 
-// Does a call, as gompi_slots_run does. GOMPI_SLOTS_MESSAGES: all members have made the same call, of which nothing is
-// done; of a broadcast c->bytes is what root has, and differ tells whether that is not what this member has.
+// Runs a call with the results of gompi_slots_run. GOMPI_SLOTS_MESSAGES: all members made the same call and no data has
+// moved. For a broadcast c->bytes is then root's length, and differ reports whether this member's length is another.
 int gompi_hierarchy_run(struct gompi_hierarchy *s, struct gompi_slots_call *c);
 
 #pragma GCC visibility pop

@@ -1,17 +1,19 @@
-// MPI_Comm_idup among members that share memory: what member 0 has for a new communicator of them all goes over the
-// board, and, should it be something that a member may fail at, how that went. Go makes the communicator of it.
+// MPI_Comm_idup among members that share memory. Member 0 broadcasts its description of the new communicator over the
+// board. If a member can fail to use it, the members also exchange their error classes. Go makes the communicator from
+// it.
 #ifndef GOMPI_IDUP_H
 #define GOMPI_IDUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GOMPI_IDUP_TOLD = 25 }; // bytes that member 0 tells, comm.Draft's; the first is not 0 if nobody can fail
+// Bytes of the description, a comm.Draft, that member 0 sends. The first byte is not 0 if no member can fail to use it.
+enum { GOMPI_IDUP_TOLD = 25 };
 
 #pragma GCC visibility push(hidden)
 
-// Starts it on a communicator with a board, and stores the request. told is copied; gompi_up.idup_over is called with
-// number when it is over, which may be at once. false: there is no memory.
+// Starts an idup on a communicator with a board and stores the request. Copies told, the description. Calls
+// gompi_up.idup_over with number on completion, which may be before the return. Returns false if out of memory.
 bool gompi_idup_start(uintptr_t comm, const void *told, uintptr_t number, uintptr_t request);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// Plans that a communicator keeps of the last calls that went by messages, so that a loop compiles nothing: a call with
-// the arguments of one of them, and the same numbers in their arrays, begins its plan again.
+// Cache of the plans of a communicator's last calls that went by messages, so that a loop does not compile them again.
+// A call with the same arguments as a cached one, and the same numbers in its arrays, reuses its plan.
 #ifndef GOMPI_KEPT_H
 #define GOMPI_KEPT_H
 
@@ -10,11 +10,11 @@ struct gompi_collective;
 
 #pragma GCC visibility push(hidden)
 
-// The plan that is kept of a call and not under way, which is under way from now on. NULL: there is none.
+// Returns the idle cached plan of such a call and marks it as in use; NULL if there is none.
 struct gompi_plan *gompi_kept_take(struct gompi_comm *c, const struct gompi_collective *a);
-// Keeps the plan of a call, of gompi_plan_for_later, instead of the oldest one.
+// Adds the plan of a call, from gompi_plan_for_later, to the cache, and evicts the oldest plan.
 void gompi_kept_add(struct gompi_comm *c, const struct gompi_collective *a, struct gompi_plan *p);
-// Gives up what the communicator with this handle keeps.
+// Frees the cache of the communicator with this handle.
 void gompi_kept_close(uintptr_t handle);
 
 #pragma GCC visibility pop

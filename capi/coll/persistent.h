@@ -28,12 +28,13 @@ struct gompi_persistent_table {
 
 #pragma GCC visibility push(hidden)
 
-// Returns this member's view of the board of the communicator's collective with this number, at the first call at any
-// member of new memory. Returns NULL if there is none: if *messages, at all members; else this member is out of memory.
+// Returns this member's view of the board of the communicator's persistent collective with this number. The first call
+// at any member allocates the board's memory, unless its entry has some. Returns NULL if there is no board. *messages
+// is then true if the collective goes by messages at all members, and false if this member is out of memory.
 struct gompi_board *gompi_persistent_open(struct gompi_board *parent, uint64_t number, bool *messages);
-// Closes the view. The request is inactive. The last member makes the memory one that nobody has written to.
+// Closes the view of an inactive request. The last member that does so resets the memory to its unused state.
 void gompi_persistent_close(struct gompi_board *b);
-// Returns all memory of boards that the table lists, and clears the table, when no member uses it any longer.
+// Releases all memory of boards that the table lists and clears the table. No member may use it any longer.
 void gompi_persistent_clean(struct gompi_board *parent);
 
 #pragma GCC visibility pop

@@ -10,21 +10,22 @@ struct gompi_reduction {
 	uint64_t size;       // bytes of an element
 	gompi_kernel kernel; // of a predefined operation, or
 
-	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c, for elements as they lie in
-	bool large;         // memory, or
-	uintptr_t type;     // of which
-	const struct gompi_type *laid_out; // not NULL: they travel packed, and are laid out as this type says for it
+	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c; or
+	bool large;
+	uintptr_t type; // datatype argument of function
+	// not NULL: elements travel packed and are unpacked to this type for function
+	const struct gompi_type *laid_out;
 
-	uintptr_t go; // what gompi_up.combine is told
+	uintptr_t go; // argument of gompi_up.combine
 };
 
 #pragma GCC visibility push(hidden)
-// gompi_combine for packed elements that a function of the application gets laid out. MPI_ERR_NO_MEM.
+// Reduces packed elements with a user-defined function that needs them unpacked. Returns MPI_ERR_NO_MEM or 0.
 int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *inout, uint64_t n);
 #pragma GCC visibility pop
 
-// inout[i] = in[i] op inout[i] for the whole elements in so many bytes; in comes from lower ranks. An error class of
-// gompi_up.combine.
+// Computes inout[i] = in[i] op inout[i] for the whole elements in bytes bytes; in comes from lower ranks. Returns 0 or
+// an error class of gompi_up.combine.
 static inline int gompi_combine(const struct gompi_reduction *r, const void *in, void *inout, uint64_t bytes) {
 	if (bytes == 0)
 		return 0;
