@@ -25,7 +25,7 @@ struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t 
 	struct gompi_board *b = gompi_spares_take(&spare_boards);
 	if (b == NULL)
 		return NULL;
-	free(b->peers); // of the communicator that had the view before
+	free(b->peers); // of the previous communicator of this view
 	free(b->cell);
 	free(b->opened);
 	b->peers = malloc((size_t)n * sizeof *b->peers);
@@ -55,7 +55,7 @@ void gompi_board_let_go(struct gompi_board *b) {
 
 bool gompi_board_leave(struct gompi_board *b) { return gompi_or_total(&b->held, BOARD_LEFT) != 0; }
 
-// The collective up to which all are to be settled before one with this number may fill what it needs.
+// Returns the number of the collective that all members must have finished before collective number may use its space.
 static uint64_t settled_for(const struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
 	static const uint64_t depth[] = {GOMPI_BOARD_HEADS, GOMPI_BOARD_BODIES, 1};
 	uint64_t before = number > depth[space] ? number - depth[space] : 0;
@@ -69,7 +69,8 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 	if (__builtin_expect(least > b->settled, 0)) {
 		uint64_t low = number - 1;
 		for (int i = 0; i < b->n; i++) {
-			uint64_t now = gompi_load_acquire(&b->member[i].finished); // pairs with remove_over
+			// pairs with the release in remove_over
+			uint64_t now = gompi_load_acquire(&b->member[i].finished);
 			low = now < low ? now : low;
 		}
 		b->settled = low;
@@ -84,7 +85,8 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 }
 
 void gompi_board_tell(struct gompi_board *b, bool much) {
-	gompi_wake_fence(); // between what is new and the look who sleeps; to ring has a barrier of its own
+	// Orders the change on the board before the checks for sleepers. gompi_doorbell has a barrier of its own.
+	gompi_wake_fence();
 	for (int i = 0; i < b->n; i++) {
 		if (i == b->me)
 			continue;

@@ -1,17 +1,17 @@
-// Progress with what is on boards: by who calls, by every wait, by the progress thread.
+// Progress with boards: by the calling thread, by every wait, and by the progress thread.
 #include "base/wait.h"
 #include "coll/board.h"
 #include "coll/started.h"
 #include "message/messages.h"
 
-// The boards that collectives are under way on, for whoever serves the process. Boards are added by anybody, and taken
-// out by the one thread that goes through the list.
+// The boards with unfinished collectives, for any thread that serves the process. Any thread adds boards. Only the
+// thread that holds walk removes them.
 static struct {
-	struct gompi_mutex lock; // of the list, for a moment
+	struct gompi_mutex lock; // guards the list; held briefly
 	struct gompi_board *first;
-	gompi_a32 listed;        // how many
-	struct gompi_mutex walk; // held by who goes through it
-	gompi_a32 missed;        // a thread found it held
+	gompi_a32 listed;        // number of boards in the list
+	struct gompi_mutex walk; // held while a thread walks the list
+	gompi_a32 missed;        // a thread found walk held
 } boards;
 
 static void list_board(struct gompi_board *b) {
@@ -32,14 +32,14 @@ void gompi_board_unlock(struct gompi_board *b) {
 		gompi_store_total(&boards.missed, 1);
 }
 
-// Takes b, which follows prev unless that is NULL, out of the list if there is nothing on it; the caller has the lock.
+// Removes b from the list if it has no collectives. prev is its predecessor, or NULL. The caller holds boards.lock.
 static bool unlist_idle(struct gompi_board *b, struct gompi_board *prev) {
 	if (!gompi_mutex_try(&b->lock))
 		return false;
 	bool idle = b->first == NULL;
 	if (idle) {
 		struct gompi_board **at = prev != NULL ? &prev->next : &boards.first;
-		while (*at != b) // others have come to the front meanwhile
+		while (*at != b) // other threads may have prepended boards meanwhile
 			at = &(*at)->next;
 		*at = b->next;
 		b->listed = false;
@@ -65,7 +65,7 @@ static bool walk_boards(void) {
 	return worked;
 }
 
-// Returns true if there is anything, of a process that is not past MPI_Finalize, which has unmapped what is left.
+// Returns true if there are boards to serve and MPI_Finalize, which unmaps the memory of the rest, has not run.
 static bool boards_ready(void) { return gompi_load(&boards.listed) != 0 && gompi_load(&gompi_messages_here) != NULL; }
 
 static bool serve_boards(void) {
@@ -73,7 +73,7 @@ static bool serve_boards(void) {
 	if (!boards_ready())
 		return false;
 	do {
-		gompi_store(&boards.missed, 0); // as in gompi_board_progress
+		gompi_store(&boards.missed, 0); // see gompi_board_progress
 		if (!gompi_mutex_try(&boards.walk)) {
 			gompi_store_total(&boards.missed, 1);
 			if (!gompi_mutex_try(&boards.walk))
@@ -85,13 +85,13 @@ static bool serve_boards(void) {
 	return worked;
 }
 
-// A wait lasts: those who have something to do for this process' collectives and compute are woken.
+// Called when a wait takes long: notifies the progress threads of processes that may have to act for our collectives.
 static void remind_boards(void) {
 	if (!boards_ready() || !gompi_mutex_try(&boards.walk))
 		return;
 	gompi_mutex_take(&boards.lock);
 	for (struct gompi_board *b = boards.first; b != NULL; b = b->next) {
-		if (!gompi_mutex_try(&b->lock)) // somebody is at it
+		if (!gompi_mutex_try(&b->lock)) // another thread makes progress with it
 			continue;
 		for (int i = 0; b->first != NULL && i < b->n; i++)
 			if (i != b->me)
@@ -115,7 +115,8 @@ void gompi_board_add(struct gompi_board *b, struct gompi_started *s) {
 		list_board(b);
 }
 
-// Takes out those that are over, into a list, and says that this member is done with all before the first one left.
+// Removes completed collectives into a list, and publishes that this member has finished all before the first
+// unfinished.
 static struct gompi_started *remove_over(struct gompi_board *b) {
 	struct gompi_started *over = NULL, **to = &over, *last = NULL;
 	for (struct gompi_started **at = &b->first, *s; (s = *at) != NULL;) {
@@ -131,11 +132,11 @@ static struct gompi_started *remove_over(struct gompi_board *b) {
 	}
 	b->end = last;
 	uint64_t finished = b->first != NULL ? b->first->number / 2 - 1 : b->last;
-	gompi_store_release(&b->member[b->me].finished, finished); // pairs with gompi_board_room
+	gompi_store_release(&b->member[b->me].finished, finished); // pairs with the acquire in gompi_board_room
 	return over;
 }
 
-// Advances what can be advanced under the lock, and gives that back. Returns true if anything was over.
+// Advances all collectives and releases the lock. Returns true if any completed.
 static bool advance_all(struct gompi_board *b) {
 	bool any = false;
 	b->waits = false;
@@ -144,7 +145,7 @@ static bool advance_all(struct gompi_board *b) {
 	struct gompi_started *over = any ? remove_over(b) : NULL;
 	gompi_mutex_give(&b->lock);
 	if (any)
-		gompi_board_tell(b, false); // there is room
+		gompi_board_tell(b, false); // space may have become free
 	for (struct gompi_started *next; over != NULL; over = next) {
 		next = over->next;
 		gompi_started_over(over);
@@ -155,9 +156,10 @@ static bool advance_all(struct gompi_board *b) {
 bool gompi_board_progress(struct gompi_board *b) {
 	bool worked = false;
 	do {
-		gompi_store(&b->missed, 0); // before the looks: to take the lock is a barrier
+		gompi_store(&b->missed, 0); // before the check of the work: acquiring the lock is a barrier
 		if (__builtin_expect(!gompi_mutex_try(&b->lock), 0)) {
-			// Whoever is at it looks at missed when it has left. If that was before it was set, nobody is.
+			// The lock holder checks missed after it has released the lock. If it did so before this store,
+			// the lock is free.
 			gompi_store_total(&b->missed, 1);
 			if (!gompi_mutex_try(&b->lock))
 				return worked;

@@ -1,16 +1,16 @@
-// The blocking collectives whose data lies together, in blocks of one size, among members that share memory
-// (MPI-5.0 6.4 to 6.11). What they do not take, errors of arguments among it, goes to Go before anything is changed.
+// Blocking collectives with contiguous data in equal blocks (MPI-5.0 6.4 to 6.11), among members that share memory. All
+// other calls, including erroneous ones, go to Go before anything has changed.
 #include "coll/entry.h"
 #include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 
-// The hierarchy of a live communicator of which root is a member, else NULL.
+// Returns the hierarchy of a live communicator in which root is a valid rank, else NULL.
 static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	return c != NULL && c->hierarchy != NULL && (unsigned)root < (unsigned)c->size ? c->hierarchy : NULL;
 }
 
-// Does a call over nodes, of which Go does what is for messages.
+// Runs a call over several nodes. Go runs it if messages must carry the data.
 static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_slots_call *c, struct gompi_side send,
 			 struct gompi_side recv, MPI_Op op, MPI_Comm comm) {
 	int rc = gompi_hierarchy_run(s, c);
@@ -30,7 +30,7 @@ static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_slots_call *c, 
 	return gompi_up.collective(&a);
 }
 
-// MPI_Bcast among members who do not all share memory, and what is not for C.
+// Runs MPI_Bcast where not all members share memory, or where C cannot run it.
 static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
 	struct gompi_hierarchy *s = hierarchy_for(comm, root);
@@ -54,13 +54,13 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 }
 GOMPI_ENTRY(MPI_Bcast_c, gompi_bcast_c)
 
-// Makes the call of member me, but for its reduction. false: Go is to look at it.
+// Fills in the call of member me, except its reduction. Returns false if the call must go through Go.
 static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_slots_call *c, int me, const char *name,
 								  int kind, const void *sendbuf, void *recvbuf,
 								  MPI_Count count, MPI_Datatype datatype, int root) {
 	struct gompi_buffer in, out;
 	bool gets = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
-	bool may = kind != GOMPI_REDUCE || gets; // MPI_IN_PLACE
+	bool may = kind != GOMPI_REDUCE || gets; // MPI_IN_PLACE is allowed
 	bool in_place = sendbuf == MPI_IN_PLACE;
 	if (in_place && !may)
 		return false;
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_s
 	return true;
 }
 
-// The same with its reduction, of a predefined operation.
+// Fills in the call of member me with a predefined reduction. Returns false if the call must go through Go.
 static inline __attribute__((always_inline)) bool reduction_call(struct gompi_slots_call *c, int me, const char *name,
 								 int kind, const void *sendbuf, void *recvbuf,
 								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -87,7 +87,8 @@ static inline __attribute__((always_inline)) bool reduction_call(struct gompi_sl
 	return true;
 }
 
-// The same as bcast_elsewhere; operations of the application, too, which the quick way need not know.
+// Runs a reduction where not all members share memory, or where C cannot run it. Also handles user-defined operations,
+// which the fast path does not check for.
 static __attribute__((noinline)) int reduction_elsewhere(const char *name, int kind, const void *sendbuf, void *recvbuf,
 							 MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 							 MPI_Comm comm) {
@@ -103,7 +104,7 @@ static __attribute__((noinline)) int reduction_elsewhere(const char *name, int k
 	return run_hierarchy(s, &c, send, recv, op, comm);
 }
 
-// A call with an operation; root 0 where there is none.
+// Runs a call with an operation. root is 0 for collectives without a root.
 static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
 					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 					       MPI_Comm comm) {
@@ -138,7 +139,7 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 }
 GOMPI_ENTRY(MPI_Exscan_c, gompi_exscan_c)
 
-// MPI_Gather, MPI_Allgather and MPI_Alltoall among members who do not all share memory, and what is not for C.
+// Runs MPI_Gather, MPI_Allgather or MPI_Alltoall where not all members share memory, or where C cannot run it.
 static __attribute__((noinline)) int rows_elsewhere(const char *name, int kind, struct gompi_side send,
 						    struct gompi_side recv, int root, MPI_Comm comm) {
 	struct gompi_hierarchy *s = hierarchy_for(comm, root);

@@ -1,4 +1,4 @@
-// Package coll is collectives in C among members that share memory.
+// Package coll contains the collectives in C, among members that share memory.
 package coll
 
 /*
@@ -20,7 +20,7 @@ import (
 	_ "gompirma/capi/transport"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded, so that packages that import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

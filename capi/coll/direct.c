@@ -1,11 +1,14 @@
-// Long data without slots: each member reads what it gets where it lies in the others' memory, with process_vm_readv.
-// One copy instead of two, of lines that stay in the sender's cache, for two operations that cost little beside it.
+// Large transfers without slots: each member reads its data from the other members' memory with process_vm_readv. This
+// takes one copy instead of two, and two operations, whose cost is small in comparison. The cache lines of the data
+// stay with the sender.
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// What a member says in an operation, in its head.
+// The word that a member publishes in its head, in an operation of gompi_slots_say.
 struct word {
-	gompi_a64 is; // where its data is (NOTHING: it has none to be read), or 0: not so; then whether it has read all
+	// First operation: address of the data, NOTHING if there is none to read, or 0 if direct reads are impossible.
+	// Second operation: whether the member has read everything.
+	gompi_a64 is;
 	gompi_a64 bytes; // of each block
 };
 
@@ -36,12 +39,12 @@ int gompi_slots_say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t 
 
 uint64_t gompi_slots_said(struct gompi_slots *t, int i) { return gompi_load(&said(t, i, t->seq)->is); }
 
-// Returns true if this member has got all that it reads. Of blocks that have sizes of their own this one may know a
-// wrong one.
+// Returns true if this member has read all its data. Where blocks have individual sizes, this member may expect a wrong
+// size; that is noted in c.
 static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
 			uint64_t plan) {
 	for (int k = 1; k < t->n; k++) {
-		int i = (t->me + k) % t->n; // not all from one at the same time
+		int i = (t->me + k) % t->n; // each member starts with another one, to spread the load
 		if (d->from != GOMPI_FROM_ALL && d->from != i)
 			continue;
 		struct word *w = said(t, i, t->seq);
@@ -71,7 +74,7 @@ int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const 
 	if (!able)
 		return 0;
 	rc = gompi_slots_say(t, c, w, plan, read_blocks(t, c, d, plan), done);
-	// The system does not let a member do it, or its memory is not of the kind. For all alike, and for good.
+	// The system denies such reads, or the memory does not support them. All members agree on this, permanently.
 	t->no_direct = !*done;
 	return rc;
 }

@@ -8,25 +8,28 @@
 #include "errors/codes.h"
 #include "fabric/fabric.h"
 
-// --- What goes along
+// --- Sizes
 
-// Bytes that are little: rows for slots; the operands of all nodes; what goes in pieces, where no device moves data.
+// Limits in bytes: the rows in slots; the operands of all nodes together; data sent in segments if no device moves
+// data.
 enum { MOST_ROWS = 2 * GOMPI_SLOT_SMALL, MOST_OPERANDS = 48 << 10, MOST_PIECES = 8 << 20 };
 
-// Each node has one member, whose data goes from its memory to a record and from there to the others'.
+// Returns true if each node has one member. Its data then goes directly from its memory into a record, and from there
+// into the memory of the others.
 static bool is_apart(const struct gompi_hierarchy *s) { return s->most_here == 1; }
 
-// What a record has room for of each node: with that of as many others as may go along.
+// Returns the bytes that a record has for each node's data, together with the data of the nodes forwarded with it.
 static uint64_t room_in_record(const struct gompi_hierarchy *s) {
 	return GOMPI_LEADERS_MOST / (s->nodes < 4 ? 1 : (uint64_t)s->nodes / 2);
 }
 
-// How a member's data goes: in so many pieces, the first with the agreement, of so many bytes.
+// The segments of a member's data. The first segment travels with the comparison of the calls.
 struct division {
-	uint64_t pieces, bytes; // pieces 0: it does not, and the members only agree
+	uint64_t pieces, bytes; // number of segments and bytes of each; 0 segments: the members only compare
 };
 
-// Divides bytes, in elements of so many that stay together, into pieces of at most so many.
+// Divides bytes into segments of at most most bytes that split no element of elem bytes. Only if may is true is more
+// than one segment allowed.
 static struct division divide(uint64_t bytes, uint64_t elem, uint64_t most, bool may) {
 	if (bytes <= most)
 		return (struct division){1, bytes};
@@ -38,7 +41,7 @@ static struct division divide(uint64_t bytes, uint64_t elem, uint64_t most, bool
 }
 
 static struct division divide_operand(const struct gompi_hierarchy *s, const struct gompi_slots_call *c) {
-	const bool two = is_apart(s) && s->nodes == 2; // among more less data would go if each reduced a part
+	const bool two = is_apart(s) && s->nodes == 2; // with more nodes, less data travels if each reduces a part
 	uint64_t most = two ? GOMPI_LEADERS_MOST : MOST_OPERANDS / (uint64_t)s->nodes;
 	if (!is_apart(s))
 		most = gompi_least(most, GOMPI_SLOT_SMALL);
@@ -67,7 +70,7 @@ struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *from,
 	struct gompi_hierarchy *s = gompi_spares_take(&spare_hierarchies);
 	if (s == NULL)
 		return NULL;
-	int32_t *node_of = s->node_of, *local = s->local; // of the communicator that had the view before
+	int32_t *node_of = s->node_of, *local = s->local; // of the previous communicator of this view
 	*s = *from;
 	bool copied = copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local, from->here);
 	s->node_of = node_of, s->local = local;
@@ -92,10 +95,11 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 	gompi_spares_give(&spare_hierarchies, s);
 }
 
-// --- What leaders tell the members of their nodes
+// --- Results that leaders publish to the members of their nodes
 
-// That a call has failed, or that members differ, instead of which collective and how many bytes. In the latter case
-// two that do not go together follow in the slot's data, so that one of them is not what a member has.
+// Published in the high byte of the what word, in place of the collective and bytes: the call failed, or the members'
+// calls differ. For the latter, two signatures that do not match follow in the slot's data; at least one of them is not
+// that of the reading member.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_DIFFERS = 0xf1 };
 
 struct hierarchy_said {
@@ -108,7 +112,7 @@ static int hierarchy_differs(struct gompi_slots_call *c, const struct hierarchy_
 	return GOMPI_SLOTS_DIFFER;
 }
 
-// Publishes that a call is over with rc at its leader.
+// Publishes the outcome of a call that failed or differs at its leader. Returns outcome.
 static int tell_outcome(struct gompi_slots *t, struct gompi_slots_call *c, int me, int outcome) {
 	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD);
 	if (rc)
@@ -125,13 +129,13 @@ static int tell_outcome(struct gompi_slots *t, struct gompi_slots_call *c, int m
 	return outcome;
 }
 
-// Reads the words of a head once: another process may change them at any time.
+// Reads the words of a head once, because another process may change them at any time.
 static struct hierarchy_said read_said(const struct gompi_slot_head *h) {
 	return (struct hierarchy_said){gompi_load(&h->what), gompi_load(&h->plan)};
 }
 
 // Returns what a member's leader has published instead of a result: an error class or GOMPI_SLOTS_DIFFER. Returns 0 if
-// it has published a result. said are the words of its head h; the operation is under way.
+// it has published a result. said holds the words of its head h. The operation is still open.
 static int hear_outcome(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct gompi_slot_head *h,
 			const struct hierarchy_said *said, uint64_t w, uint64_t plan) {
 	if (said->what == (uint64_t)HIERARCHY_FAILED << 56)
@@ -143,7 +147,7 @@ static int hear_outcome(const struct gompi_hierarchy *s, struct gompi_slots_call
 	const bool second = two[0].what == w && two[0].plan == plan;
 	const uint32_t rank = (uint32_t)(second ? said->plan : said->plan >> 32);
 	if (rank >= (uint32_t)s->n)
-		return MPI_ERR_INTERN; // no leader publishes that
+		return MPI_ERR_INTERN; // not a value that a leader publishes
 	return hierarchy_differs(c, &two[second], (int)rank, w, plan);
 }
 
@@ -160,15 +164,15 @@ static int hierarchy_barrier(struct gompi_hierarchy *s, const struct gompi_waiti
 	return rc;
 }
 
-// A call as its leader sees it.
+// A call as its leader runs it.
 struct leading {
 	struct gompi_hierarchy *s;
 	struct gompi_slots_call *c;
 	uint64_t w, plan;
 	struct division by;
-	uint64_t piece;                     // first of a call
-	struct gompi_leaders_blocks blocks; // put: NULL, from s->own
-	int failed;                         // of a reduction
+	uint64_t piece;                     // first segment of the call that blocks describes
+	struct gompi_leaders_blocks blocks; // put is NULL if the data comes from s->own
+	int failed;                         // error of a reduction
 };
 
 static void put_own(void *arg, int to, uint64_t piece, char *at) {
@@ -176,8 +180,9 @@ static void put_own(void *arg, int to, uint64_t piece, char *at) {
 	gompi_copy_few(at, g->s->own, g->blocks.bytes);
 }
 
-// Has the leaders, or that of a node alone, get what each brings, or the first pieces of that. A member of this node
-// that differs is noted in c.
+// Exchanges this node's data, or its first segment, with the other leaders: all of them receive it or, with to >= 0,
+// only the leader of node to. Reports a member of this node whose call differs, as noted in c. Returns
+// GOMPI_SLOTS_DIFFER if the calls of any members differ.
 static int lead(struct leading *g, int to, const struct gompi_waiting *what) {
 	struct gompi_hierarchy *s = g->s;
 	struct gompi_slots_call *c = g->c;
@@ -204,11 +209,11 @@ static int lead(struct leading *g, int to, const struct gompi_waiting *what) {
 	if (differ)
 		return GOMPI_SLOTS_DIFFER;
 	if ((uint32_t)words.rank >= (uint32_t)s->n)
-		return MPI_ERR_INTERN; // nobody sends that
+		return MPI_ERR_INTERN; // not a value that a leader sends
 	return hierarchy_differs(c, &(struct hierarchy_said){words.what, words.plan}, words.rank, g->w, g->plan);
 }
 
-// The same with all pieces, of which taken is told where this node gets them.
+// Exchanges all segments like lead. Calls taken after each segment that this node receives.
 static int lead_pieces(struct leading *g, int to, void (*put)(void *arg, int to, uint64_t piece, char *at),
 		       void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what) {
 	struct gompi_hierarchy *s = g->s;
@@ -226,7 +231,8 @@ static int lead_pieces(struct leading *g, int to, void (*put)(void *arg, int to,
 		g->piece = piece;
 		rc = gompi_leaders_gather(s->leaders, to, &words, NULL, &g->blocks, false, what);
 		if (rc)
-			return rc == GOMPI_LEADERS_DIFFER ? MPI_ERR_INTERN : rc; // they have agreed
+			// the leaders have already compared the calls
+			return rc == GOMPI_LEADERS_DIFFER ? MPI_ERR_INTERN : rc;
 		if (gets)
 			taken(g, piece);
 	}
@@ -235,8 +241,8 @@ static int lead_pieces(struct leading *g, int to, void (*put)(void *arg, int to,
 
 // --- Reductions
 
-// Reduces what the leaders have brought, this one own, in the order of nodes: the sum is in into if this one is the
-// last, else where the last one's was.
+// Reduces the leaders' operands in the order of nodes; own is this leader's. Stores the address of the result in *sum:
+// into if this node is the last one, else the buffer of the last node's operand.
 static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_reduction *r, const char *own, char *into,
 			uint64_t bytes, const char **sum) {
 	char *acc = into;
@@ -253,7 +259,8 @@ static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_redu
 	return 0;
 }
 
-// Reduces what the members of this node bring and what the other leaders have; the result is at *sum.
+// Reduces the operands of this node's members and exchanges the result with the leaders. Stores the address of the
+// result in *sum.
 static int meet_to_reduce(struct leading *g, int to, uint64_t bytes, const char **sum,
 			  const struct gompi_waiting *what) {
 	struct gompi_hierarchy *s = g->s;
@@ -272,7 +279,7 @@ static int meet_to_reduce(struct leading *g, int to, uint64_t bytes, const char 
 	return to < 0 || to == s->node ? reduce_nodes(s, &g->c->reduction, s->own, s->own, bytes, sum) : 0;
 }
 
-// So many bytes of a piece there are, the last one may be shorter.
+// Returns the bytes of a segment. The last one may be shorter.
 static uint64_t piece_bytes(const struct leading *g, uint64_t all, uint64_t piece) {
 	const uint64_t from = piece * g->by.bytes;
 	return from >= all ? 0 : gompi_least(g->by.bytes, all - from);
@@ -336,7 +343,7 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *
 	if (rc)
 		return rc;
 	t->seq++;
-	if (little && !gets) { // others may wait for a result
+	if (little && !gets) { // other members may wait for a result
 		gompi_slots_finish(t);
 		return over;
 	}
@@ -352,9 +359,9 @@ static int hierarchy_reduce(struct gompi_hierarchy *s, struct gompi_slots_call *
 	return rc ? rc : over;
 }
 
-// --- Collectives of which each member needs what others bring: all get the rows of all, and take what is theirs
+// --- Collectives in which each member needs data of all others: all members receive all rows and extract their data
 
-// A member's row: how many bytes it brings, and these.
+// A member's row: the number of bytes of its data, and the data.
 struct hierarchy_row {
 	uint64_t bytes;
 	char data[];
@@ -362,7 +369,7 @@ struct hierarchy_row {
 
 static uint64_t row_bytes(const struct gompi_slots_call *c, int i) { return c->sizes != NULL ? c->sizes[i] : c->bytes; }
 
-// The most bytes that a member brings.
+// Returns the largest number of bytes that a member contributes.
 static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c) {
 	uint64_t longest = c->kind == GOMPI_ALLTOALL ? c->bytes * (uint64_t)s->n : c->bytes;
 	for (int i = 0; c->kind == GOMPI_ALLGATHER && c->sizes != NULL && i < s->n; i++)
@@ -370,7 +377,7 @@ static uint64_t longest_row(const struct gompi_hierarchy *s, const struct gompi_
 	return longest;
 }
 
-// A member's row among members that share nodes.
+// Writes a member's row, for nodes with several members.
 static void write_row(const struct gompi_hierarchy *s, const struct gompi_slots_call *c, struct hierarchy_row *row,
 		      uint64_t stride) {
 	row->bytes = c->bytes;
@@ -380,7 +387,8 @@ static void write_row(const struct gompi_hierarchy *s, const struct gompi_slots_
 	memset(at, 0, stride - (uint64_t)(at - (char *)row));
 }
 
-// Takes a piece of what is this member's of the row of a rank, if that brings what is expected of it; data is there.
+// Stores this member's part of one segment of rank's row, which is at data. If the rank contributes another number of
+// bytes than expected (brings), notes the mismatch instead.
 static void take_row(struct gompi_slots_call *c, int rank, uint64_t brings, const char *data, uint64_t from,
 		     uint64_t most, uint64_t plan) {
 	const uint64_t bytes = row_bytes(c, rank);
@@ -393,7 +401,7 @@ static void take_row(struct gompi_slots_call *c, int rank, uint64_t brings, cons
 
 static bool folds(const struct gompi_slots_call *c) { return c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN; }
 
-// One more operand of a scan, from the last rank that counts down to the first.
+// Reduces one more operand of a scan, from the last rank of the scan down to the first.
 static int fold_operand(struct gompi_slots_call *c, bool first, const char *operand, uint64_t from, uint64_t bytes) {
 	if (!first)
 		return gompi_combine(&c->reduction, operand, c->out + from, bytes);
@@ -401,7 +409,7 @@ static int fold_operand(struct gompi_slots_call *c, bool first, const char *oper
 	return 0;
 }
 
-// Takes what is this member's of the rows of all, in the order of ranks.
+// Extracts this member's data from the rows of all ranks.
 static int read_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c, const char *rows, uint64_t stride,
 		     uint64_t plan) {
 	const int last = c->kind == GOMPI_SCAN ? s->me : s->me - 1;
@@ -417,7 +425,7 @@ static int read_rows(const struct gompi_hierarchy *s, struct gompi_slots_call *c
 	return rc ? rc : gompi_slots_result(c);
 }
 
-// --- The same where each node has one member, whose row goes from where its data is to where that is wanted
+// --- Nodes with one member each: a row is sent from the member's memory, and stored directly at its destination
 
 static void put_row(void *arg, int to, uint64_t piece, char *at) {
 	struct leading *g = arg;
@@ -451,9 +459,9 @@ static void take_rows(void *arg, uint64_t piece) {
 	}
 }
 
-// --- The same among members that share nodes: all get the rows of all, and take what is theirs
+// --- Nodes with several members: all members receive all rows and extract their data
 
-// A leader's part: few is filled with the rows of all, in the order of ranks, if the data of this node's is for it.
+// Runs a leader's part. Fills few with the rows of all members in rank order, if a member of this node needs them.
 static int meet_for_rows(struct leading *g, int to, uint64_t stride, char few[GOMPI_SLOT_SMALL],
 			 const struct gompi_waiting *what) {
 	struct gompi_hierarchy *s = g->s;
@@ -479,7 +487,7 @@ static int meet_for_rows(struct leading *g, int to, uint64_t stride, char few[GO
 	int rc = lead(g, to, what);
 	if (rc || stride == 0 || (to >= 0 && to != s->node))
 		return rc;
-	uint8_t next[GOMPI_SLOT_SMALL / sizeof(struct hierarchy_row)] = {0}; // of each node: every member has a row
+	uint8_t next[GOMPI_SLOT_SMALL / sizeof(struct hierarchy_row)] = {0}; // of each node; every member has a row
 	for (int i = 0; i < s->n; i++) {
 		int node = s->node_of[i];
 		gompi_copy_few(few + (uint64_t)i * stride, s->got[node] + next[node] * stride, stride);
@@ -488,8 +496,8 @@ static int meet_for_rows(struct leading *g, int to, uint64_t stride, char few[GO
 	return 0;
 }
 
-// Returns true if the rows of all fit into a slot, and those of the nodes, with a place for each member that one could
-// have, are few.
+// Returns true if the rows of all members fit into a slot, and the nodes' buffers, each with space for the largest
+// number of members on any node, are within MOST_ROWS.
 static bool rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
 	return stride <= GOMPI_SLOT_SMALL && (uint64_t)s->n * stride <= GOMPI_SLOT_SMALL &&
 	       (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= MOST_ROWS;
@@ -524,7 +532,7 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 	bool little = longest <= GOMPI_SLOT_SMALL && rows_are_few(s, stride);
 	g.by.pieces = little;
 	bool gets = little && (c->kind != GOMPI_GATHER || s->me == c->root);
-	if (!little)
+	if (!little)        // the members only compare their calls
 		stride = 0; // the members only agree
 	_Alignas(GOMPI_LINE) char here[GOMPI_SLOT_SMALL];
 	const char *rows = here;
@@ -553,7 +561,7 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 		gompi_slots_publish(t, g.w, g.plan);
 		gompi_slots_finish(t);
 		t->seq++;
-		if (little && !gets) { // others may wait for the rows
+		if (little && !gets) { // other members may wait for the rows
 			gompi_slots_finish(t);
 			return GOMPI_SLOTS_DONE;
 		}
@@ -572,7 +580,7 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 	return rc ? rc : little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
 }
 
-// The place of a rank among the members of this node.
+// Returns the index of a rank among the members of this node.
 static int place_of_rank(const struct gompi_hierarchy *s, int rank) {
 	int low = 0, high = s->here - 1;
 	while (low < high) {
@@ -585,7 +593,7 @@ static int place_of_rank(const struct gompi_hierarchy *s, int rank) {
 	return low;
 }
 
-// Publishes what root has said, and its data, to the members of this node.
+// Publishes the root's words and data to the members of this node.
 static int pass_on(struct gompi_slots *t, const struct gompi_leaders_words *words, const void *data, uint32_t bytes) {
 	enum gompi_slot_place p = gompi_place_of(bytes);
 	int rc = gompi_slots_begin(t, p);
@@ -597,7 +605,8 @@ static int pass_on(struct gompi_slots *t, const struct gompi_leaders_words *word
 	return 0;
 }
 
-// Passes on all pieces of a broadcast but the first. takes: bytes of the buffer, 0 if it is not for what root has.
+// Forwards all segments of a broadcast except the first. takes: bytes of this member's buffer, or 0 if the root's data
+// does not match it.
 static int bcast_pieces(struct gompi_hierarchy *s, struct gompi_slots_call *c, const struct division *by,
 			uint64_t takes, const struct gompi_waiting *what) {
 	for (uint64_t piece = 1; piece < by->pieces; piece++) {
@@ -620,7 +629,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 	uint64_t w = gompi_what(GOMPI_BCAST, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
 	struct gompi_leaders_words words = {w, plan, s->me};
 	const void *data = c->out;
-	struct division by = divide_bcast(s, c->bytes); // of what root has
+	struct division by = divide_bcast(s, c->bytes); // of the root's data
 	uint32_t bytes = (uint32_t)by.bytes;
 	bool root = s->me == c->root, from_here = s->node_of[c->root] == s->node, hears = t != NULL && !root;
 	int rc = 0, from = from_here ? place_of_rank(s, c->root) : 0;
@@ -645,11 +654,11 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 		rc = gompi_leaders_bcast(s->leaders, s->node_of[c->root], &words, &data, &bytes, what);
 		by = divide_bcast(s, words.plan >> 16);
 		if (rc == 0 && (bytes != by.bytes || words.what >> 56 >= HIERARCHY_FAILED))
-			rc = MPI_ERR_INTERN; // nobody sends that
+			rc = MPI_ERR_INTERN; // not a value that a leader sends
 		if (!from_here && t != NULL)
 			rc = rc ? tell_outcome(t, c, s->me, rc) : pass_on(t, &words, data, bytes);
 	}
-	// Now everybody has what root has.
+	// From here on every member knows the root's words and first segment.
 	uint64_t size = words.plan >> 16;
 	bool same = words.what == w && words.plan == plan;
 	if (rc == 0 && same && !root)
@@ -670,7 +679,7 @@ static int hierarchy_bcast(struct gompi_hierarchy *s, struct gompi_slots_call *c
 
 int gompi_hierarchy_run(struct gompi_hierarchy *s, struct gompi_slots_call *c) {
 	c->differ.rank = -1;
-	const char *name = c->name != NULL ? c->name : ""; // of the library's own
+	const char *name = c->name != NULL ? c->name : ""; // NULL in the library's own calls
 	struct gompi_waiting what = {.call = name, .peer = -1, .object = s->object};
 	if (s->slots != NULL)
 		s->slots->call = name;

@@ -28,8 +28,8 @@ struct gompi_hierarchy {
 	struct gompi_hierarchy *next;
 };
 
-// Returns a view with the contents of s. Copies node_of, local and leaders (ranks of the leaders in MPI_COMM_WORLD);
-// uses slots and barrier as they are. id identifies the communicator's messages. Returns NULL if out of memory.
+// Returns a view with the contents of s. Copies node_of and local; uses slots and barrier as they are. id identifies
+// the communicator's messages. leaders holds the leaders' ranks in MPI_COMM_WORLD. Returns NULL if out of memory.
 struct gompi_hierarchy *gompi_hierarchy_open(const struct gompi_hierarchy *s, uint64_t id, const int32_t *leaders);
 // Returns the view to a free list. Its memory stays valid, like that of slots.
 void gompi_hierarchy_close(struct gompi_hierarchy *s);

@@ -8,22 +8,22 @@
 #include "datatype/datatype.h"
 
 enum {
-	PLANS = 8, // of a communicator
+	PLANS = 8, // cached plans of a communicator
 };
 
-// One side's arrays, of n members.
+// The arrays of one side of a call, with n elements each.
 struct arrays {
 	int n;
-	const void *counts, *displs, *types; // NULL: there are none
-	size_t count, displ;                 // bytes of an element
+	const void *counts, *displs, *types; // NULL if the call has no such array
+	size_t count, displ;                 // bytes of an element of counts and displs
 };
 
 struct kept {
-	struct gompi_collective call; // its arrays are what copy says
+	struct gompi_collective call; // its arrays are in copy
 	struct gompi_plan *plan;
-	const struct gompi_type **types; // held, so that no other type comes to their place
+	const struct gompi_type **types; // referenced, so that no new type gets the same address
 	int n;
-	char copy[]; // of the arrays
+	char copy[]; // contents of the arrays
 };
 
 struct gompi_kept {
@@ -31,7 +31,7 @@ struct gompi_kept {
 	unsigned next;
 };
 
-// Returns true if all arguments of a call mean something at every member, so that they may be looked at.
+// Returns true if all arguments of a call are significant at every member, so that they can be compared.
 static bool is_plain(const struct gompi_comm *c, const struct gompi_collective *a) {
 	switch (a->kind) {
 	case GOMPI_GATHERV:
@@ -61,7 +61,7 @@ static size_t array_bytes(const struct arrays *s) {
 			       (s->types != NULL) * sizeof(MPI_Datatype));
 }
 
-// Copies the arrays to a place, or compares them with what is there: whether they are the same.
+// Copies the arrays to *at, or compares them with the contents there. Returns false if they differ. Advances *at.
 static bool put_arrays(const struct arrays *s, char **at, bool compare) {
 	const void *from[] = {s->counts, s->displs, s->types};
 	size_t element[] = {s->count, s->displ, sizeof(MPI_Datatype)};
@@ -85,7 +85,8 @@ static bool same_side(const struct gompi_side *x, const struct gompi_side *y) {
 
 static int types_in(const struct arrays *s) { return s->types != NULL ? s->n : 0; }
 
-// The i-th datatype of a call: of its sides, then of their arrays. NULL: it is none.
+// Returns the i-th datatype of a call: first those of its sides, then those of their arrays. NULL if the handle is
+// invalid.
 static const struct gompi_type *type_at(const struct gompi_collective *a, const struct arrays s[2], int i) {
 	int sends = types_in(&s[0]);
 	if (i < 2)

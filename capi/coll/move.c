@@ -1,13 +1,13 @@
-// Collectives that move bytes through slots: bcast, gather, scatter, allgather, alltoall.
+// Collectives that move data through slots: bcast, gather, scatter, allgather, alltoall.
 #include "coll/direct.h"
 
-// Bytes of each of n blocks that lie beside each other in one slot.
+// Returns the bytes for each of n blocks side by side in one slot.
 static uint64_t share_of(enum gompi_slot_place p, int n) {
 	uint64_t share = gompi_capacity(p) / (uint64_t)n;
 	return share >= GOMPI_LINE ? share / GOMPI_LINE * GOMPI_LINE : share;
 }
 
-// How many bytes of size are left at from, up to step.
+// Returns the bytes of size that remain at offset from, at most step.
 static uint64_t left_of(uint64_t size, uint64_t from, uint64_t step) {
 	return size > from ? gompi_least(size - from, step) : 0;
 }
@@ -73,8 +73,8 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 	return gompi_slots_result(c);
 }
 
-// Where a call is done in which each member has a slot of so many bytes: GOMPI_IN_LARGE or what stands for it once the
-// members have agreed. If blocks of longest bytes are long enough, they move directly: then *done.
+// Chooses the place of a call that puts bytes bytes in each member's slot. For GOMPI_IN_LARGE the members first compare
+// their calls. If the longest block is long enough, the data moves directly, and *done is set.
 static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
 			  uint64_t bytes, uint64_t longest, uint64_t w, uint64_t plan, enum gompi_slot_place *p,
 			  bool *done) {
@@ -89,7 +89,7 @@ static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, con
 	return rc;
 }
 
-// One operation of MPI_Gather: so many bytes of each block from on.
+// Runs one operation of MPI_Gather, for bytes bytes of each block at offset from.
 static inline __attribute__((always_inline)) int gather_step(struct gompi_slots *t, struct gompi_slots_call *c,
 							     enum gompi_slot_place p, uint64_t from, uint64_t bytes) {
 	uint64_t w = gompi_what(GOMPI_GATHER, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) int gather_step(struct gompi_slots 
 		gompi_slots_finish(t);
 		return 0;
 	}
-	gompi_slots_publish(t, w, plan); // nobody but who is in another call reads it
+	gompi_slots_publish(t, w, plan); // only a member that is in another call reads it
 	gompi_copy_between(gompi_block(&c->outs, t->me) + from, c->in + from, bytes);
 	for (int i = 0; i < t->n; i++) {
 		if (i == t->me)
@@ -149,7 +149,7 @@ int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 	return rc ? rc : gompi_slots_result(c);
 }
 
-// The root's half of an operation of MPI_Scatter.
+// Runs the root's part of an operation of MPI_Scatter.
 static int scatter_out(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_slot_place p, uint64_t from,
 		       uint64_t n, uint64_t share) {
 	int rc = gompi_slots_begin(t, p);

@@ -1,9 +1,9 @@
-// The blocking collectives along the edges of a topology (MPI-5.0 8.6), among members that share memory. What is not
-// taken here goes to Go before anything is changed.
+// Blocking neighborhood collectives (MPI-5.0 8.6) among members that share memory. All other calls go to Go before
+// anything has changed.
 #include "coll/blocks.h"
 #include "coll/z_calls.h"
 
-// A side of a call: a block of count elements for all, one for each, or those of a vector.
+// One side of a call: one block of count elements for all, one for each neighbor, or the blocks of a vector.
 enum edge_shape { ONE_FOR_ALL, EQUAL, VECTOR };
 
 struct edge_side {
@@ -53,7 +53,8 @@ static int along(const char *name, int kind, const struct edge_side *send, const
 	    !edge_blocks(to, c->topology.destinations, c->topology.ranks + c->topology.sources, send))
 		return gompi_collective_to_go(name, kind, side_of_edges(send), side_of_edges(recv), recv->v.counts.wide,
 					      0, 0, comm);
-	// What goes to the neighbor before comes from its neighbor after; if both are one, the order tells which it is.
+	// The data sent to the neighbor before arrives as that from the neighbor after, so their receives are swapped.
+	// If both are one process, the order distinguishes them.
 	for (int i = 0; c->topology.kind == MPI_CART && i + 1 < c->topology.sources; i += 2) {
 		struct gompi_pair_block before = from[i];
 		from[i] = from[i + 1];

@@ -1,5 +1,5 @@
-// The arguments of a collective that is started, as bytes: those of the application where they lie together, else in
-// memory of the collective's own. Everything is checked here, but what is wrong is said by Go.
+// The arguments of a nonblocking or persistent collective as bytes: in the application's memory where they are
+// contiguous, else in private memory. All arguments are checked here; Go reports the errors.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "coll/started.h"
 #include "datatype/user_op.h"
 
-// From so many bytes on each member of a reduction folds a part for all.
+// Reductions of at least this many bytes are divided: each member reduces one part for all.
 enum { SPREAD_FROM = 8 << 10 };
 
 enum shape { SHAPE_NONE, SHAPE_ONE, SHAPE_EACH, SHAPE_MANY };
@@ -45,15 +45,15 @@ static enum shape recv_shape(int kind) {
 	return SHAPE_ONE;
 }
 
-// A collective that is being made.
+// A collective under construction.
 struct making {
 	struct gompi_started *s;
 	const struct gompi_collective *a;
 	int n, me;
-	bool other; // it is done without the board
+	bool other; // the call must run without the board
 };
 
-// Adds a transfer to one of the two lists; n is its length, a power of two of which there is room for.
+// Appends a transfer to a list of length *n. The capacity is the next power of two. Returns NULL if out of memory.
 static struct gompi_board_copy *add_transfer(struct gompi_board_copy **list, int *n) {
 	if ((*n & (*n - 1)) == 0) {
 		struct gompi_board_copy *more = realloc(*list, (size_t)(*n > 0 ? 2 * *n : 1) * sizeof **list);
@@ -66,7 +66,7 @@ static struct gompi_board_copy *add_transfer(struct gompi_board_copy **list, int
 	return t;
 }
 
-// Adds a transfer with memory of its own of so many bytes, which is returned; NULL: there is none.
+// Appends a transfer with private memory of bytes bytes and returns that memory; NULL if out of memory.
 static char *add_own(struct gompi_board_copy **list, int *n, const struct gompi_buffer *there, uint64_t bytes) {
 	char *own = malloc(bytes);
 	struct gompi_board_copy *t = own != NULL ? add_transfer(list, n) : NULL;
@@ -85,7 +85,8 @@ static char *add_packed(struct making *m, const struct gompi_buffer *b) {
 	return add_own(&m->s->before, &m->s->befores, b, (uint64_t)b->size);
 }
 
-// The bytes of what is to be read, or written, as they are when the collective begins, or ends. false: no memory.
+// load_piece makes the bytes of an operand, as of the start; store_piece makes those of a result, as of the end. They
+// return false if out of memory.
 static bool load_piece(struct making *m, const struct gompi_buffer *b, struct gompi_piece *p) {
 	*p = (struct gompi_piece){b->at, (uint64_t)b->size};
 	return b->type == NULL || (p->at = add_packed(m, b)) != NULL;
@@ -96,7 +97,7 @@ static bool store_piece(struct making *m, const struct gompi_buffer *b, struct g
 	return b->type == NULL || (p->at = add_own(&m->s->after, &m->s->afters, b, p->bytes)) != NULL;
 }
 
-// Has one piece copied to another at the start.
+// Adds a copy of one range to another at the start.
 static bool copy_at_start(struct making *m, struct gompi_piece from, struct gompi_piece to) {
 	if (from.bytes == 0 || to.bytes == 0 || from.at == to.at || to.at == NULL)
 		return true;
@@ -108,7 +109,7 @@ static bool copy_at_start(struct making *m, struct gompi_piece from, struct gomp
 	return true;
 }
 
-// A buffer argument: count copies of a type, somewhere in memory.
+// Checks a buffer argument of count copies of a type. Returns false if it is invalid.
 static bool buffer_of(struct gompi_buffer *b, uintptr_t at, int64_t count, uintptr_t type) {
 	struct gompi_verdict v;
 	return gompi_buffer_check(b, (const void *)at, count, (MPI_Datatype)type, false, &v) == MPI_SUCCESS &&
@@ -119,7 +120,7 @@ static int64_t listed_number(uintptr_t list, bool wide, int i) {
 	return wide ? ((const int64_t *)list)[i] : ((const int *)list)[i];
 }
 
-// Block i of a side that has one for each member.
+// Describes block i of a side that has one block for each member. Returns false if it is invalid.
 static bool argument_block(const struct making *m, enum shape shape, const struct gompi_side *side, int i,
 			   struct gompi_buffer *b) {
 	int64_t count = side->count, displ;
@@ -135,7 +136,7 @@ static bool argument_block(const struct making *m, enum shape shape, const struc
 		return false;
 	}
 	*b = (struct gompi_buffer){0};
-	if (count == 0) // nothing else counts then but that there is such a type, if it is that of all blocks
+	if (count == 0) // only the common type of all blocks must be valid then
 		return bytes || buffer_of(b, side->buf, 0, type);
 	const struct gompi_type *t = gompi_type_get((MPI_Datatype)type);
 	if (t == NULL || __builtin_mul_overflow(displ, bytes ? 1 : t->extent, &displ))
@@ -150,7 +151,7 @@ static bool has_arrays(const struct making *m, enum shape shape, const struct go
 
 typedef bool take_block(struct making *m, const struct gompi_buffer *b, struct gompi_piece *p);
 
-// All blocks of a side, as take makes them. Block keep stays as it is: of that the length alone; -1: there is none.
+// Makes all blocks of a side with take. Of block keep (-1: none) only the length is stored; its data stays in place.
 static bool take_blocks(struct making *m, enum shape shape, const struct gompi_side *side, take_block *take, int keep,
 			struct gompi_piece *blocks) {
 	struct gompi_buffer b;
@@ -166,7 +167,7 @@ static bool take_blocks(struct making *m, enum shape shape, const struct gompi_s
 	return true;
 }
 
-// The same of a side whose blocks are of one size: beside each other.
+// Makes all blocks of a side with equal blocks: one buffer, divided evenly.
 static bool take_whole(struct making *m, const struct gompi_side *side, take_block *take, struct gompi_piece *blocks) {
 	struct gompi_buffer b;
 	struct gompi_piece whole;
@@ -201,8 +202,9 @@ static bool store_one(struct making *m, const struct gompi_side *side, struct go
 	return buffer_of(&b, side->buf, side->count, side->type) && store_piece(m, &b, p);
 }
 
-// What a member sends to itself: it goes there at the start. Of another length than what it receives it is told at the
-// end, since the others count on this member. false: it is the same memory, or there is none.
+// Makes the copy of the block that a member sends to itself; it runs at the start. If the lengths differ, records an
+// error that is reported at the end, because the other members still need this one. Returns false if the ranges are the
+// same memory, or if out of memory.
 static bool send_to_itself(struct making *m, struct gompi_piece from, struct gompi_piece *to) {
 	if (from.bytes > 0 && from.at == to->at)
 		return false;
@@ -235,7 +237,7 @@ static bool make_bcast(struct making *m, struct gompi_part_of_call *p) {
 	return true;
 }
 
-// MPI_Gather, MPI_Allgather and their forms with blocks of different sizes.
+// MPI_Gather, MPI_Allgather and their variants with individual block sizes.
 static bool make_gather(struct making *m, struct gompi_part_of_call *p) {
 	const struct gompi_collective *a = m->a;
 	bool all = a->kind == GOMPI_ALLGATHER || a->kind == GOMPI_ALLGATHERV, gets = all || m->me == a->root;
@@ -252,7 +254,7 @@ static bool make_gather(struct making *m, struct gompi_part_of_call *p) {
 		return false;
 	}
 	m->s->bytes = p->in.bytes;
-	if (is_wrong(m) && a->kind == GOMPI_ALLGATHER) // the others get what this one sends, as they expect
+	if (is_wrong(m) && a->kind == GOMPI_ALLGATHER) // the other members receive this one's data as they expect
 		discard_all(m, p->outs, p->in.bytes);
 	if (is_wrong(m) && a->kind == GOMPI_GATHER)
 		m->s->bytes = p->outs[m->me].bytes;
@@ -280,7 +282,7 @@ static bool make_alltoall(struct making *m, struct gompi_part_of_call *p) {
 	if (in_place(a->recv.buf) ||
 	    !take_blocks(m, recv_shape(a->kind), &a->recv, store_piece, here ? m->me : -1, p->outs))
 		return false;
-	// What arrives must not overwrite what has not left yet.
+	// Received data must not overwrite data that has not been sent.
 	if (!(here ? take_ins(m, &a->recv, load_copy, p->ins) : take_ins(m, &a->send, load_piece, p->ins)) ||
 	    (!here && !send_to_itself(m, p->ins[m->me], &p->outs[m->me])))
 		return false;
@@ -292,8 +294,8 @@ static bool make_alltoall(struct making *m, struct gompi_part_of_call *p) {
 
 // Reductions.
 
-// How elements of a type travel: those without gaps as they lie in memory; pairs with a gap with that, as the loops
-// want them; what a function of the application gets is laid out for it from packed data.
+// The layout in which elements are transferred. Elements without gaps stay as they are in memory. Pairs with a gap keep
+// it, because the kernels need it. Elements for a user-defined function are packed, and unpacked for it.
 enum travel { TRAVEL_AS_THEY_LIE, TRAVEL_WITH_GAPS, TRAVEL_PACKED };
 
 static bool make_reduction(struct making *m, enum travel *how) {
@@ -324,7 +326,7 @@ static bool make_reduction(struct making *m, enum travel *how) {
 	return true;
 }
 
-// count elements that are read.
+// Makes an operand of count elements.
 static bool load_elements(struct making *m, enum travel how, uintptr_t at, int64_t count, struct gompi_piece *p) {
 	struct gompi_buffer b;
 	if (!buffer_of(&b, at, count, m->a->recv.type))
@@ -335,7 +337,7 @@ static bool load_elements(struct making *m, enum travel how, uintptr_t at, int64
 	return true;
 }
 
-// count elements that are a result.
+// Makes a result of count elements.
 static bool store_elements(struct making *m, enum travel how, uintptr_t at, int64_t count, struct gompi_piece *p) {
 	struct gompi_buffer b;
 	if (!buffer_of(&b, at, count, m->a->recv.type))
@@ -353,12 +355,13 @@ static bool store_elements(struct making *m, enum travel how, uintptr_t at, int6
 	return true;
 }
 
-// Returns true if the buffers of a reduction are two.
+// Returns true if the send and the receive buffer of a reduction differ.
 static bool two_buffers(const struct making *m, int64_t count) {
 	return count == 0 || m->a->send.buf != m->a->recv.buf;
 }
 
-// Has each member fold a part of so much data for all, or for the root, which then get the parts of all.
+// Splits a large reduction in two parts: each member reduces one part of the data, then all members, or the root,
+// gather the results.
 static bool spread_reduction(struct making *m) {
 	struct gompi_started *s = m->s;
 	struct gompi_part_of_call whole = s->part[0], *fold = &s->part[0], *gather = &s->part[1];
@@ -405,7 +408,7 @@ static bool make_reduce(struct making *m, struct gompi_part_of_call *p) {
 	s->bytes = s->plan = p->in.bytes;
 	if ((a->kind == GOMPI_REDUCE || a->kind == GOMPI_ALLREDUCE) && !spread_reduction(m))
 		return false;
-	// What others may read where it lies must stay as it is until they have.
+	// Data that other members may read in place must not change until they have read it.
 	if (s->parts == 1 && gets && p->in.at == p->out.at && p->in.bytes > GOMPI_BOARD_BODY / 2) {
 		struct gompi_buffer b = {.at = p->in.at, .size = (int64_t)p->in.bytes};
 		return load_copy(m, &b, &p->in);
@@ -439,7 +442,7 @@ static bool make_reduce_scatter(struct making *m, struct gompi_part_of_call *p) 
 	if (!load_elements(m, how, here ? a->recv.buf : a->send.buf, all, &p->in) || (!here && !two_buffers(m, mine)) ||
 	    !store_elements(m, how, a->recv.buf, mine, &p->out))
 		return false;
-	// What is to be sent must stay as it is until the end.
+	// Data to be sent must not change until the end.
 	if (here && p->out.at == p->in.at && p->out.bytes > 0) {
 		struct gompi_buffer b = {.at = p->out.at, .size = (int64_t)p->out.bytes};
 		if ((p->out.at = add_own(&s->after, &s->afters, &b, p->out.bytes)) == NULL)
@@ -485,7 +488,7 @@ static bool make_part(struct making *m, struct gompi_part_of_call *p) {
 	return false;
 }
 
-// The kinds that go over the board alike.
+// Returns the kind that represents a kind on the board.
 static int kind_on_board(int kind) {
 	switch (kind) {
 	case GOMPI_ALLGATHERV:

@@ -1,18 +1,19 @@
-// The blocking collectives of equal blocks where the data of a member does not lie together: it is packed before, and
-// what comes is unpacked behind.
+// Blocking collectives with equal blocks, at members whose data is not contiguous. The data is packed before the call,
+// and unpacked after it.
 #include <stdlib.h>
 
 #include "coll/entry.h"
 
-// A side of a call: blocks beside each other, one or for each member. Without a type it does not count here.
+// One side of a call: one block, or one for each member, side by side. type is NULL if the side is not significant
+// here.
 struct packed_side {
 	struct gompi_buffer all;
-	int64_t count, bytes; // of a block: copies of the type, bytes
-	char *at;             // the bytes of all
-	bool lies;            // in the application's memory
+	int64_t count, bytes; // of a block: number of elements and bytes
+	char *at;             // packed data of all blocks
+	bool lies;            // contiguous in the application's memory; at points there
 };
 
-// false: Go is to look at it.
+// Describes a side. Returns false if the call must go through Go.
 static bool packed_side(struct packed_side *p, const struct gompi_side *s, int64_t blocks) {
 	const struct gompi_type *t = gompi_type_get((MPI_Datatype)s->type);
 	int64_t all, lo, hi;
@@ -32,7 +33,7 @@ static uint64_t room_of(const struct packed_side *p) {
 	return p->lies ? 0 : (uint64_t)(p->all.size + 63) & ~(uint64_t)63;
 }
 
-// The application's block i.
+// Returns the application's block i.
 static char *block_of(const struct packed_side *p, int i) { return p->all.at + i * p->count * p->all.type->extent; }
 
 static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
@@ -40,7 +41,7 @@ static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
 		gompi_buffer_pack(&p->all, p->at + from * p->bytes, from * p->bytes, blocks * p->bytes);
 }
 
-// Returns true if the root has a block for each member on a side of a call, or one; and who has a side.
+// Return the number of blocks that this member sends, and receives: 0 if that side is not significant here.
 static int64_t blocks_sent(int kind, bool root, int n) {
 	return kind == GOMPI_BCAST ? 0 : kind == GOMPI_SCATTER ? (root ? n : 0) : kind == GOMPI_ALLTOALL ? n : 1;
 }

@@ -1,10 +1,11 @@
-// Collectives whose blocks have lengths that only who sends a block and who gets it know: MPI_Gatherv, MPI_Scatterv,
-// MPI_Alltoallv, MPI_Alltoallw and those of neighborhoods. One operation of slots: who sends fills its slot with a
-// table of what it has for whom, and with the blocks that fit; of the others the table has addresses, and who gets them
-// reads them there. So each member decides by itself how its blocks travel, whatever the others have.
+// Collectives in which only the sender and the receiver of a block know its length: MPI_Gatherv, MPI_Scatterv,
+// MPI_Alltoallv, MPI_Alltoallw and neighborhood collectives. They take one operation of slots. A sender fills its slot
+// with a table of its blocks and with the blocks that fit. For the others the table holds addresses, from which the
+// receivers read directly. So each member chooses the path of its blocks independently of the other members.
 //
-// A member whose blocks are read in its memory leaves the operation when all who read them have. If the system does
-// not let one read, it asks for the block in pieces (struct gompi_slots_mail), which is served where others wait.
+// A member whose memory is read leaves the operation after all readers have finished. A receiver to which the system
+// denies direct reads asks for the block in segments (struct gompi_slots_mail). The sender serves such requests while
+// it waits.
 #include "coll/protocol.h"
 
 #include <stdlib.h>
@@ -12,45 +13,47 @@
 #include "datatype/datatype.h"
 #include "transport/cma.h"
 
-// One member's part of an operation under way. The call stays as it is meanwhile.
+// One member's state in an operation. The call does not change meanwhile.
 struct pairs {
 	struct gompi_slots *t;
 	struct gompi_slots_call *c;
-	uint64_t number;             // of the operation
-	int entries;                 // of the table
-	enum gompi_slot_place place; // of the slot: its head or its body, or with
-	bool bodies;                 // all bodies together
-	// What this member has for itself. NULL: it is in the slot, or there is none.
+	uint64_t number;             // number of the operation
+	int entries;                 // entries of the table
+	enum gompi_slot_place place; // place of the slot: its head or one body, or
+	bool bodies;                 // all bodies as one slot
+	// This member's block for itself; NULL if it is in the slot or there is none.
 	const struct gompi_pair_block *own;
-	bool lent;    // others read what must stay as it is until they have
-	char *packed; // blocks that others read, one behind another, NULL: none; apart, else both flags become one load
-	bool borrows; // this member has read what others wait for
+	bool lent; // other members read memory of this one, which must not change until they have
+	// Copies of blocks for direct reads, one after another; NULL if there are none. A field between the two flags:
+	// otherwise the compiler merges their loads into one.
+	char *packed;
+	bool borrows; // this member has read memory that its owner keeps unchanged meanwhile
 };
 
-// An entry of a table: a block for a member.
+// An entry of a table: a block for one member.
 struct pair_entry {
-	uint64_t at;    // where in the slot, or ELSEWHERE and the address
-	uint64_t whose; // the member, above 41 bits for the bytes of the block
+	uint64_t at;    // offset in the slot, or ELSEWHERE and the address
+	uint64_t whose; // receiver in bits 41 and up, bytes of the block below
 };
 
 #define ELSEWHERE ((uint64_t)1 << 63)
 #define BYTES_OF ((((uint64_t)1) << 41) - 1)
 
-// The plan of a head: how many entries the table has, and
+// The plan word of a head: the number of entries of the table, and these flags.
 enum {
-	IN_BODY = 1,         // it is in the body, or with
-	IN_BODIES = 4,       // in all bodies together, as one
-	TABLE_ELSEWHERE = 2, // and there is only an entry for the table itself
-	ALONE = 8            // or there is no table, but a block for the root, of so many bytes
+	IN_BODY = 1,         // the slot is one body
+	IN_BODIES = 4,       // the slot is all bodies as one
+	TABLE_ELSEWHERE = 2, // the slot holds only one entry, for the table itself
+	ALONE = 8            // the slot holds one block for the root and no table; the plan has its bytes
 };
 
-// Entries of tables that are in the slot.
+// Entries of a table that fits into the slot.
 enum { MOST_ENTRIES = GOMPI_SLOT_SMALL / 2 / sizeof(struct pair_entry) };
 
 static inline bool along_edges(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATHER; }
 
-// Returns true if a block has an entry. What a member has for itself is copied where it gets it, but along the edges
-// of a topology, of which there may be several.
+// Returns true if a block has an entry. A member copies its block for itself directly, except along the edges of a
+// topology, where it may have several.
 static inline bool has_entry(const struct pairs *p, const struct gompi_pair_block *b) {
 	return b->member >= 0 && (b->member != p->t->me || along_edges(p->c->kind));
 }
@@ -65,7 +68,7 @@ static inline bool same_block(const struct gompi_pair_block *a, const struct gom
 
 enum { ALL_BODIES = GOMPI_SLOT_BODIES * GOMPI_SLOT_SMALL };
 
-// The slot of member i, and how much it holds.
+// Returns the slot of member i. pair_capacity returns the bytes of the slot.
 static inline char *pair_slot(const struct pairs *p, int i, bool body, bool bodies) {
 	if (bodies)
 		return p->t->member[i].body[0];
@@ -76,19 +79,19 @@ static inline uint64_t pair_capacity(bool body, bool bodies) {
 	return bodies ? ALL_BODIES : body ? GOMPI_SLOT_SMALL : GOMPI_SLOT_INLINE;
 }
 
-// How the blocks of a call travel: fills the slot with those that fit, in their order.
+// The state while a slot is filled with the blocks that fit, in their order.
 struct filling {
-	uint64_t used;   // bytes of the slot
-	uint64_t packed; // bytes of blocks that are to be packed for others to read
+	uint64_t used;   // bytes used in the slot
+	uint64_t packed; // bytes of blocks that are packed for direct reads
 	bool lent;
 };
 
-// What must be packed to be read: what does not lie together, and what is about to be overwritten.
+// Returns true if a block must be packed for direct reads: its data is not contiguous, or is about to be overwritten.
 static inline bool to_be_packed(const struct gompi_slots_call *c, const struct gompi_pair_block *b) {
 	return b->buf.type != NULL || c->in_place;
 }
 
-// The place of the next block in the slot, of room bytes, or ELSEWHERE and its address.
+// Returns the position of the next block: an offset in the slot of room bytes, or ELSEWHERE and its address.
 static inline uint64_t place_block(const struct pairs *p, const struct gompi_pair_block *b, uint64_t room,
 				   struct filling *f) {
 	if (f->used + block_bytes(b) <= room) {
@@ -104,14 +107,14 @@ static inline uint64_t place_block(const struct pairs *p, const struct gompi_pai
 	return ELSEWHERE | ((uint64_t)(uintptr_t)p->packed + at);
 }
 
-// Looks, or if table is not NULL, writes it and the blocks to slot.
+// Computes the positions of all blocks. If table is not NULL, also writes the table and the blocks.
 static inline __attribute__((always_inline)) struct filling fill_in(const struct pairs *p, uint64_t room,
 								    struct pair_entry *table, char *slot) {
 	const struct gompi_slots_call *c = p->c;
 	uint64_t size = (uint64_t)p->entries * sizeof *table;
 	bool elsewhere = p->entries > MOST_ENTRIES;
 	struct filling f = {elsewhere ? sizeof *table : size, elsewhere ? size : 0, elsewhere};
-	const struct gompi_pair_block *last = NULL; // which others get, too
+	const struct gompi_pair_block *last = NULL; // previous block; equal blocks share one copy
 	uint64_t at = 0;
 	for (int i = 0, k = 0; i < c->sends; i++) {
 		const struct gompi_pair_block *b = &c->to[i];
@@ -133,7 +136,7 @@ static inline __attribute__((always_inline)) struct filling fill_in(const struct
 	return f;
 }
 
-// Prepares p for a call; nothing is seen of it. MPI_ERR_NO_MEM.
+// Prepares p for a call. Changes nothing that other members see. Returns MPI_ERR_NO_MEM or 0.
 static int pairs_ready(struct pairs *p, struct gompi_slots *t, struct gompi_slots_call *c) {
 	*p = (struct pairs){.t = t, .c = c};
 	uint64_t all = 0;
@@ -158,7 +161,7 @@ static int pairs_ready(struct pairs *p, struct gompi_slots *t, struct gompi_slot
 	return 0;
 }
 
-// Fills and publishes the slot, in the operation that has been begun.
+// Fills and publishes the slot. The caller has begun the operation.
 static void pairs_fill(struct pairs *p) {
 	struct gompi_slots *t = p->t;
 	struct gompi_slots_call *c = p->c;
@@ -175,7 +178,7 @@ static void pairs_fill(struct pairs *p) {
 	gompi_slots_publish(t, gompi_what(c->kind, c->root, 0), plan);
 }
 
-// Begins the next operation as one that fills the slot, once there is room. MPI_ERR_PROC_ABORTED.
+// Begins the next operation. Waits until the slot is free. Returns MPI_ERR_PROC_ABORTED if a process has failed.
 static int pairs_begin(struct pairs *p) {
 	struct gompi_slots *t = p->t;
 	if (!p->bodies)
@@ -184,9 +187,10 @@ static int pairs_begin(struct pairs *p) {
 	return t->settled + 1 >= t->seq ? 0 : gompi_slots_room(t, 1);
 }
 
-// --- Reading in another's memory
+// --- Reads of other members' memory
 
-// Where this member has what others read as a block of its table, -1: the table. NULL: they do not.
+// Returns the address of block which of this member's table, or of the table if which is -1, for a direct read. Returns
+// NULL if it is not read directly.
 static const char *lent_block(const struct pairs *p, int64_t which, uint64_t *bytes) {
 	struct gompi_slots *t = p->t;
 	struct gompi_slot_head *h = gompi_slot_head(t, t->me, p->number);
@@ -208,18 +212,18 @@ static const char *lent_block(const struct pairs *p, int64_t which, uint64_t *by
 	return e->at & ELSEWHERE ? (const char *)(uintptr_t)(e->at & ~ELSEWHERE) : NULL;
 }
 
-// Gives member i the piece that it asks for, if it does.
+// Serves a pending request of member i to this member, if there is one.
 static void serve_mail(const struct pairs *p, int i) {
 	struct gompi_slots_mail *m = &p->t->member[i].mail;
-	// acquire: pairs with the release of who asks
+	// Acquire: pairs with the release in read_elsewhere.
 	if (gompi_load_acquire(&m->state) != GOMPI_MAIL_ASKED + (uint64_t)p->t->me)
 		return;
 	uint64_t size = 0, from = gompi_load(&m->from), bytes = gompi_load(&m->bytes);
 	const char *block = lent_block(p, (int64_t)gompi_load(&m->block), &size);
 	if (block == NULL || bytes > sizeof m->data || from > size || bytes > size - from)
-		return; // nobody asks for that
+		return; // not a valid request
 	gompi_copy_out(m->data, block + from, bytes);
-	gompi_store_release(&m->state, GOMPI_MAIL_HERE); // pairs with the acquire of who has asked
+	gompi_store_release(&m->state, GOMPI_MAIL_HERE); // pairs with the acquire in mail_there
 	gompi_wake(&p->t->member[i].wait);
 }
 
@@ -235,7 +239,7 @@ static bool mail_there(void *arg) {
 	return gompi_load_acquire(&p->t->member[p->t->me].mail.state) == GOMPI_MAIL_HERE;
 }
 
-// Bytes of a block of member w, which are at an address there.
+// A block, or a table, in the memory of member w at address.
 struct elsewhere_block {
 	int w;
 	int64_t which;
@@ -243,7 +247,7 @@ struct elsewhere_block {
 	bool by_mail;
 };
 
-// Gets bytes from on.
+// Reads bytes at offset from. Uses mail after a failed direct read.
 static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint64_t from, char *to, uint64_t bytes) {
 	struct gompi_slots *t = p->t;
 	if (b->w == t->me) {
@@ -259,7 +263,7 @@ static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint
 		gompi_store(&m->block, (uint64_t)b->which);
 		gompi_store(&m->from, from + done);
 		gompi_store(&m->bytes, piece);
-		// pairs with the acquire of who serves
+		// Pairs with the acquire in serve_mail.
 		gompi_store_release(&m->state, GOMPI_MAIL_ASKED + (uint64_t)b->w);
 		gompi_wake(&t->member[b->w].wait);
 		int rc = gompi_slots_until(t, mail_there, (void *)(uintptr_t)p);
@@ -274,7 +278,7 @@ static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint
 
 enum { READ_AT_ONCE = 16 << 10 };
 
-// Gets a block whose data does not lie together here.
+// Reads a block into memory that is not contiguous.
 static int read_elsewhere_typed(const struct pairs *p, struct elsewhere_block *from, const struct gompi_buffer *b) {
 	char piece[READ_AT_ONCE];
 	struct gompi_cursor cursor;
@@ -290,7 +294,7 @@ static int read_elsewhere_typed(const struct pairs *p, struct elsewhere_block *f
 	return 0;
 }
 
-// --- Taking
+// --- Receiving blocks
 
 static __attribute__((cold)) void note_length(const struct pairs *p, int member, uint64_t theirs, uint64_t ours) {
 	struct gompi_slots_call *c = p->c;
@@ -299,7 +303,7 @@ static __attribute__((cold)) void note_length(const struct pairs *p, int member,
 		c->differ = (struct gompi_slots_differ){member, w, gompi_plan(theirs, 1), w, gompi_plan(ours, 1)};
 }
 
-// Which of the edges from one member to this one block i stands for.
+// Returns how many of the receives before block i come from the same member: the number of its edge.
 static int edge_number(const struct gompi_slots_call *c, int i) {
 	int number = 0;
 	for (int k = 0; k < i; k++)
@@ -307,7 +311,7 @@ static int edge_number(const struct gompi_slots_call *c, int i) {
 	return number;
 }
 
-// The entry for block i in the table of its sender. -1: it has none.
+// Returns the index of the entry for block i in its sender's table, or -1 if there is none.
 static int entry_for(const struct pairs *p, int i, const struct pair_entry *table, uint64_t entries) {
 	const struct gompi_slots_call *c = p->c;
 	int me = p->t->me, w = c->from[i].member;
@@ -322,7 +326,7 @@ static int entry_for(const struct pairs *p, int i, const struct pair_entry *tabl
 	return -1;
 }
 
-// Gets a block that entry which of its sender's table says is elsewhere.
+// Reads a block from its sender's memory; which is its entry in the sender's table.
 static __attribute__((noinline)) int take_away(struct pairs *p, const struct gompi_pair_block *b, int which,
 					       uint64_t address) {
 	struct elsewhere_block from = {b->member, which, address, !gompi_node.cma || p->t->no_direct};
@@ -331,15 +335,15 @@ static __attribute__((noinline)) int take_away(struct pairs *p, const struct gom
 				   : read_elsewhere_typed(p, &from, &b->buf);
 }
 
-// The same where the table, too, is elsewhere.
+// Receives block i like pairs_take, where the table too is in the sender's memory.
 static __attribute__((noinline)) int take_from_table_elsewhere(struct pairs *p, int i, const struct pair_entry *at,
 							       const char *slot, uint64_t entries);
 
-// Gets block i from an entry of the table of its sender. slot: the sender's, of so many bytes.
+// Receives block i as entry e of its sender's table says. slot is the sender's, of capacity bytes.
 static inline int take_entry(struct pairs *p, int i, int which, const struct pair_entry *e, const char *slot,
 			     uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];
-	// Read once: the sender may change its slot at any time.
+	// Read once, because the sender may change its slot at any time.
 	const uint64_t at = gompi_element_look(&e->at);
 	const uint64_t bytes = gompi_element_look(&e->whose) & BYTES_OF;
 	if (__builtin_expect(bytes != block_bytes(b), 0)) {
@@ -356,7 +360,7 @@ static inline int take_entry(struct pairs *p, int i, int which, const struct pai
 	return 0;
 }
 
-// Gets a block of so many bytes that is all there is in its sender's slot.
+// Receives a block that is alone in its sender's slot.
 static inline int take_alone(const struct pairs *p, const struct gompi_pair_block *b, uint64_t bytes, const char *slot,
 			     uint64_t capacity) {
 	if (__builtin_expect(bytes != block_bytes(b), 0))
@@ -368,8 +372,8 @@ static inline int take_alone(const struct pairs *p, const struct gompi_pair_bloc
 	return 0;
 }
 
-// Gets block i, which has arrived. Blocks of another length than expected are noted in the call, and not copied.
-// MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+// Receives block i, whose sender has published its slot. Notes a block of unexpected length in the call and does not
+// copy it. Returns 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
 static int pairs_take(struct pairs *p, int i) {
 	struct gompi_slots *t = p->t;
 	struct gompi_slots_call *c = p->c;
@@ -429,9 +433,9 @@ static int take_from_table_elsewhere(struct pairs *p, int i, const struct pair_e
 	return rc;
 }
 
-// --- Leaving
+// --- End of the operation
 
-// Returns true if member i reads what this one has.
+// Returns true if member i receives data from this one.
 static bool gets_block(const struct pairs *p, int i) {
 	const struct gompi_slots_call *c = p->c;
 	if (c->kind == GOMPI_GATHERV)
@@ -444,13 +448,13 @@ static bool gets_block(const struct pairs *p, int i) {
 	return false;
 }
 
-// Returns true if all who read blocks in the memory of this member have finished; until then it serves them.
+// Returns true if all readers of this member's memory have finished. Serves their requests.
 static bool pairs_left(void *arg) {
 	struct pairs *p = arg;
 	struct gompi_slots *t = p->t;
 	bool all = true;
 	for (int i = 0; p->lent && i < t->n; i++) {
-		// acquire: pairs with gompi_slots_finish
+		// Acquire: pairs with gompi_slots_finish.
 		if (i == t->me || gompi_load_acquire(&t->member[i].finished) >= p->number || !gets_block(p, i))
 			continue;
 		serve_mail(p, i);
@@ -471,13 +475,13 @@ static __attribute__((noinline)) int wait_for_readers(struct pairs *p) {
 	return rc;
 }
 
-// Ends the operation once all blocks have been taken: finishes it, waits until the others have, gives memory back.
+// Finishes the operation after all blocks have been received. Waits until all readers have finished, and frees memory.
 static int pairs_leave(struct pairs *p) {
 	gompi_slots_finish(p->t);
 	return __builtin_expect(p->lent || p->borrows || p->packed != NULL, 0) ? wait_for_readers(p) : 0;
 }
 
-// MPI_Gatherv of a member whose block fits into its slot, and who waits for nobody.
+// Runs MPI_Gatherv at a member whose block fits into its slot. It waits for no other member.
 static int gatherv_few(struct gompi_slots *t, struct gompi_slots_call *c) {
 	const struct gompi_pair_block *b = c->to;
 	enum gompi_slot_place place = gompi_place_of(block_bytes(b));
@@ -491,7 +495,7 @@ static int gatherv_few(struct gompi_slots *t, struct gompi_slots_call *c) {
 	return GOMPI_SLOTS_DONE;
 }
 
-// MPI_Gatherv of the root: as below, with less to look at where all blocks are in slots.
+// Runs MPI_Gatherv at the root. Like gompi_slots_pairs, with fewer checks for blocks in slots.
 static int gatherv_root(struct gompi_slots *t, struct gompi_slots_call *c) {
 	uint64_t w = gompi_what(GOMPI_GATHERV, c->root, 0);
 	struct pairs p = {.t = t, .c = c, .own = c->sends == 1 ? c->to : NULL};
@@ -521,7 +525,7 @@ static int gatherv_root(struct gompi_slots *t, struct gompi_slots_call *c) {
 	}
 	if (others == t->n - 1)
 		t->settled = t->seq - 1;
-	if (__builtin_expect(p.borrows || gompi_slots_differ(c), 0)) { // somebody may wait for that
+	if (__builtin_expect(p.borrows || gompi_slots_differ(c), 0)) { // senders may wait for the finished word
 		gompi_slots_finish(t);
 		wait_for_readers(&p);
 	} else {
@@ -543,14 +547,14 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 	int rc = pairs_ready(&p, t, c), failed = 0;
 	if (rc)
 		return rc;
-	if (c->kind == GOMPI_SCATTERV && t->me != c->root) {
-		p.number = ++t->seq; // nobody looks at this slot
+	if (c->kind == GOMPI_SCATTERV && t->me != c->root) { // no member reads this slot
+		p.number = ++t->seq;                         // nobody looks at this slot
 	} else {
 		rc = pairs_begin(&p);
 		if (rc == 0)
 			pairs_fill(&p);
 	}
-	int first = c->receives == t->n ? t->me : 0; // not all from one at the same time
+	int first = c->receives == t->n ? t->me : 0; // each member starts with another one, to spread the load
 	for (int k = 0; k < c->receives && rc != MPI_ERR_PROC_ABORTED; k++) {
 		int i = first + k < c->receives ? first + k : first + k - c->receives, member = c->from[i].member;
 		if (member >= 0 && (member != t->me || along_edges(c->kind)))
@@ -564,7 +568,7 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 		free(p.packed);
 		return rc;
 	}
-	int others = 0; // whose slots have been read: if those are all, they have finished what was before
+	int others = 0; // slots read; if those of all members, they have finished earlier operations
 	for (int i = 0; i < c->receives; i++)
 		others += c->from[i].member >= 0 && c->from[i].member != t->me;
 	if (others == t->n - 1 && !along_edges(c->kind))

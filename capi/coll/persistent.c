@@ -14,7 +14,7 @@ static struct gompi_persistent_table *table_of(const struct gompi_board *parent)
 
 static uint64_t bytes_of_board(const struct gompi_board *b) { return (uint64_t)b->n * sizeof *b->member; }
 
-// Returns the index of the entry that a choice is of, -1 if it is of none.
+// Returns the index of the entry in a choice, or -1 if the choice has none.
 static int entry_in(uint64_t chosen) {
 	const uint64_t place = chosen & LOW;
 	return place <= GOMPI_PERSISTENT_MOST ? (int)place - 1 : -1;
@@ -35,7 +35,7 @@ static uint64_t complete_choice(struct gompi_persistent_table *t) {
 }
 
 static bool has_memory(struct gompi_board *parent, struct gompi_persistent_entry *e) {
-	// acquire: pairs with the change of block below, at another member. This member publishes that block next.
+	// Acquire: pairs with the change of block below, at another member. This member publishes that block next.
 	if (gompi_load_acquire(&e->block) != 0)
 		return true;
 	uint64_t name, none = 0;
@@ -59,8 +59,8 @@ static uint64_t free_place(struct gompi_board *parent) {
 	return 0;
 }
 
-// Returns the index of the entry of the collective with this number, chooses one if no other member has. -1: the
-// collective goes by messages.
+// Returns the index of the entry of the collective with this number. Chooses a free entry if no other member has chosen
+// one. Returns -1 if the collective goes by messages.
 static int choose(struct gompi_board *parent, uint64_t number) {
 	struct gompi_persistent_table *t = table_of(parent);
 	uint64_t last;

@@ -1,4 +1,5 @@
-// What goes over the board: how a member's data lies in heads and bodies, and how others take it out.
+// The data format on the board: the layout of a member's data in heads and bodies, and the code that writes and reads
+// it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,19 +8,19 @@
 #include "coll/started.h"
 #include "transport/cma.h"
 
-// A reduction of data that lies in the members' memory is done in steps of so many bytes, which stay in the cache; a
-// call of the system costs 2 us, this much 10.
+// Bytes of one step of a reduction that reads operands directly. A step stays in the cache. A system call costs 2 us,
+// copying one step 10 us.
 enum { CHUNK = 128 << 10 };
 
 static const struct gompi_part_of_call *part_of(const struct gompi_started *s) { return &s->part[s->now]; }
 
-// Returns true if a member's data is not the same for all who read it.
+// Returns true if a member's data differs from reader to reader.
 static bool is_personal(int kind) {
 	return kind == GOMPI_ALLTOALL || kind == GOMPI_ALLTOALLV || kind == GOMPI_SCATTER || kind == GOMPI_SCATTERV ||
 	       kind == GOMPI_REDUCE_SCATTER;
 }
 
-// Returns true if who reads does not know how much there is.
+// Returns true if the reader does not know the length of the data.
 static bool is_unknown(int kind) { return kind == GOMPI_GATHERV || kind == GOMPI_SCATTERV || kind == GOMPI_ALLTOALLV; }
 
 static bool is_folded(int kind) {
@@ -27,7 +28,7 @@ static bool is_folded(int kind) {
 	       kind == GOMPI_REDUCE_SCATTER;
 }
 
-// Returns true if member to reads what member from gives.
+// Returns true if member to reads data of member from.
 static bool goes(const struct gompi_started *s, int from, int to) {
 	switch (part_of(s)->kind) {
 	case GOMPI_BCAST:
@@ -59,13 +60,13 @@ static bool gives_anything(const struct gompi_started *s) {
 	return true;
 }
 
-// How the data of a member lies: blocks of at most share bytes a piece beside each other, in the head or a body. A
-// table of the lengths of all blocks is in front where nobody else knows them; if all fits together blocks follow each
-// other.
+// The layout of a member's data in the head or bodies: its blocks side by side, each with at most share bytes in a
+// segment. Where the readers do not know the lengths, a table of the lengths of all blocks precedes them. If everything
+// fits at once, the blocks follow each other without padding (tight).
 struct plan_of_pieces {
 	enum gompi_board_space space;
-	bool tight;     // blocks follow each other
-	uint64_t share; // room for a block
+	bool tight;     // blocks follow each other without padding
+	uint64_t share; // bytes for each block in a segment
 	uint32_t pieces;
 };
 
@@ -73,7 +74,7 @@ static uint32_t pieces_of(uint64_t longest, uint64_t share) {
 	return longest <= share ? 1 : (uint32_t)((longest + share - 1) / share);
 }
 
-// Of blocks that all know, the longest of which has so many bytes.
+// Plans blocks whose lengths all members know; longest is the bytes of the longest block.
 static struct plan_of_pieces plan_known(const struct gompi_started *s, uint64_t longest) {
 	int kind = part_of(s)->kind;
 	uint64_t blocks = is_personal(kind) ? (uint64_t)s->board->n : 1, cap = GOMPI_BOARD_BODY / blocks;
@@ -88,7 +89,7 @@ static struct plan_of_pieces plan_known(const struct gompi_started *s, uint64_t 
 	return (struct plan_of_pieces){BOARD_IN_BODY, false, cap, pieces_of(longest, cap)};
 }
 
-// Of a table of n lengths in front of the blocks.
+// Plans blocks behind a table of their n lengths.
 static struct plan_of_pieces plan_table(const uint64_t *length, int n) {
 	uint64_t table = (uint64_t)n * sizeof *length, all = table, longest = 0;
 	for (int j = 0; j < n; j++) {
@@ -104,7 +105,7 @@ static struct plan_of_pieces plan_table(const uint64_t *length, int n) {
 	return (struct plan_of_pieces){BOARD_IN_BODY, false, share, pieces_of(longest, share)};
 }
 
-// Where a member's data lies, and the room there.
+// Returns the address of member i's data and stores the bytes that are available there.
 static char *space_of(const struct gompi_started *s, int i, enum gompi_board_space space, uint64_t *room) {
 	*room = space == BOARD_IN_HEAD   ? GOMPI_BOARD_FEW
 		: space == BOARD_IN_BODY ? GOMPI_BOARD_BODY
@@ -113,7 +114,7 @@ static char *space_of(const struct gompi_started *s, int i, enum gompi_board_spa
 				      : gompi_board_body(s->board, i, s->number, space);
 }
 
-// What member i gives to member j, if this is member i.
+// Returns the block of this member for member j.
 static struct gompi_piece block_for(const struct gompi_started *s, int j) {
 	return j != s->board->me ? part_of(s)->ins[j] : (struct gompi_piece){NULL, 0};
 }
@@ -128,7 +129,7 @@ static uint64_t longest_of(const struct gompi_started *s) {
 	return longest;
 }
 
-// The lengths of this member's blocks.
+// Stores the lengths of this member's blocks.
 static void lengths_of(const struct gompi_started *s, uint64_t length[GOMPI_BOARD_MOST]) {
 	for (int j = 0; j < s->board->n; j++)
 		length[j] = block_for(s, j).bytes;
@@ -168,17 +169,17 @@ uint64_t gompi_part_plan(const struct gompi_started *s) {
 	if (p->kind == GOMPI_GATHERV)
 		return gompi_plan(p->in.bytes, 1);
 	if (is_unknown(p->kind))
-		return gompi_plan(gompi_takes_space(s), 1); // where the table is
+		return gompi_plan(gompi_takes_space(s), 1); // the place of the table
 	return gompi_plan(s->plan, s->reduction.size);
 }
 
-// What is left of so many bytes from piece k on, up to share.
+// Returns the bytes in segment k of a block of bytes bytes, with at most share in each segment.
 static uint64_t left_at(uint64_t bytes, uint32_t k, uint64_t share) {
 	uint64_t from = (uint64_t)k * share;
 	return bytes > from ? gompi_least(bytes - from, share) : 0;
 }
 
-// Says where this member's data is, for who reads it directly.
+// Publishes the address of this member's data for direct reads.
 static void write_place(struct gompi_started *s) {
 	const struct gompi_part_of_call *p = part_of(s);
 	struct gompi_board_head *h = gompi_board_head(s->board, s->board->me, s->number);
@@ -231,7 +232,7 @@ void gompi_write_piece(struct gompi_started *s, uint32_t k) {
 
 // Reading.
 
-// How much this member expects of member i, and where it goes.
+// Returns the expected length of member i's data and its destination.
 static struct gompi_piece block_from(const struct gompi_started *s, int i) {
 	const struct gompi_part_of_call *p = part_of(s);
 	switch (p->kind) {
@@ -253,7 +254,7 @@ static struct gompi_piece block_from(const struct gompi_started *s, int i) {
 	return (struct gompi_piece){p->out.at, p->in.bytes};
 }
 
-// The longest block of member i, if members know it of each other.
+// Returns the longest block of member i, for collectives in which members know each other's lengths.
 static uint64_t longest_known(const struct gompi_started *s, int i) {
 	int kind = part_of(s)->kind;
 	if (kind == GOMPI_SCATTER || kind == GOMPI_ALLTOALL)
@@ -261,15 +262,15 @@ static uint64_t longest_known(const struct gompi_started *s, int i) {
 	return is_personal(kind) ? longest_of(s) : block_from(s, i).bytes;
 }
 
-// A piece of what a member gives this one.
+// A segment of another member's data for this one.
 struct piece_there {
 	const char *at;
-	uint64_t bytes, offset; // in the block
-	uint64_t all;           // bytes of that
-	uint32_t pieces;        // and how many it has
+	uint64_t bytes, offset; // bytes of the segment, and its offset in the block
+	uint64_t all;           // bytes of the block
+	uint32_t pieces;        // number of segments of the block
 };
 
-// Piece k of what member i gives.
+// Finds segment k of member i's data for this member.
 static struct piece_there piece_from(const struct gompi_started *s, int i, uint32_t k) {
 	const struct gompi_board *b = s->board;
 	struct gompi_board_head *h = gompi_board_head(b, i, s->number);
@@ -298,13 +299,14 @@ static struct piece_there piece_from(const struct gompi_started *s, int i, uint3
 	r.offset = (uint64_t)k * plan.share;
 	r.bytes = left_at(r.all, k, plan.share);
 	const char *from = space_of(s, i, plan.space, &room);
-	if (skip > room || r.bytes > room - skip) // what another process has written is not trusted
+	// Values that another process has written are checked before use.
+	if (skip > room || r.bytes > room - skip)
 		skip = 0, r.bytes = 0;
 	r.at = from + skip;
 	return r;
 }
 
-// Returns true if member i's collective belongs to this one; if not, that is noted.
+// Returns true if member i makes the same collective. If not, notes the mismatch.
 static bool is_same(struct gompi_started *s, int i) {
 	struct gompi_board_head *h = gompi_board_head(s->board, i, s->number);
 	uint64_t theirs = gompi_load(&h->what), their_plan = gompi_load(&h->plan);
@@ -315,7 +317,7 @@ static bool is_same(struct gompi_started *s, int i) {
 	return same;
 }
 
-// Notes that a member gives more or fewer bytes than this one expects.
+// Notes that a member sends more or fewer bytes than this one expects.
 static __attribute__((cold)) void note_other_length(struct gompi_started *s, int i, uint64_t theirs, uint64_t ours) {
 	if (s->why.class == MPI_SUCCESS)
 		gompi_error(&s->why, theirs > ours ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
@@ -323,7 +325,7 @@ static __attribute__((cold)) void note_other_length(struct gompi_started *s, int
 			    (unsigned long long)ours);
 }
 
-// Copies a piece of what member i gives. How many there are.
+// Copies segment k of member i's data. Returns the number of segments.
 static uint32_t copy_piece(struct gompi_started *s, int i, uint32_t k) {
 	struct gompi_piece to = block_from(s, i);
 	struct piece_there from = piece_from(s, i, k);
@@ -334,7 +336,7 @@ static uint32_t copy_piece(struct gompi_started *s, int i, uint32_t k) {
 	return from.pieces;
 }
 
-// Where what member i gives this one lies in its memory, and how much that is.
+// Returns the address in member i's memory of its data for this member, and the length.
 static struct gompi_piece place_at_member(const struct gompi_started *s, int i) {
 	const struct gompi_board *b = s->board;
 	const struct gompi_board_head *h = gompi_board_head(b, i, s->number);
@@ -362,12 +364,14 @@ static bool read_memory(const struct gompi_started *s, int i, const char *at, ch
 	return gompi_cma_move(s->board->peers[i], (uint64_t)(uintptr_t)at, to, bytes, false);
 }
 
-// Copies all that member i gives from where it lies. Returns true if it could.
+// Copies all data of member i from its memory. Returns true on success.
 static bool copy_directly(struct gompi_started *s, int i) {
 	struct gompi_piece to = block_from(s, i), from = place_at_member(s, i);
-	gompi_full_fence(); // pairs with the change of wrote before the place is written over
+	// Pairs with the fully ordered store to wrote in write_pieces. Without it, this member could read the address
+	// word after the owner has overwritten it with data, and still see BOARD_DIRECT.
+	gompi_full_fence();
 	if (gompi_load(&gompi_board_head(s->board, i, s->number)->wrote) != BOARD_DIRECT)
-		return false; // another member could not
+		return false; // another member has refused, and the data comes in segments
 	uint64_t bytes = gompi_least(from.bytes, to.bytes);
 	if (to.at != NULL && bytes > 0 && !read_memory(s, i, from.at, to.at, bytes))
 		return false;
@@ -376,8 +380,8 @@ static bool copy_directly(struct gompi_started *s, int i) {
 	return true;
 }
 
-// Folding: this member's result is the reduction of what ranks [0, upto) give, in their order: from the last to the
-// first, each on the left.
+// Reductions. This member's result is the reduction of the operands of ranks [0, upto) in rank order. It is computed
+// from the last rank down to the first, with each further operand on the left.
 static int fold_upto(const struct gompi_started *s) {
 	switch (part_of(s)->kind) {
 	case GOMPI_REDUCE:
@@ -390,7 +394,7 @@ static int fold_upto(const struct gompi_started *s) {
 	return s->board->n;
 }
 
-// This member's own operand.
+// Returns this member's own operand.
 static struct gompi_piece own_block(const struct gompi_started *s) {
 	const struct gompi_part_of_call *p = part_of(s);
 	return is_personal(p->kind) ? p->ins[s->board->me] : p->in;
@@ -403,7 +407,7 @@ static void fold_one(struct gompi_started *s, bool first, const char *from, char
 		s->failed = gompi_combine(&s->reduction, from, acc, bytes);
 }
 
-// Folds piece k. How many there are.
+// Reduces segment k of all operands. Returns the number of segments.
 static uint32_t fold_pieces(struct gompi_started *s, uint32_t k) {
 	char saved[GOMPI_BOARD_WHOLE];
 	int upto = fold_upto(s), me = s->board->me;
@@ -420,14 +424,15 @@ static uint32_t fold_pieces(struct gompi_started *s, uint32_t k) {
 	return plan.pieces;
 }
 
-// Folds all from where it lies. Returns true if it could; if not the operands are as they were.
+// Reduces all operands directly from the members' memory. Returns true on success; else the operands are unchanged.
 static bool fold_directly(struct gompi_started *s) {
 	int upto = fold_upto(s), me = s->board->me;
 	struct gompi_piece own = own_block(s), to = block_from(s, me);
 	uint64_t step = CHUNK / s->reduction.size * s->reduction.size;
 	char *spare = malloc(2 * CHUNK), *saved = spare + CHUNK;
 	bool able = spare != NULL, over = own.at == to.at;
-	// What lies under the result cannot be folded once more.
+	// If the result overwrites an operand the reduction cannot be repeated, so first prove that all operands can be
+	// read.
 	for (int i = 0; able && over && i < upto; i++)
 		able = i == me || read_memory(s, i, place_at_member(s, i).at, spare, 1);
 	for (uint64_t from = 0; able && from < to.bytes; from += step) {
@@ -445,7 +450,7 @@ static bool fold_directly(struct gompi_started *s) {
 				}
 				gompi_error(&s->why, MPI_ERR_BUFFER, "%llu bytes of rank %d could not be read",
 					    (unsigned long long)to.bytes, i);
-				from = to.bytes; // others still need this member
+				from = to.bytes; // the other members still need this one
 				break;
 			}
 			fold_one(s, first, i == me ? mine : at, acc, bytes);
@@ -455,13 +460,14 @@ static bool fold_directly(struct gompi_started *s) {
 	return able;
 }
 
-// Notes for who waits that a head is not there yet.
+// Records for the waiting thread that a head has not been published yet.
 static void await_head(struct gompi_started *s, struct gompi_board_head *h) {
 	gompi_store(&s->missing_number, s->number);
 	gompi_store_release(&s->missing, h); // pairs with the acquire in progress_started
 }
 
-// Returns true if all that this member reads is on the board, and what is to be folded piece by piece and directly.
+// Returns true if the next segments of all members that this one reads are on the board. Stores whether some operands
+// come in segments and whether some are to be read directly.
 static bool is_all_there(struct gompi_started *s, bool *pieces, bool *directly) {
 	const struct gompi_board *b = s->board;
 	*pieces = *directly = false;
@@ -469,7 +475,7 @@ static bool is_all_there(struct gompi_started *s, bool *pieces, bool *directly) 
 		if (!gompi_reads(s, i))
 			continue;
 		struct gompi_board_head *h = gompi_board_head(b, i, s->number);
-		// acquire: pairs with the release of who has written
+		// Acquire: pairs with the release in publish_part.
 		if (gompi_load_acquire(&h->number) != s->number) {
 			await_head(s, h);
 			return false;
@@ -496,7 +502,8 @@ static void refuse_directly(struct gompi_started *s) {
 }
 
 static void tell_read(struct gompi_started *s, uint32_t pieces) {
-	// release: pairs with the acquire of who writes the next piece, or waits until its memory has been read
+	// Release: pairs with the acquire in is_taken. The writer waits for it before it overwrites the segment or its
+	// memory.
 	gompi_store_release(&gompi_board_head(s->board, s->board->me, s->number)->read, pieces);
 	if (s->awaited)
 		gompi_board_tell(s->board, gompi_is_much(s));
@@ -521,10 +528,11 @@ static bool take_folded(struct gompi_started *s) {
 	return s->piece >= most;
 }
 
-// Takes from member i what is there. Returns true if that was all.
+// Reads the data that member i has published so far. Returns true if nothing more will come. Sets *refused if this
+// member cannot read directly.
 static bool take_what_is_there(struct gompi_started *s, int i, bool *refused) {
 	struct gompi_board_head *h = gompi_board_head(s->board, i, s->number);
-	// acquire: pairs with the release of who has written
+	// Acquire: pairs with the release in publish_part.
 	if (gompi_load_acquire(&h->number) != s->number) {
 		await_head(s, h);
 		return false;

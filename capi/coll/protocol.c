@@ -11,10 +11,11 @@ struct word_wait {
 
 static bool word_there(void *arg) {
 	struct word_wait *w = arg;
-	return gompi_load_acquire(w->word) >= w->least; // acquire: pairs with publish and finish
+	// pairs with the releases in gompi_slots_publish and gompi_slots_finish
+	return gompi_load_acquire(w->word) >= w->least;
 }
 
-// None if there are fewer cores than processes.
+// Polls n times. Does not poll if there are fewer cores than processes.
 static bool look_often(struct word_wait *w, int n) {
 	for (int k = gompi_node.policy.oversubscribed ? n : 0; k < n; k++)
 		if (word_there(w))
@@ -22,8 +23,8 @@ static bool look_often(struct word_wait *w, int n) {
 	return false;
 }
 
-// Tells the others that this member has finished all before the operation under way, if they do not know it, and wakes
-// who waits for that or for what it has published.
+// Publishes, if the others do not know it, that this member has finished all operations before the current one. Wakes
+// members that wait for that or for this member's slot.
 static void tell_all(struct gompi_slots *t) {
 	struct gompi_slots_member *me = &t->member[t->me];
 	if (gompi_load(&me->finished) < t->seq - 1)
@@ -31,7 +32,7 @@ static void tell_all(struct gompi_slots *t) {
 	gompi_wake(&me->wait);
 }
 
-// Waits until *word, which member i changes, is at least least.
+// Waits until *word >= least. Member i updates the word.
 static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int i) {
 	struct word_wait w = {word, least};
 	if (look_often(&w, GOMPI_SLOT_LOOKS_AT_ONCE))
@@ -58,7 +59,7 @@ int gompi_slots_room(struct gompi_slots *t, uint64_t depth) {
 		if (i == t->me)
 			continue;
 		gompi_a64 *finished = &t->member[i].finished;
-		uint64_t now = gompi_load_acquire(finished); // pairs with gompi_slots_finish
+		uint64_t now = gompi_load_acquire(finished); // pairs with the release in gompi_slots_finish
 		if (now < least) {
 			int rc = wait_word(t, finished, least, i);
 			if (rc)

@@ -1,9 +1,9 @@
-// Collectives that reduce over slots. Every member folds the same operands in the same order, or one does it for all:
-// the same bits everywhere.
+// Reductions over slots. All members reduce the same operands in the same order, or one member does it for all. So all
+// members get bitwise identical results.
 #include "coll/direct.h"
 
-// What the members bring to an operation of a reduction: it is in their slots. What this one brings is read elsewhere
-// where it can be, since the line of its slot is on its way to the others.
+// The operands of an operation, in the members' slots. This member's own operand is read from another copy where
+// possible, because the cache lines of its slot are moving to the other members.
 struct operands {
 	struct gompi_slots *t;
 	uint64_t number;
@@ -15,8 +15,8 @@ static inline const char *operand(const struct operands *o, int i) {
 	return i == o->t->me ? o->own : gompi_slot_data(o->t, i, o->number, o->place);
 }
 
-// Leaves in acc the reduction of what ranks [0, upto) have in their slots, in their order: from the last to the first,
-// each on the left.
+// Stores in acc the reduction of the operands of ranks [0, upto) in rank order. It goes from the last rank down to the
+// first, with each further operand on the left.
 static inline __attribute__((always_inline)) int fold(const struct gompi_reduction *r, const struct operands *o,
 						      char *acc, uint64_t bytes, int upto) {
 	gompi_copy_between(acc, operand(o, upto - 1), bytes);
@@ -28,8 +28,8 @@ static inline __attribute__((always_inline)) int fold(const struct gompi_reducti
 	return 0;
 }
 
-// One operation: all fill their slots, and those who get a result fold what is in those of ranks [0, upto). failed is
-// the first error of a reduction; the others still need this member.
+// Runs one operation: all members fill their slots, and those that get a result reduce the operands of ranks [0, upto).
+// Stores the first error of the reduction in *failed and continues, because the other members still need this one.
 static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_slot_place p, uint64_t from,
 			    uint64_t bytes, int upto, int *failed) {
 	const struct gompi_reduction *r = &c->reduction;
@@ -41,7 +41,7 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 	gompi_copy_out(slot, c->in + from, bytes);
 	gompi_slots_publish(t, w, plan);
 	struct operands o = {t, t->seq, p, c->in + from};
-	if (c->in == c->out) { // which grows over it
+	if (c->in == c->out) { // the result overwrites the operand
 		o.own = p == GOMPI_IN_HEAD ? few : slot;
 		if (p == GOMPI_IN_HEAD)
 			gompi_copy_out(few, c->in + from, bytes);
@@ -87,19 +87,19 @@ int gompi_slots_bring(struct gompi_slots *t, struct gompi_slots_call *c, uint64_
 	return 0;
 }
 
-// All members put the bytes of one step that others fold into their slots, but for the part that each folds itself; it
-// folds that part of all into its next slot, from which the others take it.
+// One step of a divided reduction. Each member writes its operand to its slot, except the part that it reduces itself.
+// It reduces its part of all operands into its next slot, from which the others read it.
 struct part {
 	uint64_t from, bytes; // of the step
-	uint64_t room;        // for each part in a slot
-	uint64_t each;        // bytes of each part but the last ones
+	uint64_t room;        // bytes for each part in a slot
+	uint64_t each;        // bytes of each part except the last ones
 };
 
 static inline uint64_t part_begin(const struct part *s, int i) { return gompi_least((uint64_t)i * s->each, s->bytes); }
 
 static inline uint64_t part_bytes(const struct part *s, int i) { return part_begin(s, i + 1) - part_begin(s, i); }
 
-// Where member i has the part of member j: its own is not there.
+// Returns the offset of member j's part in the slot of member i, which omits its own part.
 static inline uint64_t part_place(const struct part *s, int i, int j) {
 	return (uint64_t)(j < i ? j : j - 1) * s->room;
 }
@@ -120,7 +120,7 @@ static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const 
 	rc = gompi_slots_await_all(t, c, w, plan);
 	if (rc)
 		return rc;
-	// All have filled this slot, so all have finished the operation before: the next slot is free.
+	// All members have filled this slot, so all have finished the operation before it, and the next slot is free.
 	char *acc = gompi_slot_data(t, me, t->seq + 1, p);
 	uint64_t bytes = part_bytes(s, me);
 	for (int i = t->n - 1; i >= 0 && !*failed; i--) {
@@ -152,16 +152,16 @@ static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const 
 	return 0;
 }
 
-// From so many bytes on a reduction is spread: each member folds a part for all.
+// Reductions of at least this many bytes are divided: each member reduces a part for all.
 enum { SPREAD_FROM = 8 << 10 };
 
-// Of data that does not fit into one operation. Not inlined: the others need fewer registers.
+// Reduces data that needs more than one operation. Not inlined, so that its callers need fewer registers.
 static __attribute__((noinline)) int reduce_long(struct gompi_slots *t, struct gompi_slots_call *c, int upto) {
 	const struct gompi_reduction *r = &c->reduction;
 	int rc, failed = 0;
 	bool all = c->kind == GOMPI_ALLREDUCE || c->kind == GOMPI_REDUCE, done = false;
 	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, r->size);
-	// Of two members each reads the other's operand: what one folds for the other would have to travel, too.
+	// With two members each reads the other's operand: a part reduced by one would have to be transferred too.
 	const bool parts = all && t->n > 2;
 	if (c->bytes > (parts ? (uint64_t)t->n * GOMPI_FOLD_PART_FROM : GOMPI_FOLD_DIRECT_FROM)) {
 		struct gompi_fold d = {.parts = parts,
@@ -206,7 +206,7 @@ int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
 	return rc ? rc : failed ? failed : gompi_slots_result(c);
 }
 
-// Each member gets the reduction of everybody's block for it.
+// Runs MPI_Reduce_scatter: each member gets the reduction of all members' blocks for it.
 int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 	const struct gompi_reduction *r = &c->reduction;
 	uint64_t longest = 0, n = (uint64_t)t->n;

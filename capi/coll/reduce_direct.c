@@ -1,22 +1,23 @@
-// Reductions of much data without copies of the operands: each member folds what it wants, or a part for all, from
-// where it lies in the memory of the others, with process_vm_readv.
+// Large reductions without copies of the operands. Each member reduces its result, or a part for all, from the operands
+// in the memory of the other members, with process_vm_readv.
 #include <stdlib.h>
 
 #include "coll/direct.h"
 #include "transport/cma.h"
 
-// Of so many bytes at a time: they stay in a cache until they are folded.
-// A call of the system costs 2 us, this much 10.
+// Bytes that are read at once. They stay in a cache until they are reduced. A system call costs 2 us, copying this many
+// bytes 10 us.
 enum { PIECE = 128 << 10 };
 
-// What is read from others in a call.
+// The state of the direct reads of a call.
 struct far {
 	struct gompi_slots *t;
 	struct gompi_slots_call *c;
-	uint64_t *operand; // [n]: the address of each member's
-	// Each of PIECE: what has been read; a result that must not lie over an operand yet; parts for all, in turn.
+	uint64_t *operand; // [n]: addresses of the members' operands
+	// Buffers of PIECE bytes: data that was read; a result that must not overwrite an operand yet; parts for all,
+	// used alternately.
 	char *piece, *meanwhile, *parts[2];
-	bool lost; // something could not be read
+	bool lost; // a read failed
 };
 
 static bool read_far(struct far *f, int i, uint64_t at, char *to, uint64_t bytes) {
@@ -25,8 +26,8 @@ static bool read_far(struct far *f, int i, uint64_t at, char *to, uint64_t bytes
 	return got;
 }
 
-// Leaves in result the reduction of bytes of the operands of ranks [0, upto), in their order: from the last to the
-// first, each on the left. What a reduction returned.
+// Stores in result the reduction of the operands of ranks [0, upto) at offset from, in rank order. It goes from the
+// last rank down to the first, with each further operand on the left. Returns the error of the reduction function.
 static int fold_far(struct far *f, uint64_t from, uint64_t bytes, int upto, char *result) {
 	const struct gompi_reduction *r = &f->c->reduction;
 	const uint64_t most = PIECE / r->size * r->size;
@@ -50,8 +51,9 @@ static int fold_far(struct far *f, uint64_t from, uint64_t bytes, int upto, char
 	return failed;
 }
 
-// Each member folds a part of each step for all, and those who get a result read it where it is: in the result of who
-// folded it, or in memory of the call's if that gets none.
+// Runs a divided reduction: each member reduces a part of each step for all, and members that get a result read all
+// parts. A part is in the result buffer of the member that reduced it, or in private memory if that member gets no
+// result.
 static int fold_parts(struct far *f, uint64_t w, uint64_t plan, int *failed) {
 	struct gompi_slots *t = f->t;
 	struct gompi_slots_call *c = f->c;
@@ -70,7 +72,8 @@ static int fold_parts(struct far *f, uint64_t w, uint64_t plan, int *failed) {
 		if (rc)
 			return rc;
 		f->lost = f->lost || !each_has;
-		// Who has said where its part is has read this member's operand for it, which the result may lie over.
+		// A member publishes the address of its part after it has read this member's operand for it. So the
+		// result may overwrite that part of the operand.
 		for (int i = 0; gets && i < t->n && !f->lost; i++) {
 			uint64_t at = gompi_least((uint64_t)i * each, left);
 			if (i != t->me && at < left)
@@ -81,7 +84,7 @@ static int fold_parts(struct far *f, uint64_t w, uint64_t plan, int *failed) {
 	return 0;
 }
 
-// Returns true if a byte at either end of what this member is going to read can be read.
+// Returns true if a byte at either end of the range that this member will read can be read, at every member.
 static bool proves(struct far *f, uint64_t begin, uint64_t end, int upto) {
 	char byte;
 	for (int i = 0; i < upto && begin < end; i++)
@@ -91,7 +94,7 @@ static bool proves(struct far *f, uint64_t begin, uint64_t end, int upto) {
 	return true;
 }
 
-// What a member says first: where its operand is, and whether its result lies over it.
+// The first word that a member publishes: the address of its operand, and whether its result overwrites the operand.
 enum { OVER = 1, ADDRESS_SHIFT = 1 };
 
 int gompi_slots_reduce_direct(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan,
@@ -116,14 +119,14 @@ int gompi_slots_reduce_direct(struct gompi_slots *t, struct gompi_slots_call *c,
 	bool parts = d->parts || (over && c->kind == GOMPI_ALLREDUCE);
 	if (rc || !able || (over && !parts && c->kind != GOMPI_REDUCE))
 		goto out;
-	// What lies under results cannot be folded once more: it is proved first that all can be read.
+	// If results overwrite operands the reduction cannot be repeated, so first prove that all operands can be read.
 	if (over && (rc = gompi_slots_say(t, c, w, plan, proves(&f, 0, c->bytes, t->n), &able)) != 0)
 		goto out;
 	if (able && parts)
 		rc = fold_parts(&f, w, plan, failed);
 	else if (able)
 		*failed = fold_far(&f, d->from, d->bytes, d->upto, d->to);
-	// Until all have read what they want of it nobody may change it.
+	// No member may change its operand until all members have read it.
 	bool proved = over && able;
 	if (rc == 0)
 		rc = gompi_slots_say(t, c, w, plan, able && !f.lost, done);

@@ -20,7 +20,7 @@ struct gompi_slots *gompi_slots_open(void *memory, int n, int me, const int32_t 
 		free(list);
 		return NULL;
 	}
-	free(t->peers); // of the communicator that had the view before
+	free(t->peers); // of the previous communicator of this view
 	*t = (struct gompi_slots){.member = memory, .n = n, .me = me, .peers = list, .owner = owner};
 	return t;
 }
@@ -46,7 +46,7 @@ int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uin
 }
 
 void gompi_slots_clean(struct gompi_slots *t) {
-	// What is zero stays where it is: in the caches of others too, if nobody has used it.
+	// Words that are zero are not written: so the cache lines of unused ones stay shared.
 	for (int i = 0; i < t->n; i++) {
 		struct gompi_slots_member *m = &t->member[i];
 		if (gompi_load(&m->finished) != 0)
@@ -67,7 +67,7 @@ const char *gompi_slots_text(int class) {
 
 int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c) {
 	c->differ.rank = -1;
-	t->call = c->name != NULL ? c->name : ""; // of the library's own
+	t->call = c->name != NULL ? c->name : ""; // NULL in the library's own calls
 	switch (c->kind) {
 	case GOMPI_BCAST:
 		return gompi_slots_bcast(t, c);

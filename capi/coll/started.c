@@ -1,11 +1,11 @@
-// Collectives that have been started: how one goes on.
+// Progress of nonblocking and persistent collectives.
 #include "coll/started.h"
 
 #include "base/call.h"
 #include "errors/codes.h"
 #include "message/call.h"
 
-// Fills the head of the part at hand, once there is room, and lets others read it.
+// Publishes the current part as soon as there is space. Returns false if there is none yet.
 static bool publish_part(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
 	if (s->now == 0 && !gompi_board_room(b, s->number / 2, gompi_takes_space(s)))
@@ -23,12 +23,13 @@ static bool publish_part(struct gompi_started *s) {
 	gompi_store(&h->plan, gompi_part_plan(s));
 	gompi_store(&h->read, 0);
 	gompi_store(&h->wrote, s->wrote);
-	gompi_store_release(&h->number, s->number); // pairs with the acquire of who reads
+	// pairs with the acquire of the readers (is_all_there, take_what_is_there)
+	gompi_store_release(&h->number, s->number);
 	gompi_board_tell(b, gompi_is_much(s));
 	return true;
 }
 
-// Returns true if all who read what this member gives have read so many pieces; *refused: one wants pieces.
+// Returns true if all readers of this member's data have read this many segments. Sets *refused if one needs segments.
 static bool is_taken(struct gompi_started *s, uint32_t pieces, bool *refused) {
 	const struct gompi_board *b = s->board;
 	bool all = true;
@@ -37,7 +38,7 @@ static bool is_taken(struct gompi_started *s, uint32_t pieces, bool *refused) {
 		if (!gompi_is_read_by(s, i))
 			continue;
 		struct gompi_board_head *h = gompi_board_head(b, i, s->number);
-		// acquire: pairs with the release of who has read
+		// Acquire: pairs with the release in tell_read.
 		uint64_t there = gompi_load_acquire(&h->number);
 		uint32_t read = there == s->number ? gompi_load_acquire(&h->read) : there > s->number ? BOARD_DONE : 0;
 		*refused = *refused || read == BOARD_REFUSED;
@@ -49,12 +50,12 @@ static bool is_taken(struct gompi_started *s, uint32_t pieces, bool *refused) {
 static void write_more(struct gompi_started *s) {
 	gompi_write_piece(s, s->wrote);
 	s->wrote++;
-	// release: pairs with the acquire of who reads
+	// Release: pairs with the acquire in is_all_there and take_what_is_there.
 	gompi_store_release(&gompi_board_head(s->board, s->board->me, s->number)->wrote, s->wrote);
 	gompi_board_tell(s->board, gompi_is_much(s));
 }
 
-// Writes what there is room for. Returns true if others need nothing more of this member.
+// Writes segments while there is space. Returns true if the other members need nothing more from this one.
 static bool write_pieces(struct gompi_started *s) {
 	bool refused;
 	if (s->wrote == BOARD_DIRECT) {
@@ -74,13 +75,13 @@ static bool write_pieces(struct gompi_started *s) {
 	return s->now + 1 == s->parts || is_taken(s, BOARD_DONE, &refused);
 }
 
-// Returns true if the next step calls a function of the application, which the progress thread must not do.
+// Returns true if the next step calls a user-defined function, which the progress thread must not do.
 static bool is_for_application(const struct gompi_started *s) {
 	return s->asks && gompi_progress_thread && !s->read && s->part[s->now].kind != GOMPI_ALLGATHER &&
 	       s->part[s->now].kind != GOMPI_GATHER;
 }
 
-// This member of an MPI_Comm_idup knows what member 0 tells.
+// Handles the description from member 0 in an MPI_Comm_idup.
 static void take_told(struct gompi_started *s) {
 	struct gompi_idup *d = s->idup;
 	if (d->told[0] != 0)
@@ -131,7 +132,7 @@ bool gompi_started_advance(struct gompi_started *s) {
 int gompi_started_missing(const struct gompi_started *s, uint64_t *missing, int words) {
 	const struct gompi_board *b = s->board;
 	if (s->state != STARTED_RUNNING)
-		return -1; // it waits for the end of older ones
+		return -1; // it waits until older collectives complete
 	bool gives = s->now + 1 < s->parts || s->wrote == BOARD_DIRECT || s->wrote < gompi_pieces(s);
 	int n = 0;
 	for (int i = 0; i < b->n; i++) {

@@ -1,4 +1,4 @@
-// Collectives that have been started: their requests, and the calls that start them.
+// Requests of nonblocking and persistent collectives, and the calls that create them.
 #include "base/call.h"
 #include "coll/kept.h"
 #include "coll/persistent.h"
@@ -6,7 +6,7 @@
 #include "info/info.h"
 #include "message/call.h"
 
-// Begins it, or again; the caller has the board's lock.
+// Starts s, or its next round. The caller holds the board's lock.
 static void begin_started(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
 	s->state = STARTED_QUEUED;
@@ -47,7 +47,7 @@ static void say_started(const struct gompi_request *r, struct gompi_verdict *v) 
 	v->class = r->result.class;
 }
 
-// The board on which requests hold the communicator.
+// Returns the board whose reference count keeps the communicator.
 static struct gompi_board *board_of_comm(struct gompi_board *b) { return b->parent != NULL ? b->parent : b; }
 
 static void release_started(struct gompi_request *r) {
@@ -98,14 +98,14 @@ bool gompi_started_issue(struct gompi_started *s, const struct gompi_collective 
 	return true;
 }
 
-// Hands a call to Go, which finds what is wrong with it.
+// Passes a call to Go, which finds and reports its error.
 static int to_go(const struct gompi_collective *a, bool here, bool persistent, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective call = *a;
 	call.here = here;
 	return gompi_up.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)request);
 }
 
-// Does a call with messages, by a plan that is kept or one that Go makes.
+// Runs a call with messages, by a cached plan or by one that Go makes.
 static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool persistent, MPI_Info info,
 		   MPI_Request *request) {
 	struct gompi_collective call = *a;
@@ -124,7 +124,8 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 		}
 		h = (MPI_Request)gompi_request_handle(r);
 	} else {
-		// What counts is whether there is a request: an error handler may have turned the code to MPI_SUCCESS.
+		// Success means that there is a request: an error handler may have turned the error code into
+		// MPI_SUCCESS.
 		rc = gompi_up.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)&h);
 		p = gompi_plan_for_later();
 		if (p != NULL)
@@ -164,8 +165,8 @@ int gompi_collective_start(const struct gompi_collective *a, MPI_Request *reques
 	return no_request(a);
 }
 
-// No info key means anything to collectives; Go raises the error where there is no such object. A call that fails
-// counts: the other members may not find anything wrong with theirs.
+// No info key has a meaning for collectives. Go raises the error if info is not a valid handle. A call that fails still
+// counts in initialized, because the other members' calls may succeed.
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
 	bool messages = c == NULL || !has_board(c);

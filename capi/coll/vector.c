@@ -1,15 +1,15 @@
-// The blocking collectives with blocks of different sizes that go through slots: MPI_Allgatherv, MPI_Reduce_scatter,
-// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10).
-// What is not taken here goes to Go before anything is changed.
+// Blocking collectives over slots with blocks of individual sizes: MPI_Allgatherv, MPI_Reduce_scatter,
+// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10). All
+// other calls go to Go before anything has changed.
 #include "coll/blocks.h"
 #include "coll/z_calls.h"
 
 #include <stdlib.h>
 
-// Members of a communicator whose blocks are described on the stack; larger ones go to Go.
+// Maximum members whose blocks are described on the stack; larger communicators go to Go.
 enum { MOST_HERE = 64 };
 
-// Where each member's block lies and how long it is. false: not each lies together, somewhere in memory.
+// Stores the address and the length of each member's block. Returns false if one is not contiguous at a valid address.
 static bool blocks_lie_together(int n, char *buf, struct gompi_int_array counts, struct gompi_int_array displs,
 				MPI_Datatype type, uintptr_t at[], uint64_t size[]) {
 	const struct gompi_type *t = gompi_type_get(type);
@@ -65,7 +65,8 @@ int gompi_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 }
 GOMPI_ENTRY(MPI_Allgatherv_c, gompi_allgatherv_c)
 
-// Does the reduction of size[i] bytes for each member i. false: Go is to look at it. rc: what the call returns.
+// Runs a reduction with size[i] bytes for each member i. Returns false if the call must go through Go; else stores what
+// the MPI call returns in *rc.
 static bool scatter_reduced(struct gompi_slots *t, const char *name, const void *sendbuf, void *recvbuf,
 			    const uint64_t size[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *rc) {
 	struct gompi_slots_call c;
@@ -90,7 +91,7 @@ static bool scatter_reduced(struct gompi_slots *t, const char *name, const void 
 		*rc = gompi_run_slots(t, &c, comm);
 		return true;
 	}
-	// What is to be sent must stay as it is until the end.
+	// Data to be sent must not change until the end.
 	char few[GOMPI_SLOT_SMALL];
 	c.out = size[t->me] <= sizeof few ? few : malloc(size[t->me]);
 	if (c.out == NULL)
@@ -105,7 +106,7 @@ static bool scatter_reduced(struct gompi_slots *t, const char *name, const void 
 	return true;
 }
 
-// The bytes of count elements. false: there are fewer than none, or more than a block can have.
+// Computes the bytes of count elements. Returns false if count is negative or the bytes exceed the maximum of a block.
 static inline bool bytes_of_block(const struct gompi_type *t, int64_t count, uint64_t *bytes) {
 	int64_t n;
 	if (t == NULL || !gompi_type_bytes(t, count, &n) || n > GOMPI_MOST_BLOCK)
@@ -162,9 +163,10 @@ int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
 }
 GOMPI_ENTRY(MPI_Reduce_scatter_c, gompi_reduce_scatter_c)
 
-// --- Lengths that only pairs know
+// --- Lengths that only the sender and the receiver know
 
-// Returns true if what a member sends itself is what it gets, and lies elsewhere.
+// Returns true if the block that a member sends to itself has the length of the one that it receives, and another
+// address.
 static inline bool own_goes(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
 	return to->buf.size == from->buf.size && (to->buf.at != from->buf.at || to->buf.size == 0);
 }

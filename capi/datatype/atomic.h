@@ -1,36 +1,37 @@
-// Which updates of elements are atomic by the hardware's instructions: kernels by operation and type of element, the
-// alignment that they need, and up to how many elements they are used for.
+// Updates of elements with atomic instructions: kernels by operation and element type, the alignment that they need,
+// and the maximum number of elements.
 #ifndef GOMPI_ATOMIC_H
 #define GOMPI_ATOMIC_H
 
 #include "base/order.h"
 #include "datatype/op.h"
 
-// Up to so many elements may be updated one by one without a lock where several threads update the same memory; more
-// are faster under the lock with a vectorized loop (measured, docs/RATIONALE.md). Up to GOMPI_SINGLES are in any case.
+// GOMPI_FEW: at most this many elements may be updated one by one without a lock where several threads update the same
+// memory. More are faster under the lock with a vectorized loop (measured, docs/RATIONALE.md). Up to GOMPI_SINGLES
+// elements are always updated one by one.
 enum { GOMPI_FEW = 64, GOMPI_SINGLES = 2 };
 
-// Returns true if count elements of so many bytes may be updated one by one. More than one element of a single byte
-// may not: programs ship structures as MPI_BYTE, a pointer with the rank it belongs to, and take it for granted that
-// such an update is seen whole (docs/RATIONALE.md).
+// Returns true if count elements of size bytes may be updated one by one. More than one element of a single byte may
+// not: programs transfer structures as MPI_BYTE, for example a pointer with its rank, and expect such an update to be
+// atomic as a whole (docs/RATIONALE.md).
 static inline bool gompi_few(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW);
 }
 
-// The same for so few that nothing is faster.
+// Returns true for so few elements that updating them one by one is always the fastest.
 static inline bool gompi_singles(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_SINGLES);
 }
 
-// Returns true if an element of size bytes, a power of two, lies at to so that instructions update it as a whole.
+// Returns true if an element of size bytes (a power of two) at to is aligned for atomic instructions.
 static inline bool gompi_aligned(const void *to, int64_t size) { return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0; }
 
-// Updates n elements at target with op, element by element atomic; what they were before goes to result unless that is
-// NULL. Preconditions: between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave; target is aligned
-// to the element.
+// Updates n elements at target with op, each atomically. Stores the previous values in result unless it is NULL.
+// Preconditions: the caller is between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave; target is
+// aligned to the element.
 typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
 
-// Classes of elements with the same size and arithmetic; 0: no instruction covers them.
+// Classes of elements with the same size and arithmetic; 0 if no instruction covers them.
 enum gompi_class {
 	GOMPI_NONE,
 	GOMPI_I8,
@@ -52,10 +53,10 @@ enum gompi_class {
 };
 
 extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CLASSES];
-// The same by row and column of op.h, only where the standard allows the pair. Filled in by gompi_type_describe.
+// The kernels by row and column of op.h, only where the standard allows the pair. Filled by gompi_type_describe.
 extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 
-// The kernel for op on elements of a predefined type, NULL if there is none.
+// Returns the kernel for op on elements of a predefined type, NULL if there is none.
 static inline gompi_atomic_kernel gompi_atomic(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)type - GOMPI_OP_TYPE_FIRST;
 	return o < GOMPI_OP_HANDLES && t < GOMPI_OP_TYPE_HANDLES
@@ -63,7 +64,7 @@ static inline gompi_atomic_kernel gompi_atomic(MPI_Op op, MPI_Datatype type) {
 		       : NULL;
 }
 
-// The same for a type of which gompi_simple is not 0.
+// Returns the kernel for a type for which gompi_simple is not 0.
 static inline gompi_atomic_kernel gompi_atomic_simple(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST;
 	return __builtin_expect(o < GOMPI_OP_HANDLES, 1)
@@ -71,7 +72,8 @@ static inline gompi_atomic_kernel gompi_atomic_simple(MPI_Op op, MPI_Datatype ty
 		       : NULL;
 }
 
-// Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it. Returns true if it was equal.
+// Compares and swaps one element of 1, 2, 4 or 8 bytes; target is aligned to it. Stores the previous value in result.
+// Returns true if the values compared equal.
 static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result,
 						  uint64_t size) {
 #define CASE(U)                                                              \

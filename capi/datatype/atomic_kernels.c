@@ -1,4 +1,4 @@
-// One atomic update for each op and class of element: the table behind small accumulates.
+// An atomic update for each operation and class of elements: the kernels of small accumulates.
 #include <string.h>
 
 #include "datatype/atomic.h"
@@ -15,7 +15,7 @@
 	X(R8, uint8_t, uint8_t) X(R16, uint16_t, uint16_t) \
 	X(R32, uint32_t, uint32_t) X(R64, uint64_t, uint64_t)
 
-// n elements of type U moved by an instruction that yields the old value.
+// Updates n elements of type U with an instruction that returns the old value.
 #define FETCH(NAME, U, INSTRUCTION) \
 	static void NAME(const void *origin, void *target, void *result, size_t n) { \
 		const char *o = origin; \
@@ -32,7 +32,7 @@
 		} \
 	}
 
-// n elements of type U read.
+// Reads n elements of type U.
 #define READ(NAME, U) \
 	static void NAME(const void *origin, void *target, void *result, size_t n) { \
 		U *t = target; \
@@ -43,8 +43,8 @@
 		} \
 	}
 
-// n elements of type C, bits in U, moved by compare-and-swap until nobody came between: a is the target's, b the
-// origin's.
+// Updates n elements of type C, with bits in U, by compare-and-swap until no other thread has interfered: a is the
+// target's element, b the origin's.
 #define SWAP(NAME, C, U, EXPRESSION) \
 	static void NAME(const void *origin, void *target, void *result, size_t n) { \
 		U *t = target; \
@@ -73,7 +73,8 @@
 	SWAP(land_##N, U, U, a && b) \
 	SWAP(lor_##N, U, U, a || b) \
 	SWAP(lxor_##N, U, U, !a != !b)
-// Sums and products of integers wrap: done on the unsigned twin, widened so that it is not promoted to a signed int.
+// Integer sums and products wrap: they are computed in the unsigned type, widened so that it is not promoted to a
+// signed int.
 #define INTEGERS(N, C, U) \
 	FETCH(sum_##N, U, gompi_element_add(&t[i], x)) \
 	SWAP(prod_##N, U, U, (uint64_t)a * b) \

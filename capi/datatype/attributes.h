@@ -1,5 +1,5 @@
-// The attributes and names of datatypes (MPI-5.0 7.7.4 and 7.8), which few types have: they are found by the type's
-// handle.
+// Attributes and names of datatypes (MPI-5.0 7.7.4 and 7.8). Few types have any, so they are found by the type's handle
+// in a table.
 #ifndef GOMPI_TYPE_ATTRIBUTES_H
 #define GOMPI_TYPE_ATTRIBUTES_H
 
@@ -8,36 +8,36 @@
 
 #pragma GCC visibility push(hidden)
 
-// Of types that are made, and of predefined ones, whose handles may end with the same bits.
+// Tables for constructed types and for predefined ones, whose handles may end with the same bits.
 extern struct gompi_table gompi_type_attributes[2];
 
 static inline struct gompi_table *gompi_type_attributes_table(uintptr_t handle) {
 	return &gompi_type_attributes[handle - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED];
 }
 
-// gompi_type_attributes_of returns what a type has; NULL: nothing.
+// Returns the attributes of a type; NULL if it has none.
 static inline struct gompi_attributes *gompi_type_attributes_of(uintptr_t handle) {
 	return gompi_table_get(gompi_type_attributes_table(handle), handle);
 }
 
-// gompi_type_attributes_open returns the same, which it makes if there is none; NULL: there is no memory.
+// gompi_type_attributes_open returns the attributes of a type, and creates them if there are none. Returns NULL if out
+// of memory. gompi_type_attributes_make is its slow path.
 struct gompi_attributes *gompi_type_attributes_make(uintptr_t handle);
 static inline struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle) {
 	struct gompi_attributes *t = gompi_type_attributes_of(handle);
 	return __builtin_expect(t != NULL, 1) ? t : gompi_type_attributes_make(handle);
 }
 
-// gompi_type_name stores the name of a type, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length, 0: it has
-// none.
+// Stores the name of a type, of less than MPI_MAX_OBJECT_NAME bytes, and returns its length; 0 if it has no name.
 int gompi_type_name(uintptr_t handle, char *name);
-// gompi_type_predefined_name says how a predefined type is called that the application has not given another name.
+// Sets the initial name of a predefined type.
 void gompi_type_predefined_name(uintptr_t handle, const char *name, int length);
 
-// gompi_type_attributes_copy copies the attributes of a type to one that is made as its duplicate, which has none.
-// The verdict's class; after an error of a copy function the duplicate has none.
+// Copies the attributes of a type to its duplicate, which has none yet. Returns the error class in v. After an error of
+// a copy function the duplicate has none.
 int gompi_type_attributes_copy(struct gompi_verdict *v, uintptr_t from, uintptr_t to);
-// gompi_type_attributes_delete deletes the attributes of a type that is freed. The verdict's class: an error of a
-// delete function ends it; that attribute and those set before it are still there.
+// Deletes the attributes of a type that is being freed. Returns the error class in v. Stops at an error of a delete
+// function: that attribute and those set before it remain.
 int gompi_type_attributes_delete(struct gompi_verdict *v, uintptr_t handle);
 
 #pragma GCC visibility pop

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// copy_one copies a block of any size; up to 64 bytes without a call, by pieces that overlap.
+// Copies a block of any size. Up to 64 bytes it makes no call and uses overlapping loads and stores.
 static inline void copy_one(char *restrict d, const char *restrict s, int64_t n) {
 	struct bytes16 {
 		char b[16];
@@ -43,8 +43,7 @@ static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 	}
 }
 
-// COPY_SIZES does the loop with a constant size for those that programs have most, which makes each block a load and a
-// store.
+// Runs the loop with a constant size for the most frequent block sizes, so that each block is a load and a store.
 #define COPY_SIZES(block, loop)        \
 	switch (block) {               \
 	case 1:                        \
@@ -67,7 +66,7 @@ static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 		break;                 \
 	}
 
-// copy_blocks copies n blocks between two places.
+// Copies n blocks of block bytes.
 static inline __attribute__((always_inline)) void copy_blocks(char *restrict d, int64_t dstride, const char *restrict s,
 							      int64_t sstride, int64_t block, int64_t n) {
 #define STRIDED(copy, size)             \

@@ -3,7 +3,7 @@
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
 		       struct gompi_verdict *v) {
 	*b = (struct gompi_buffer){0};
-	if (count == 0 && type == MPI_DATATYPE_NULL) // of programs that have nothing to send
+	if (count == 0 && type == MPI_DATATYPE_NULL) // from programs that have nothing to send
 		return MPI_SUCCESS;
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)

@@ -1,4 +1,4 @@
-// A buffer of a call: the check of the call fills it in, and it is passed on to what copies.
+// A buffer argument of a call: the argument check fills it in, and copy functions use it.
 #ifndef GOMPI_BUFFER_H
 #define GOMPI_BUFFER_H
 
@@ -9,29 +9,32 @@
 #include "datatype/memory.h"
 #include "datatype/simple.h"
 
-// size bytes of data: at an address, or, with a type, those behind the first skip of count copies of it.
+// size bytes of data: at an address or, with a type, those after the first skip bytes of count copies of the type.
 struct gompi_buffer {
 	union {
 		char *at;
-		uint64_t offset; // of a target's that is not mapped here: behind the beginning of its window, or an
-				 // address of its process in a dynamic window
+		// Of target memory that this process has not mapped: the offset in its window or, in a dynamic window,
+		// the address in the target's process.
+		uint64_t offset;
 	};
-	int64_t size;
+	int64_t size; // bytes of data
 	int64_t count;
-	const struct gompi_type *type; // NULL: one run of memory
+	const struct gompi_type *type; // NULL if the data is contiguous
 	int64_t skip;
-	bool kept;      // whoever started the operation keeps the type until it is over
-	uint8_t memory; // enum gompi_memory: 0 as yet, the host's
+	bool kept;      // the operation's owner keeps the type until it has completed
+	uint8_t memory; // enum gompi_memory; so far always 0, the host's
 };
 
 #pragma GCC visibility push(hidden)
 
-// Makes *b the buffer of count copies of a committed datatype. nothing: no data counts, as with MPI_PROC_NULL, whatever
-// the address. 0, or the verdict's class: MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_BUFFER, MPI_ERR_VALUE_TOO_LARGE.
+// Makes *b the buffer of count copies of a committed datatype. nothing: no data is transferred, as with MPI_PROC_NULL,
+// and the address is not checked. Returns 0 or the error class in v: MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_BUFFER,
+// MPI_ERR_VALUE_TOO_LARGE.
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
 		       struct gompi_verdict *v);
 
-// The same for what most messages are: whether it is a run of a predefined type that lies where memory can be.
+// Fast path of gompi_buffer_check for most messages: returns true if the data has a predefined type without gaps and a
+// valid address.
 static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type) {
 	int64_t size = gompi_simple(type);
 	if (__builtin_expect(size == 0 || (uint64_t)count > INT32_MAX || (uintptr_t)at - 4096 >= 1ULL << 62, 0))
@@ -63,8 +66,8 @@ static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to,
 		gompi_buffer_unpack_typed(b, to, from, n);
 }
 
-// Fills out with the runs of memory that hold the data from byte from on, in order, and returns how many it filled;
-// fewer than most: these are all.
+// Fills out with the contiguous ranges of the data from byte from on, in order. Returns their number; fewer than most
+// means that these are all.
 int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int most);
 
 // Copies the first n bytes of the data of one buffer to another.
@@ -75,7 +78,7 @@ static inline void gompi_buffer_copy(const struct gompi_buffer *to, const struct
 		gompi_buffer_copy_typed(to, from, n);
 }
 
-// Keeps a buffer's type for as long as a request needs it; gompi_buffer_drop ends that.
+// Keeps a buffer's type for a request; gompi_buffer_drop releases it.
 void gompi_buffer_hold(const struct gompi_buffer *b);
 void gompi_buffer_drop(const struct gompi_buffer *b);
 

@@ -1,5 +1,5 @@
-// What a recipe makes. What is right, and of a layout that draft.h knows, is done here without a call into Go, which
-// constructs the same again when it needs the type; all else is done there, refusals with their texts included.
+// Constructs types from recipes. Valid recipes with a layout that draft.h supports are constructed here without a call
+// into Go; Go constructs the same type again when it needs it. Go handles all other recipes and reports all errors.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,22 +8,22 @@
 #include "datatype/facts.h"
 #include "datatype/recipe.h"
 
-// A type that is constructed.
+// A type under construction.
 struct construction {
 	const struct gompi_recipe *r;
 	struct gompi_type *t;
 	struct gompi_facts *f;
-	const struct gompi_type *last; // that a part with elements was made from
-	int64_t elem, elem_size;       // of that
-	int64_t elements;              // of the parts so far
-	bool several, any;             // of these: predefined types; parts that have elements
+	const struct gompi_type *last; // type of the last part with elements
+	int64_t elem, elem_size;       // element type and size of last
+	int64_t elements;              // number of elements of the parts so far
+	bool several, any;             // the parts have several predefined types; some part has elements
 	int64_t lo, hi;                // bounds of the parts
-	bool over;                     // 64 bits do not hold something
+	bool over;                     // a value overflowed 64 bits
 };
 
 static inline int64_t sum_of(bool *over, int64_t x, int64_t y) {
 	int64_t sum;
-	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a jump is less than to keep the flag
+	if (__builtin_expect(__builtin_add_overflow(x, y, &sum), 0)) // a jump costs less than keeping the flag
 		*over = true;
 	return sum;
 }
@@ -38,7 +38,7 @@ static inline int64_t product_of(bool *over, int64_t x, int64_t y) {
 static inline int64_t lower_of(int64_t x, int64_t y) { return x < y ? x : y; }
 static inline int64_t upper_of(int64_t x, int64_t y) { return x > y ? x : y; }
 
-// The bounds of n > 0 copies of old, step apart, of which the first lies at displacement.
+// Computes the bounds of n > 0 copies of old, step apart, the first of which is at displacement.
 static inline void span(bool *over, const struct gompi_facts *old, int64_t displacement, int64_t n, int64_t step,
 			int64_t *lo, int64_t *hi) {
 	int64_t last = product_of(over, n - 1, step);
@@ -46,7 +46,7 @@ static inline void span(bool *over, const struct gompi_facts *old, int64_t displ
 	*hi = sum_of(over, sum_of(over, displacement, upper_of(0, last)), sum_of(over, old->lb, old->extent));
 }
 
-// Takes n copies of old, whose facts are o, as the next part, with their bounds.
+// Adds n copies of old, whose properties are o and whose bounds are lo and hi, as the next part.
 static void add_part(struct construction *m, const struct gompi_type *old, const struct gompi_facts *o, int64_t n,
 		     int64_t lo, int64_t hi) {
 	struct gompi_facts *f = m->f;
@@ -54,7 +54,7 @@ static void add_part(struct construction *m, const struct gompi_type *old, const
 		return;
 	if (o->resized) {
 		f->lb = f->resized ? lower_of(f->lb, lo) : lo;
-		f->true_extent = f->resized ? upper_of(f->true_extent, hi) : hi; // the upper bound for now
+		f->true_extent = f->resized ? upper_of(f->true_extent, hi) : hi; // temporarily the upper bound
 		f->resized = true;
 	}
 	if (old->elements == 0)
@@ -76,7 +76,7 @@ static void add_part(struct construction *m, const struct gompi_type *old, const
 	f->align = f->align > o->align ? f->align : o->align;
 }
 
-// The bounds, from those of the parts.
+// Computes the bounds of the type from those of its parts.
 static void bound(struct construction *m) {
 	struct gompi_facts *f = m->f;
 	int64_t ub = f->resized ? f->true_extent : 0;
@@ -85,13 +85,13 @@ static void bound(struct construction *m) {
 		m->over |= __builtin_sub_overflow(m->hi, m->lo, &length);
 		length = sum_of(&m->over, length, f->align - 1);
 		f->lb = m->lo;
-		bool power = (f->align & (f->align - 1)) == 0 && length >= 0; // a division takes as long as all of this
+		bool power = (f->align & (f->align - 1)) == 0 && length >= 0; // a division costs as much as all of this
 		ub = sum_of(&m->over, m->lo, power ? length & -(int64_t)f->align : length / f->align * f->align);
 	}
 	m->over |= __builtin_sub_overflow(ub, f->lb, &f->extent);
 }
 
-// What the constructed type tells of its constructor.
+// Fills in the counts that MPI_Type_get_envelope returns.
 static void envelope(struct gompi_facts *f, const struct gompi_recipe *r) {
 	int64_t counts = 0, integers = 0, addresses = 0;
 	switch (r->combiner) {
@@ -135,7 +135,7 @@ static void envelope(struct gompi_facts *f, const struct gompi_recipe *r) {
 	f->counts = r->large ? counts : 0;
 }
 
-// MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector, which are alike: blocks of copies.
+// Constructs MPI_Type_contiguous, MPI_Type_vector and MPI_Type_create_hvector: count blocks of copies, step apart.
 static bool grid(struct construction *m, const struct gompi_type *old, int64_t count, int64_t blocklength,
 		 int64_t step) {
 	int64_t extent = old->extent, lo = 0, hi = 0;
@@ -161,7 +161,7 @@ static bool subarray(struct construction *m, const struct gompi_type *old) {
 	if (r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN)
 		return false;
 	for (int64_t k = 0; k < r->n; k++) {
-		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // the fastest first
+		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // fastest dimension first
 		int64_t size = gompi_recipe_at(r, 0, i), some = gompi_recipe_at(r, 1, i),
 			start = gompi_recipe_at(r, 2, i);
 		if (size < 1 || some < 1 || some > size || start < 0 || start > size - some)
@@ -178,13 +178,14 @@ static bool subarray(struct construction *m, const struct gompi_type *old) {
 	return true;
 }
 
-// What a process has of a dimension of a distributed array: blocks of so many, step apart from start on, the last one
-// of last.
+// The part of a dimension of a distributed array that a process has: blocks of block elements, step apart, beginning at
+// start. The last block has last elements.
 struct share {
 	int64_t start, block, blocks, step, last;
 };
 
-// Finds what the process with a coordinate of so many has of dimension i. false: the arguments are wrong.
+// Computes the share of the process at coordinate of processes in dimension i. Returns false if the arguments are
+// invalid.
 static bool distribute(const struct gompi_recipe *r, int64_t i, int64_t processes, int64_t coordinate,
 		       struct share *s) {
 	int64_t size = gompi_recipe_at(r, 0, i), distribution = gompi_recipe_at(r, 1, i),
@@ -213,7 +214,7 @@ static bool distribute(const struct gompi_recipe *r, int64_t i, int64_t processe
 	}
 	*s = (struct share){.block = block};
 	if (__builtin_mul_overflow(block, processes, &s->step))
-		s->step = INT64_MAX; // beyond the array in any case
+		s->step = INT64_MAX; // larger than the array in any case
 	if ((size - 1) / block >= coordinate) {
 		s->start = block * coordinate;
 		s->blocks = (size - 1 - s->start) / s->step + 1;
@@ -230,7 +231,8 @@ static bool darray(struct construction *m, const struct gompi_type *old) {
 	if ((r->order != MPI_ORDER_C && r->order != MPI_ORDER_FORTRAN) || r->a < 1 || at < 0 || at >= rest ||
 	    r->n > MOST)
 		return false;
-	for (int64_t i = 0; i < r->n; i++) { // the grid is numbered row by row, whatever the order of the array
+	// the grid is numbered in row-major order, regardless of the order of the array
+	for (int64_t i = 0; i < r->n; i++) {
 		int64_t processes = gompi_recipe_at(r, 3, i);
 		if (processes < 1 || rest % processes != 0)
 			return false;
@@ -242,9 +244,9 @@ static bool darray(struct construction *m, const struct gompi_type *old) {
 	if (rest != 1)
 		return false;
 	for (int64_t k = 0; k < r->n; k++) {
-		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // the fastest first
+		int64_t i = r->order == MPI_ORDER_C ? r->n - 1 - k : k; // fastest dimension first
 		const struct share *s = &of[i];
-		if (s->last != s->block && s->blocks > 1) // one block is shorter than the others: that is Go's
+		if (s->last != s->block && s->blocks > 1) // the last block is shorter than the others: left to Go
 			return false;
 		gompi_draft_repeat(m->t, s->last, extent, &m->over);
 		gompi_draft_repeat(m->t, s->blocks, product_of(&m->over, s->step, extent), &m->over);
@@ -259,15 +261,15 @@ static bool darray(struct construction *m, const struct gompi_type *old) {
 	return true;
 }
 
-// Returns true if blocklength copies of a type lie together.
+// Returns true if blocklength copies of a type are contiguous.
 static inline bool dense(const struct gompi_type *old, int64_t blocklength) {
 	return old->size == 0 || (old->segments == 1 && (blocklength <= 1 || old->extent == old->size));
 }
 
 static inline bool is_far(int64_t x) { return (uint64_t)x + (UINT64_C(1) << 60) >= UINT64_C(1) << 61; }
 
-// The constructors with displacements: one type for all blocks, or one for each (fields, a constant where this is
-// called). Places that lie together make a list; one place is any.
+// Constructs types with displacements: one type for all blocks, or one for each (fields, a constant at every call). If
+// there are several blocks, each must be contiguous, and they become a list. A single block may be of any kind.
 static inline __attribute__((always_inline)) bool blocks(struct construction *m, int64_t *displacements, int64_t *sizes,
 							 bool fields) {
 	const struct gompi_recipe *r = m->r;
@@ -275,8 +277,9 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	const struct gompi_facts *facts = old != NULL ? gompi_facts_of(old) : NULL;
 	bool in_bytes = fields || r->combiner == MPI_COMBINER_HINDEXED || r->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 	int64_t total = 0, lo = 0, hi = 0;
-	bool over = false, alike = old != NULL && dense(old, 2); // not m->over: this is a register
-	int64_t copies = -1, from = 0, to = 0;                   // bounds of so many of old at 0
+	// a local, because it stays in a register, unlike m->over
+	bool over = false, alike = old != NULL && dense(old, 2);
+	int64_t copies = -1, from = 0, to = 0; // bounds of copies copies of old at 0
 	if (r->list[0] == NULL && r->a < 0)
 		return false;
 	for (int64_t i = 0; i < r->n; i++) {
@@ -291,7 +294,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 			if (fields) {
 				span(&over, facts, displacements[i], n, old->extent, &first, &end);
 			} else {
-				// Where it depends on the order of sums what 64 bits hold, it is Go's.
+				// Go decides where the order of additions determines whether 64 bits suffice.
 				if (n != copies) {
 					span(&over, facts, 0, copies = n, old->extent, &from, &to);
 					if (is_far(from) || is_far(to))
@@ -326,7 +329,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	return true;
 }
 
-// Room for the nodes that are added, in words.
+// Returns the words of the nodes that the recipe adds.
 static int64_t nodes_of(const struct gompi_recipe *r) {
 	switch (r->combiner) {
 	case MPI_COMBINER_CONTIGUOUS:
@@ -369,7 +372,7 @@ static bool lay_out(struct construction *m, const struct gompi_type *old) {
 	return done;
 }
 
-// MPI_Type_create_resized and MPI_Type_dup: the contents of old.
+// Constructs MPI_Type_create_resized and MPI_Type_dup, which keep the contents of old.
 static bool like(struct construction *m, const struct gompi_type *old) {
 	*m->f = *gompi_facts_of(old);
 	m->elements = old->elements;
@@ -385,8 +388,9 @@ static bool like(struct construction *m, const struct gompi_type *old) {
 	return !__builtin_add_overflow(m->r->a, m->r->b, &ub);
 }
 
-// Returns true if the arguments are there that cannot be looked at else, and the old types are C's: of one that Go has
-// constructed it could not construct another again when its handle is gone. *words: in the longest of their programs.
+// Returns true if all pointers that C must read are valid, and C constructed the old types. If Go constructed an old
+// type, it could not construct it again after its handle is gone. Stores the words of the longest old program in
+// *words.
 static bool recipe_is_usable(const struct gompi_recipe *r, int64_t *words) {
 	bool lists = r->combiner == MPI_COMBINER_SUBARRAY || r->combiner == MPI_COMBINER_DARRAY;
 	*words = GOMPI_TYPE_HEAD;
@@ -436,7 +440,8 @@ struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r) {
 	struct construction m = {.r = r, .t = t, .f = &gompi_type_life(t)->facts};
 	const struct gompi_type *old = r->types_number > 0 ? gompi_recipe_type(r, 0) : NULL;
 	*m.f = (struct gompi_facts){.align = 1};
-	if (old != NULL && (r->list[1] == NULL || r->list[2] != NULL)) // blocks do so if they need it
+	// otherwise blocks() begins the program if it needs to
+	if (old != NULL && (r->list[1] == NULL || r->list[2] != NULL))
 		gompi_draft_begin(t, old);
 	bool same = r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP;
 	if (!(same ? like(&m, old) : lay_out(&m, old)) || m.over) {

@@ -10,7 +10,7 @@ import "C"
 
 import "unsafe"
 
-// Recipe is a struct gompi_recipe, for the test that compares what C constructs with what core/datatype does.
+// Recipe mirrors struct gompi_recipe, for the test that compares the types that C and core/datatype construct.
 type Recipe struct {
 	Combiner, Order int32
 	Large           bool
@@ -19,7 +19,7 @@ type Recipe struct {
 	Types           []uintptr
 }
 
-// Construct returns the handle of the type that C constructs of a recipe; 0: it leaves that to Go.
+// Construct returns the handle of the type that C constructs from a recipe, or 0 if C leaves that to Go.
 func Construct(r Recipe) (h uintptr) {
 	c := C.struct_gompi_recipe{
 		combiner: C.int(r.Combiner), order: C.int(r.Order), large: C.bool(r.Large), n: C.int64_t(r.N),
@@ -49,7 +49,7 @@ func keep[T any](list []T) unsafe.Pointer {
 	return p
 }
 
-// Program returns the program of a live type and its facts.
+// Program returns the program and the properties of a live type.
 func Program(h uintptr) (program, facts []int64) {
 	t := C.gompi_type_live(C.MPI_Datatype(*(*unsafe.Pointer)(unsafe.Pointer(&h))))
 	f := C.gompi_facts_of(t)

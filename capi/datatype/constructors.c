@@ -1,9 +1,9 @@
-// The constructors of datatypes (MPI-5.0 5.1.2 to 5.1.4 and 5.1.7). They cost time in proportion to the lists that they
-// are given, never to counts. Errors are raised on MPI_COMM_SELF.
+// The constructors of datatypes (MPI-5.0 5.1.2 to 5.1.4 and 5.1.7). Their cost is proportional to the length of their
+// lists, independent of counts. Errors are raised on MPI_COMM_SELF.
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
-// From one type. MPI_Aint and MPI_Count are both of 64 bits.
+// Constructs a type from one old type. MPI_Aint and MPI_Count both have 64 bits.
 #define FROM_ONE(name, ...)                                                                                          \
 	gompi_type_construct(                                                                                        \
 		&(struct gompi_recipe){.call = "MPI_Type_" name, .types_number = 1, .types = &oldtype, __VA_ARGS__}, \

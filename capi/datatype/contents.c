@@ -1,5 +1,5 @@
-// What a datatype was constructed from (MPI-5.0 5.1.13); how much that is, envelope.c tells. Go is asked about types
-// that it has constructed, and says what is wrong.
+// The arguments with which a datatype was constructed (MPI-5.0 5.1.13). envelope.c returns their counts. Go handles
+// types that it has constructed, and reports errors.
 #include <string.h>
 
 #include "base/up.h"
@@ -7,7 +7,7 @@
 #include "datatype/recipe.h"
 #include "datatype/z_calls.h"
 
-// Stores a number: large counts, and small ones as int.
+// The destination of numbers: counts for the large-count form, else integers.
 struct numbers {
 	MPI_Count *counts;
 	int *integers;
@@ -20,7 +20,7 @@ static inline void put_number(struct numbers *to, int64_t value) {
 		*to->integers++ = (int)value;
 }
 
-// Stores a list; of displacements in bytes if addresses is not NULL.
+// Stores a list. If addresses is not NULL, the list has displacements in bytes and goes there.
 static void put_list(struct numbers *to, MPI_Aint *addresses, const struct gompi_recipe *r, int list) {
 	for (int64_t i = 0; r->list[list] != NULL && i < r->n; i++) {
 		if (addresses != NULL)
@@ -87,7 +87,7 @@ static void put_contents(const struct gompi_recipe *r, int *integers, MPI_Aint *
 	}
 }
 
-// Returns the handle of a type that is constructed as t was and not committed, 0: there is no memory.
+// Returns the handle of an uncommitted copy of t; 0 if out of memory.
 static uintptr_t made_again(const struct gompi_type *t) {
 	const struct gompi_type_life *life = gompi_type_life(t);
 	struct gompi_type *again = gompi_type_new(t->words, gompi_recipe_bytes(life->recipe));

@@ -10,16 +10,16 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,
 		       int64_t n) {
-	if (n == 1) // mostly long
+	if (n == 1) // usually a long block
 		copy_one(d, s, block);
 	else
 		copy_blocks(d, dstride, s, sstride, block, n);
 }
 
-// One side of a copy: the blocks at hand, those behind them if one had to be split, and where more come from.
+// One side of a copy: the current blocks, the blocks after a split one, and the source of further blocks.
 struct side {
 	struct gompi_run r, rest;
-	struct gompi_cursor *more; // NULL: nowhere
+	struct gompi_cursor *more; // NULL if there are no more
 };
 
 static inline bool refill(struct side *s) {
@@ -34,7 +34,7 @@ static inline bool refill(struct side *s) {
 	return s->r.n;
 }
 
-// leave moves a side on by n blocks of its own size, or by bytes that are less than one block.
+// Advances a side by n whole blocks, or by bytes if the copy ended inside a block.
 static inline void leave(struct side *s, int64_t n, int64_t bytes) {
 	struct gompi_run *r = &s->r;
 	if (!bytes) {
@@ -52,11 +52,11 @@ static inline void leave(struct side *s, int64_t n, int64_t bytes) {
 		r->n = 0;
 }
 
-// copy_sides copies at most limit bytes between two sides of any shape.
+// Copies at most limit bytes between two sides of any layout.
 static int64_t copy_sides(char *dst, struct side *d, const char *src, struct side *s, int64_t limit) {
 	int64_t done = 0;
 	while (done < limit && refill(d) && refill(s)) {
-		if (d->r.block == s->r.block) { // as many blocks at once as both have
+		if (d->r.block == s->r.block) { // copies as many blocks as both sides have
 			int64_t block = d->r.block, n = d->r.n < s->r.n ? d->r.n : s->r.n;
 			if (n * block > limit - done)
 				n = (limit - done) / block;
@@ -68,7 +68,7 @@ static int64_t copy_sides(char *dst, struct side *d, const char *src, struct sid
 				continue;
 			}
 		}
-		// The smaller blocks, as many as the larger one holds.
+		// Copies blocks of the smaller size, as many as fit into the larger block.
 		int64_t block = d->r.block < s->r.block ? d->r.block : s->r.block;
 		if (block > limit - done)
 			block = limit - done;
@@ -87,7 +87,7 @@ static int64_t copy_sides(char *dst, struct side *d, const char *src, struct sid
 	return done;
 }
 
-// single gives all blocks of count copies as one run, if they are one.
+// Stores all blocks of count copies as one run. Returns false if they are not one run.
 static inline bool single(struct gompi_run *r, const struct gompi_type *t, int64_t count) {
 	if (t->flags & GOMPI_TYPE_CONTIGUOUS)
 		*r = (struct gompi_run){t->origin, count * t->size, count && t->size, 0};
@@ -104,7 +104,7 @@ static inline bool single(struct gompi_run *r, const struct gompi_type *t, int64
 	return true;
 }
 
-// copy_same copies between two layouts that are the same: one walk over both.
+// Copies between two equal layouts: iterates over both at once.
 static int64_t copy_same(char *dst, const char *src, const struct gompi_type *t, int64_t count) {
 	struct gompi_run r;
 	if (single(&r, t, count)) {

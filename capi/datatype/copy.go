@@ -18,13 +18,13 @@ import "C"
 
 import "unsafe"
 
-// Pack is that of core/datatype: gompi_typed_pack.
+// Pack implements that of core/datatype with gompi_typed_pack.
 func Pack(dst []byte, address uintptr, count int64, program []int64, position int64) int64 {
 	return int64(C.pack_at(unsafe.Pointer(unsafe.SliceData(dst)), C.int64_t(len(dst)), C.uintptr_t(address),
 		C.int64_t(count), (*C.int64_t)(&program[0]), C.int64_t(position)))
 }
 
-// Unpack is that of core/datatype: gompi_typed_unpack.
+// Unpack implements that of core/datatype with gompi_typed_unpack.
 func Unpack(address uintptr, count int64, program []int64, position int64, src []byte) int64 {
 	return int64(C.unpack_at(C.uintptr_t(address), C.int64_t(count), (*C.int64_t)(&program[0]),
 		C.int64_t(position), unsafe.Pointer(unsafe.SliceData(src)), C.int64_t(len(src))))

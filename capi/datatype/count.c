@@ -1,5 +1,5 @@
-// How much of a datatype a status tells of (MPI-5.0 3.2.5, 5.1.11 and 13.3). The types need not be committed. Nothing
-// blocks or communicates; Go is asked for the elements of types whose elements differ in size.
+// Counts of datatypes in a status (MPI-5.0 3.2.5, 5.1.11 and 13.3). The types need not be committed. No function blocks
+// or communicates. Go counts the elements of types whose elements differ in size.
 #include "datatype/facts.h"
 
 #include "base/status.h"

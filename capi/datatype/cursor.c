@@ -1,9 +1,8 @@
-// Walking over the bytes of a type. In Go that is core/datatype/reference, for tests.
+// Iteration over the bytes of a type. core/datatype/reference has the same in Go, for tests.
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
-// descend goes from a node down to the block that holds packed byte pos of it, leaving frames on the stack for the way
-// back.
+// Descends from a node to the block that holds its packed byte pos. Pushes a frame for each node on the way.
 static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t pos) {
 	const int64_t *p = c->prog;
 	for (;;) {
@@ -89,7 +88,7 @@ void gompi_cursor_seek(struct gompi_cursor *c, int64_t pos) {
 		return;
 	}
 	pos -= k * c->one;
-	if (c->prog[c->root] == NODE_BLOCK) { // the copies themselves are the run
+	if (c->prog[c->root] == NODE_BLOCK) { // the copies themselves form the run
 		c->run = (struct gompi_run){c->origin + k * c->extent, c->one, c->copies - k, c->extent};
 		if (c->extent == c->one)
 			c->run = (struct gompi_run){c->run.offset, c->run.n * c->one, 1, 0};

@@ -1,5 +1,5 @@
-// Package datatype walks in C over the bytes that a datatype describes, copies them, and updates elements: the
-// flattened types of core/datatype, a cursor over them, and the kernels of the predefined operations, plain and atomic.
+// Package datatype is the data path of datatypes in C. It has the flattened types of core/datatype, a cursor over the
+// bytes that they describe, copies of these bytes, and the kernels of the predefined operations, plain and atomic.
 //
 // It must not know windows or processes.
 package datatype
@@ -17,7 +17,7 @@ import (
 	_ "gompirma/capi/base"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded, so that packages that import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

@@ -1,10 +1,10 @@
-// Datatypes on the data path: looking up the flattened form by handle, and walking over the bytes it describes.
-// core/datatype makes the form and documents it (format.go); most types are constructed here (construct.c), to the same
+// Datatypes on the data path: lookup of the flattened form by handle, and iteration over the bytes that it describes.
+// core/datatype defines and documents the form (format.go). Most types are constructed here (construct.c), in the same
 // form.
 //
-// A program is a flat array of int64_t words; a `const struct gompi_type *` is its beginning and the word indices in it
-// count from there. All sizes, offsets and extents are in bytes. What is here never fails, blocks or calls Go; callers
-// check bounds before (gompi_type_bounds).
+// A program is a flat array of int64_t words. A `const struct gompi_type *` points to its first word, and node
+// references are word indices from there. All sizes, offsets and extents are in bytes. The iteration functions never
+// fail, block or call Go; callers check bounds first (gompi_type_bounds).
 #ifndef GOMPI_DATATYPE_H
 #define GOMPI_DATATYPE_H
 
@@ -20,9 +20,9 @@
 
 enum { GOMPI_TYPE_HEAD = 20, GOMPI_TYPE_MAX_DEPTH = 128 };
 
-// The head of a program: the words of core/datatype/format.go in their order.
+// The head of a program: the words of core/datatype/format.go in the same order.
 struct gompi_type {
-	int64_t magic;       // 0: no type, or not committed
+	int64_t magic;       // 0 if there is no type or it is not committed
 	int64_t words;       // in the whole program
 	int64_t flags;       // GOMPI_TYPE_ flags
 	int64_t elem;        // handle of the one predefined type of all elements, or 0
@@ -30,16 +30,16 @@ struct gompi_type {
 	int64_t elements;    // number of elements of predefined types
 	int64_t size;        // bytes of data
 	int64_t lb;          // lower bound
-	int64_t extent;      // distance of copies
+	int64_t extent;      // distance between copies
 	int64_t true_lb;     // lowest byte touched
 	int64_t true_ub;     // one past the highest byte touched
 	int64_t depth;       // levels of nodes
-	int64_t segments;    // contiguous pieces of one copy
+	int64_t segments;    // contiguous segments of one copy
 	int64_t origin;      // displacement of the first byte in typemap order
-	int64_t root;        // node of all bytes
+	int64_t root;        // node for all bytes
 	int64_t elem_origin; // displacement of the first element
-	int64_t elem_root;   // node of all elements including the gaps inside them
-	int64_t block;       // with GOMPI_TYPE_STRIDED: repeat blocks of block bytes, stride apart, from origin
+	int64_t elem_root;   // node for all elements, including the gaps inside them
+	int64_t block;       // with GOMPI_TYPE_STRIDED: repeat blocks of block bytes, stride apart, starting at origin
 	int64_t repeat;
 	int64_t stride;
 };
@@ -50,18 +50,18 @@ enum {
 	GOMPI_TYPE_ELEM_CONTIGUOUS =
 		2, // count copies are count*elements elements, elem_size bytes each, at elem_origin
 	GOMPI_TYPE_STRIDED = 4,
-	GOMPI_TYPE_OVERLAP = 8, // some byte may be touched twice by one copy; without it none is
+	GOMPI_TYPE_OVERLAP = 8, // one copy may touch a byte twice; certainly not without this flag
 };
 
-// Where the types are: a predefined type lies in the slot of its handle, the others are in a table of live handles,
-// which C makes for all, those that Go constructs included.
+// Storage of types. A predefined type lies in the slot of its handle. The other types are in a table of live handles,
+// which C fills for all of them, including those that Go constructs.
 enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
-#define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950) // core/datatype's
+#define GOMPI_TYPE_MAGIC INT64_C(0x31455059544950) // that of core/datatype
 
 extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
 extern struct gompi_handles gompi_types;
 
-// gompi_type_live returns the type with this handle, committed or not, or NULL.
+// Returns the type with this handle, committed or not, or NULL.
 static inline const struct gompi_type *gompi_type_live(MPI_Datatype datatype) {
 	uintptr_t h = (uintptr_t)datatype;
 	if (__builtin_expect(h - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED, 1)) {
@@ -71,20 +71,20 @@ static inline const struct gompi_type *gompi_type_live(MPI_Datatype datatype) {
 	return gompi_table_get(&gompi_types.table, h);
 }
 
-// gompi_type_get returns the committed type with this handle, or NULL. It stays valid until the type is freed; who
-// needs it longer holds it (gompi_type_hold).
+// Returns the committed type with this handle, or NULL. It stays valid until the type is freed. Callers that need it
+// longer hold it (gompi_type_hold).
 static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
 	const struct gompi_type *t = gompi_type_live(datatype);
 	return t != NULL && t->magic ? t : NULL;
 }
 
-// gompi_type_bytes gives the bytes of data of count copies. false: count is negative or the product does not fit.
+// Computes the bytes of data of count copies. Returns false if count is negative or the product overflows.
 static inline bool gompi_type_bytes(const struct gompi_type *t, int64_t count, int64_t *bytes) {
 	return count >= 0 && !__builtin_mul_overflow(count, t->size, bytes);
 }
 
-// gompi_type_bounds gives the lowest byte and one past the highest that count copies touch, relative to the buffer's
-// address; 0, 0 if none. false: count is negative or a bound does not fit.
+// Computes the lowest byte and one past the highest byte that count copies touch, relative to the buffer's address; 0
+// and 0 if they touch none. Returns false if count is negative or a bound overflows.
 static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, int64_t *lo, int64_t *hi) {
 	int64_t last;
 	*lo = *hi = 0;
@@ -96,49 +96,48 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 	       !__builtin_add_overflow(t->true_ub, last > 0 ? last : 0, hi);
 }
 
-// gompi_type_overlaps says whether count copies may touch a byte twice, so that it matters in which order their entries
-// are written. false: certainly not.
+// Returns true if count copies may touch a byte twice, so that the order in which their entries are written matters.
+// False is certain.
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
-// gompi_invalid_address tells that data which begins lo bytes behind buf is not in memory: in the first page there is
-// none, so buf is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not
-// addresses.
+// Returns true if data that begins lo bytes after buf is at an invalid address. The first page is never mapped: then
+// buf is NULL or another MPI constant, or it is MPI_BOTTOM and the displacements of the type are not addresses.
 static inline bool gompi_invalid_address(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
 
-// n blocks of block bytes, stride apart; the first lies at offset from the buffer's address.
+// A run: n blocks of block bytes, stride apart. The first is at offset from the buffer's address.
 struct gompi_run {
 	int64_t offset, block, n, stride;
 };
 
-// What a cursor iterates over.
+// The bytes over which a cursor iterates.
 enum gompi_view {
 	GOMPI_BYTES,    // the bytes of data
 	GOMPI_ELEMENTS, // the elements, with the gaps inside pair types
 };
 
-// A position in the bytes that a number of copies of a type touch, in the order of the typemap (the order of packing).
+// A position in the bytes that a number of copies of a type touch, in typemap order (the order of packing).
 struct gompi_cursor {
 	const int64_t *prog;
 	int64_t origin, root;
 	int64_t one;    // packed bytes of one copy
-	int64_t copies; // number of them
+	int64_t copies; // number of copies
 	int64_t extent;
-	int64_t copy;         // the one that the stack is in
-	struct gompi_run run; // the blocks at hand; n 0: none
-	int64_t skip;         // bytes taken of the run's first block
+	int64_t copy;         // copy that the stack describes
+	struct gompi_run run; // current blocks; n is 0 at the end
+	int64_t skip;         // bytes already consumed of the run's first block
 	int depth;            // frames in use
 	struct gompi_cursor_frame {
 		int64_t node, i, base;
 	} stack[GOMPI_TYPE_MAX_DEPTH];
 };
 
-// gompi_cursor_init goes to the first byte of count copies, of which gompi_type_bytes and gompi_type_bounds were true.
+// Positions c at the first byte of count copies. gompi_type_bytes and gompi_type_bounds returned true for them.
 void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_view view);
 
-// gompi_cursor_seek goes to the byte after pos packed ones, in O(depth + log n).
+// Positions c after pos packed bytes, in O(depth + log n).
 void gompi_cursor_seek(struct gompi_cursor *c, int64_t pos);
 
-// gompi_cursor_drop leaves n blocks of the run behind.
+// gompi_cursor_drop skips n blocks of the run. gompi_cursor_advance loads the next run.
 void gompi_cursor_advance(struct gompi_cursor *c);
 static inline void gompi_cursor_drop(struct gompi_cursor *c, int64_t n) {
 	c->run.n -= n;
@@ -148,7 +147,7 @@ static inline void gompi_cursor_drop(struct gompi_cursor *c, int64_t n) {
 		gompi_cursor_advance(c);
 }
 
-// gompi_cursor_next takes up to limit > 0 bytes that lie together: how many, and where they are. 0: there are no more.
+// Consumes up to limit > 0 contiguous bytes. Returns their number and stores their offset. Returns 0 at the end.
 static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, int64_t *offset) {
 	if (!c->run.n)
 		return 0;
@@ -162,8 +161,8 @@ static inline int64_t gompi_cursor_next(struct gompi_cursor *c, int64_t limit, i
 	return n;
 }
 
-// gompi_cursor_run takes all whole blocks at equal distances that are at hand, of at most limit bytes together. n 0:
-// there are no more, or not even one block fits (gompi_cursor_next takes a part of it).
+// Consumes the whole blocks of the current run, of at most limit bytes in total. Returns n = 0 at the end, or if not
+// even one block fits; then gompi_cursor_next consumes a part of it.
 static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t limit) {
 	struct gompi_run r = c->run;
 	if (!r.n)
@@ -180,114 +179,113 @@ static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t 
 	return r;
 }
 
-// gompi_cursor_pack copies the next bytes of a cursor over src to dst, gompi_cursor_unpack those at src to where a
-// cursor over dst says: limit bytes, or all that are left. They return how many.
+// gompi_cursor_pack copies the next bytes of a cursor over src to dst. gompi_cursor_unpack copies bytes from src to the
+// positions of a cursor over dst. Both copy limit bytes, or all that remain, and return how many.
 int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit);
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
 
-// gompi_type_of_elements makes a type of n elements of a predefined type, in GOMPI_ELEMENTS_WORDS(n) words of the
-// caller's, who then writes their displacements to what is returned. It serves cursors over elements only. flags:
-// GOMPI_TYPE_OVERLAP or none.
+// Makes a type of n elements of a predefined type in words, the caller's memory of GOMPI_ELEMENTS_WORDS(n) words.
+// Returns the array to which the caller writes the displacements. Only cursors over elements can use it. flags:
+// GOMPI_TYPE_OVERLAP or 0.
 #define GOMPI_ELEMENTS_WORDS(n) (GOMPI_TYPE_HEAD + 8 + (n))
 int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n, int64_t flags);
 
-// gompi_type_as_bytes makes a copy of t of which every byte is an element, MPI_BYTE; the caller frees it. NULL: there
-// is no memory.
+// Returns a copy of t in which every byte is an element, MPI_BYTE. The caller frees it. Returns NULL if out of memory.
 struct gompi_type *gompi_type_as_bytes(const struct gompi_type *t);
 
-// gompi_copy_blocks copies n blocks between two places that do not overlap.
+// Copies n blocks of block bytes. Source and destination do not overlap.
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block,
 		       int64_t n);
 
-// gompi_typed_copy copies scount copies of st at src to dcount copies of dt at dst, in typemap order on both sides,
-// until one is used up, and returns the bytes. The two do not overlap.
+// Copies scount copies of st at src to dcount copies of dt at dst, in typemap order on both sides, until one side is
+// exhausted. Returns the bytes. Source and destination do not overlap.
 int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt, const void *src, int64_t scount,
 			 const struct gompi_type *st);
 
-// gompi_typed_pack copies up to limit bytes from position on of the packed form of count copies of t at buf to out, and
-// returns the bytes; gompi_typed_unpack goes the other way.
+// gompi_typed_pack copies up to limit bytes, starting at position, of the packed form of count copies of t at buf to
+// out. gompi_typed_unpack copies the other way. Both return the bytes.
 int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t count, const struct gompi_type *t,
 			 int64_t position);
 int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in,
 			   int64_t limit);
 
-// What the calls that only ask tell of a type, committed or not (facts.h), and what constructing others from it takes.
+// Properties of a type, committed or not, for the inquiry functions (facts.h) and for constructing other types from it.
 struct gompi_facts {
 	int64_t size, lb, extent, true_lb, true_extent; // in bytes
-	int64_t numbers;                                // basic elements of one copy, where a pair type is two
-	int64_t unit;                                   // bytes of each of these; 0: they differ, or there are none
+	int64_t numbers;                                // basic elements of one copy; a pair type counts as two
+	// bytes of each basic element; 0 if they differ or there are none
+	int64_t unit;
 	// MPI_Type_get_envelope_c
 	int64_t integers, addresses, counts, types;
 	int combiner;
-	int align;    // the largest alignment of an element, 1 without elements
-	int reversed; // bytes of what external32 has in reverse, and nothing else is different there; 0: something is
-	bool large;   // only the forms with MPI_Count can tell how it was constructed
-	bool resized; // lb and extent were given, not found
+	int align;    // largest alignment of an element; 1 without elements
+	int reversed; // bytes of the units that external32 stores reversed, if that is its only difference; else 0
+	bool large;   // only the forms with MPI_Count can describe its construction
+	bool resized; // lb and extent were set explicitly
 };
 
-// What stands in front of the program of a type that is not predefined.
+// Precedes the program of a type that is not predefined.
 struct gompi_type_life {
-	_Alignas(16) gompi_a64 holds; // one is the handle's
+	_Alignas(16) gompi_a64 holds; // reference count; the handle counts as one
 	uintptr_t handle;
-	_Atomic uintptr_t number;          // by which Go finds it; 0: Go does not know it (yet)
-	const struct gompi_recipe *recipe; // how C has constructed it; NULL: Go has
+	_Atomic uintptr_t number;          // Go's number of the type; 0 if Go does not know it (yet)
+	const struct gompi_recipe *recipe; // its construction, if C constructed it; NULL if Go did
 	int64_t words;                     // of the program
-	size_t room;                       // bytes of this and what follows it
-	bool holder;                       // of types that it was constructed from
-	const struct gompi_type *next;     // of those that are to be ended
+	size_t room;                       // bytes of this struct and its program with all that follows
+	bool holder;                       // it holds references to the types that it was constructed from
+	const struct gompi_type *next;     // next in a list of types to free
 	struct gompi_facts facts;
 };
 
-// gompi_type_install makes a program of so many words (copied) the predefined type with this handle. false: there is no
-// room for it.
+// Makes a program of words words (copied) the predefined type with this handle. Returns false if it does not fit.
 bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words);
 
-// gompi_type_new returns a type that has no handle yet, with room for so many words, the head's zero, and for more
-// bytes; NULL: there is no memory.
+// Returns a type without a handle, with space for a program of words words, whose head is zeroed, and for more bytes.
+// Returns NULL if out of memory.
 struct gompi_type *gompi_type_new(int64_t words, size_t more);
-// gompi_type_add gives a new type its handle; 0: there is no memory, or as many are live as can be, and the type has
-// gone. It is committed if its magic says so.
+// Assigns a handle to a new type and returns it. Returns 0, and frees the type, if out of memory or handles. The type
+// is committed if its magic says so.
 uintptr_t gompi_type_add(struct gompi_type *t);
-// gompi_type_add_program does both for a program of Go's, which has this number there.
+// Makes a type from a program of Go, whose number for it is number, and returns its handle as gompi_type_add does.
 uintptr_t gompi_type_add_program(struct gompi_facts facts, const int64_t *program, int64_t words, uintptr_t number);
-// gompi_type_commit_handle makes the type with this handle a committed one. false: there is none.
+// Commits the type with this handle. Returns false if there is none.
 bool gompi_type_commit_handle(uintptr_t handle);
 
-// gompi_type_remove ends the handle of a type: nothing finds it any more. false: there is none. Its memory stays for
-// those who hold it, and for a while after them, so that a call that wrongly still uses it in another thread reads an
-// old type and not garbage.
+// Removes the handle of a type, so that no look-up finds it. Returns false if there is none. The memory stays while it
+// is held and some time afterwards: an erroneous concurrent use in another thread then reads an old type and not
+// garbage.
 bool gompi_type_remove(uintptr_t handle);
-// gompi_type_remove_known does the same, and stores the number by which Go found it, 0: it did not.
+// Removes a type like gompi_type_remove, and stores Go's number of it, or 0 if Go does not know it.
 bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number);
 
 static inline struct gompi_type_life *gompi_type_life(const struct gompi_type *t) {
 	return (struct gompi_type_life *)(uintptr_t)t - 1;
 }
 
-// gompi_type_mortal tells whether a type that gompi_type_get has returned can go: predefined types cannot.
+// Returns true if a type from gompi_type_get can be freed; predefined types cannot.
 static inline bool gompi_type_mortal(const struct gompi_type *t) {
 	return (uintptr_t)t - (uintptr_t)gompi_type_slots >= sizeof gompi_type_slots;
 }
 
-// gompi_type_hold keeps the memory of a type that gompi_type_get has returned until gompi_type_drop has been called as
-// often: for an operation that goes on after its call, since the application may free the type meanwhile. Neither
-// blocks.
+// Keeps the memory of a type from gompi_type_get until gompi_type_drop has been called equally often. For operations
+// that continue after their call, because the application may free the type meanwhile. Neither function blocks.
 static inline void gompi_type_hold(const struct gompi_type *t) {
 	if (gompi_type_mortal(t))
 		gompi_add(&gompi_type_life(t)->holds, 1);
 }
 
-// Frees a type that nobody holds, and lets go what it was constructed from.
+// Frees a type without references, and releases the types that it was constructed from.
 void gompi_type_end(const struct gompi_type *t);
 
 static inline void gompi_type_drop(const struct gompi_type *t) {
-	// total: whoever frees it comes after all that others have read
+	// Fully ordered: the thread that frees the type must do so after all reads by other threads.
 	if (gompi_type_mortal(t) && gompi_sub_total(&gompi_type_life(t)->holds, 1) == 1)
 		gompi_type_end(t);
 }
 
-// For Go: gompi_type_find returns a live type that Go does not know, held, or NULL and its number, 0 if there is none.
-// gompi_type_know gives it a number; false: it has been freed.
+// For Go. gompi_type_find returns a live type that Go does not know, with a reference; else it returns NULL and stores
+// Go's number of the type, 0 if there is no such type. gompi_type_know stores Go's number; false if the type has been
+// freed.
 const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number);
 bool gompi_type_know(const struct gompi_type *t, uintptr_t number);
 static inline uintptr_t gompi_type_number(const struct gompi_type *t) {

@@ -4,7 +4,7 @@
 
 #include "datatype/program.h"
 
-// The last node of a program is the one of all its bytes.
+// Returns the root node, which describes all bytes and is the last node of a program.
 static inline int64_t *root_node(struct gompi_type *t) { return (int64_t *)t + t->root; }
 
 static inline int64_t add_to(int64_t x, int64_t y, bool *over) {
@@ -35,7 +35,7 @@ static void make_empty(struct gompi_type *t) {
 	t->words = GOMPI_TYPE_HEAD;
 }
 
-// Makes one block the only node.
+// Makes a program with one block as its only node.
 static void make_block(struct gompi_type *t, int64_t displacement, int64_t size, bool *over) {
 	*t = (struct gompi_type){.words = GOMPI_TYPE_HEAD + BLOCK_WORDS,
 				 .size = size,
@@ -49,8 +49,8 @@ static void make_block(struct gompi_type *t, int64_t displacement, int64_t size,
 	root_node(t)[NODE_SIZE] = size;
 }
 
-// Returns true if the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in
-// the order of its strides, so that a transposed matrix is seen to be free of overlap.
+// Returns true if the copies of a loop's child may touch a byte twice. Checks a nest of loops over one block in the
+// order of the strides, so that a transposed matrix is recognized as free of overlap.
 static bool loop_overlaps(const struct gompi_type *t, bool child_overlaps, int64_t child_span) {
 	const int64_t *words = (const int64_t *)t, *node = words + t->root;
 	uint64_t stride[GOMPI_TYPE_MAX_DEPTH];
@@ -75,7 +75,7 @@ static bool loop_overlaps(const struct gompi_type *t, bool child_overlaps, int64
 	for (int i = 0; i < n; i++) {
 		if (stride[i] < span)
 			return true;
-		span += (uint64_t)(count[i] - 1) * stride[i]; // at most how far the whole nest reaches
+		span += (uint64_t)(count[i] - 1) * stride[i]; // upper bound of the range that the whole nest covers
 	}
 	return false;
 }
@@ -133,7 +133,7 @@ void gompi_draft_at(struct gompi_type *t, int64_t displacement, bool *over) {
 	t->true_ub = add_to(t->true_ub, displacement, over);
 }
 
-// The end of the run of equal blocks at equal distances that begins at i; a run has at least three.
+// Returns the end of the run of equal blocks at equal distances that begins at i. A run has at least three blocks.
 static int64_t run_end(int64_t n, const int64_t *displacements, const int64_t *sizes, int64_t i) {
 	int64_t j = i + 1;
 	while (j < n && sizes[j] == sizes[i] &&
@@ -142,7 +142,8 @@ static int64_t run_end(int64_t n, const int64_t *displacements, const int64_t *s
 	return j - i < 3 ? i + 1 : j;
 }
 
-// Finds out if a byte is in two blocks; few that are in no order are compared with each other. false: nobody has.
+// Determines whether a byte is in two blocks. Compares unordered blocks with each other only if there are few. Returns
+// false if the answer is unknown.
 static bool tell_overlap(int64_t n, const int64_t *displacements, const int64_t *sizes, bool *overlap) {
 	enum { FEW = 16 };
 	bool up = true, down = true;
@@ -163,7 +164,7 @@ static bool tell_overlap(int64_t n, const int64_t *displacements, const int64_t 
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *over) {
 	int64_t k = 0;
-	bool past = false; // not *over: this is a register
+	bool past = false; // a local, because it stays in a register, unlike *over
 	for (int64_t i = 0; i < n; i++) {
 		if (sizes[i] == 0)
 			continue;
@@ -194,7 +195,7 @@ bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements,
 		uniform &= sizes[i] == sizes[0];
 	}
 	int64_t runs = 0;
-	add_to(hi, lo == INT64_MIN ? INT64_MAX : -lo, &past); // all distances are in 64 bits
+	add_to(hi, lo == INT64_MIN ? INT64_MAX : -lo, &past); // so that all distances fit into 64 bits
 	if (past)
 		return false;
 	for (int64_t i = 0; i < k; runs++)
@@ -205,7 +206,7 @@ bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements,
 		gompi_draft_repeat(t, k, stride, over);
 		return true;
 	}
-	// Loops among other blocks, of which some may be joined, are Go's.
+	// Loops among other blocks, some of which may be merged, are left to Go.
 	if (fields ? !uniform && runs * 2 <= k : runs * 4 <= k)
 		return false;
 	if (!tell_overlap(k, displacements, sizes, &overlap))

@@ -1,5 +1,5 @@
-// The program of a type while it is constructed: what core/datatype's builder makes of the same arguments, for the
-// layouts that most programs have. Whoever calls has made room for what is added.
+// The program of a type under construction: the same as core/datatype's builder makes from the same arguments, for the
+// most frequent layouts. The caller has allocated space for all additions.
 #ifndef GOMPI_DRAFT_H
 #define GOMPI_DRAFT_H
 
@@ -7,24 +7,25 @@
 
 #pragma GCC visibility push(hidden)
 
-// Room for what gompi_draft_repeat adds, and gompi_draft_blocks for n of them, in words.
+// Words that gompi_draft_repeat adds, and that gompi_draft_blocks adds for n blocks.
 enum { GOMPI_DRAFT_REPEAT = 5 };
 #define GOMPI_DRAFT_BLOCKS(n) (6 + 2 * (n))
 
-// gompi_draft_begin makes a new type's program that of old, without what follows from its bounds and elements.
+// Makes the program of a new type a copy of that of old, without the values that follow from bounds and elements.
 void gompi_draft_begin(struct gompi_type *t, const struct gompi_type *old);
-// gompi_draft_repeat places count copies of what there is, stride apart; *over is set if 64 bits do not hold where.
+// Places count copies of the program, stride apart. Sets *over if a position overflows 64 bits.
 void gompi_draft_repeat(struct gompi_type *t, int64_t count, int64_t stride, bool *over);
-// gompi_draft_at moves it.
+// Moves the program by displacement.
 void gompi_draft_at(struct gompi_type *t, int64_t displacement, bool *over);
-// gompi_draft_blocks places n blocks of sizes[i] bytes at displacements[i], and uses both lists up. Where equal blocks
-// are at equal distances and of a struct (fields), the result is that of core/datatype's concat. false: what there is
-// to be done is Go's.
+// Makes the program of n blocks with sizes[i] bytes at displacements[i]. Destroys the contents of both lists. fields:
+// the blocks are those of a struct; then equal blocks at equal distances give the nodes that core/datatype's concat
+// makes. Returns false if Go must construct the type.
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *over);
-// gompi_draft_end says what follows from the nodes, the extent and the elements; elem is the one predefined type of
-// all, 0 if there is none.
+// Fills in the values that follow from the nodes, the extent and the elements. elem is the predefined type of all
+// elements,
 void gompi_draft_end(struct gompi_type *t, int64_t elem, int64_t elem_size);
 
 #pragma GCC visibility pop
 #endif
+// if there is no single one.

@@ -1,4 +1,4 @@
-// Types made of the elements, or the bytes, of another.
+// Types whose elements are the elements, or the bytes, of another type.
 #include <stdlib.h>
 #include <string.h>
 

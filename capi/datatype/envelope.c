@@ -1,5 +1,5 @@
-// How many numbers and datatypes a datatype was constructed from (MPI-5.0 5.1.13); MPI_Type_get_contents
-// hands them out.
+// The numbers of arguments with which a datatype was constructed (MPI-5.0 5.1.13). MPI_Type_get_contents returns the
+// arguments.
 #include "datatype/facts.h"
 
 #include "base/verdict.h"

@@ -1,5 +1,5 @@
-// How large a datatype is and how far it reaches (MPI-5.0 5.1.5, 5.1.7 and 5.1.8). The types need not be committed.
-// Nothing blocks, communicates or calls Go. And of committed types, if their entries overlap.
+// Size, extent and true extent of datatypes (MPI-5.0 5.1.5, 5.1.7 and 5.1.8), which need not be committed. No function
+// blocks, communicates or calls Go. Also determines whether the entries of committed types overlap.
 #include "datatype/facts.h"
 
 #include "base/verdict.h"
@@ -92,8 +92,8 @@ bool gompi_type_overlaps(const struct gompi_type *t, int64_t count) {
 		return false;
 	if (!(t->flags & GOMPI_TYPE_STRIDED))
 		return true;
-	// Copies lie in each other's gaps, as the columns of a matrix do: blocks at two distances, of which the larger
-	// must hold all at the smaller one.
+	// Copies may lie in each other's gaps, like the columns of a matrix. Then blocks are at two distances, and the
+	// larger one must span all blocks at the smaller one.
 	uint64_t blocks = t->stride < 0 ? -(uint64_t)t->stride : (uint64_t)t->stride, block = (uint64_t)t->block;
 	return copies < blocks ? copies < block || blocks - block < (uint64_t)(count - 1) * copies
 			       : blocks < block || copies - block < (uint64_t)(t->repeat - 1) * blocks;

@@ -1,4 +1,4 @@
-// Finding the facts of a datatype, committed or not, for the calls that only ask.
+// The properties of a datatype, committed or not, for the inquiry functions.
 #ifndef GOMPI_FACTS_H
 #define GOMPI_FACTS_H
 
@@ -6,19 +6,19 @@
 
 #pragma GCC visibility push(hidden)
 
-// Of the predefined types, by handle.
+// Properties of the predefined types, by handle.
 extern _Alignas(64) struct gompi_facts_slot {
 	struct gompi_facts facts;
-	char power_of_two[128 - sizeof(struct gompi_facts)]; // a shift finds a slot
+	char power_of_two[128 - sizeof(struct gompi_facts)]; // a power of two, so that a shift finds a slot
 } gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
 
-// gompi_facts_of returns the facts of a type that gompi_type_live has returned.
+// Returns the properties of a type that gompi_type_live returned.
 static inline const struct gompi_facts *gompi_facts_of(const struct gompi_type *t) {
 	size_t slot = ((uintptr_t)t - (uintptr_t)gompi_type_slots) / sizeof gompi_type_slots[0];
 	return gompi_type_mortal(t) ? &gompi_type_life(t)->facts : &gompi_facts_slots[slot].facts;
 }
 
-// gompi_facts_get returns the facts of a live type, or NULL.
+// Returns the properties of a live type, or NULL.
 static inline const struct gompi_facts *gompi_facts_get(MPI_Datatype datatype) {
 	uintptr_t h = (uintptr_t)datatype;
 	if (__builtin_expect(h - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED, 1)) {
@@ -29,11 +29,10 @@ static inline const struct gompi_facts *gompi_facts_get(MPI_Datatype datatype) {
 	return t != NULL ? &gompi_type_life(t)->facts : NULL;
 }
 
-// gompi_as_int returns n for the forms of the calls that store an int: MPI_UNDEFINED if it does not fit.
+// Returns n for functions that store an int: MPI_UNDEFINED if it does not fit.
 static inline int gompi_as_int(int64_t n) { return n == (int)n ? (int)n : MPI_UNDEFINED; }
 
-// gompi_not_a_datatype raises MPI_ERR_TYPE for a handle that is no live datatype's, and returns what the call shall
-// return.
+// Raises MPI_ERR_TYPE for a handle of no live datatype. Returns what the MPI call returns.
 __attribute__((cold)) int gompi_not_a_datatype(MPI_Datatype datatype, const char *call);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// Committing, duplicating and freeing datatypes (MPI-5.0 5.1.9 and 5.1.10). None blocks. Errors are raised on
+// Commit, duplication and release of datatypes (MPI-5.0 5.1.9 and 5.1.10). None of them blocks. Errors are raised on
 // MPI_COMM_SELF.
 #include "base/up.h"
 #include "base/verdict.h"
@@ -62,7 +62,7 @@ int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
 	if (made == MPI_DATATYPE_NULL)
 		return rc;
 	if (gompi_type_attributes_copy(&v, (uintptr_t)oldtype, (uintptr_t)made) != MPI_SUCCESS) {
-		*newtype = MPI_DATATYPE_NULL; // as of a communicator
+		*newtype = MPI_DATATYPE_NULL; // as for communicators
 		gompi_type_free(&made);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}

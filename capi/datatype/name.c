@@ -7,7 +7,7 @@
 #include "datatype/facts.h"
 #include "datatype/z_calls.h"
 
-static struct { char name[31], length; } predefined_names[GOMPI_TYPE_PREDEFINED]; // Go has them
+static struct { char name[31], length; } predefined_names[GOMPI_TYPE_PREDEFINED]; // set by Go
 
 void gompi_type_predefined_name(uintptr_t handle, const char *name, int length) {
 	uintptr_t i = handle - GOMPI_TYPE_FIRST;

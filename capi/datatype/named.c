@@ -1,12 +1,12 @@
-// Finding types that the library owns (MPI-5.0 6.9.4, 19.1.9). Errors are raised on MPI_COMM_SELF. Nothing blocks or
-// communicates; Go is asked for an unnamed type the first time.
+// Look-up of types that the library owns (MPI-5.0 6.9.4, 19.1.9). Errors are raised on MPI_COMM_SELF. No function
+// blocks or communicates. Go creates an unnamed type at the first request.
 #include "base/biased.h"
 #include "base/up.h"
 #include "base/verdict.h"
 #include "datatype/facts.h"
 #include "datatype/z_calls.h"
 
-// By the binary logarithm of their size; 0: there is none.
+// Types by the binary logarithm of their size; 0 if there is none.
 static const MPI_Datatype integers_of[] = {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_INTEGER16, 0},
 			  reals_of[] = {0, MPI_REAL2, MPI_REAL4, MPI_REAL8, MPI_REAL16, 0},
 			  complexes_of[] = {0, 0, MPI_COMPLEX4, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32},
@@ -75,7 +75,8 @@ int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 }
 GOMPI_ENTRY(MPI_Type_get_value_index, gompi_type_get_value_index)
 
-// The unnamed types that have been asked for; those beyond are Go's to find. The number releases the entries.
+// Cache of the unnamed types that were requested. Go finds types beyond its capacity. The store of number publishes the
+// entries.
 enum { MOST_UNNAMED = 64 };
 static struct {
 	struct gompi_biased lock;

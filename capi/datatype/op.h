@@ -1,5 +1,5 @@
-// The predefined reductions on the data path: one loop for every operation and predefined datatype that MPI-5.0 6.9.2
-// and 6.9.4 allow together. core/op holds the same in Go as the reference.
+// The predefined reductions on the data path: one loop for each operation and predefined datatype that MPI-5.0 6.9.2
+// and 6.9.4 allow together. core/op has the reference implementation in Go.
 #ifndef GOMPI_OP_H
 #define GOMPI_OP_H
 
@@ -11,13 +11,13 @@
 
 #pragma GCC visibility push(hidden)
 
-// A kernel does target[i] = target[i] op origin[i] for n elements of its type. Neither address needs to be aligned; the
-// two arrays are the same or do not overlap. Padding inside pair types is neither read nor written. Integers wrap; MIN
-// and MAX of floating point keep the target if a comparison is false, as with NaN; MINLOC and MAXLOC take the smaller
-// index where the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
+// A kernel computes target[i] = target[i] op origin[i] for n elements of its type. Neither address needs to be aligned.
+// The arrays are identical or do not overlap. Padding inside pair types is neither read nor written. Integers wrap. MIN
+// and MAX of floating point keep the target if a comparison is false, as with NaN. MINLOC and MAXLOC take the smaller
+// index if the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
 typedef void (*gompi_kernel)(const void *origin, void *target, size_t n);
 
-// Rows and columns of the table of kernels; row and column 0 have none. They are indexed by handle.
+// Dimensions of the table of kernels. Row and column 0 are empty. Handles map to rows and columns.
 enum {
 	GOMPI_OP_FIRST = 0x20,
 	GOMPI_OP_HANDLES = 0x20,
@@ -28,16 +28,16 @@ enum {
 };
 
 extern const uint8_t gompi_op_row[GOMPI_OP_HANDLES];
-extern const char *const gompi_op_name[GOMPI_OP_HANDLES]; // NULL where there is none
+extern const char *const gompi_op_name[GOMPI_OP_HANDLES]; // NULL for unused handles
 extern const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES];
-extern const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS]; // [GOMPI_OP_ROWS], for this processor
+extern const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS]; // [GOMPI_OP_ROWS]; best version for this processor
 #if defined(__x86_64__)
 extern const gompi_kernel gompi_op_wide[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 extern const gompi_kernel gompi_op_widest[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 #endif
 
-// gompi_op_kernel returns the kernel of a predefined operation on a predefined datatype; NULL if either is none, or the
-// standard does not allow them together.
+// Returns the kernel of a predefined operation on a predefined datatype. Returns NULL if either handle is not
+// predefined or the standard does not allow the pair.
 static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)predefined - GOMPI_OP_TYPE_FIRST;
 	if (o >= GOMPI_OP_HANDLES || t >= GOMPI_OP_TYPE_HANDLES)
@@ -45,7 +45,7 @@ static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined) {
 	return gompi_op_kernels[gompi_op_row[o]][gompi_op_column[t]];
 }
 
-// gompi_op_apply runs the kernel of op and type (handles) over n elements. -1: there is none; nothing was done.
+// Runs the kernel of op and type (handles) on n elements. Returns -1 if there is none; then nothing was done.
 int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, size_t n);
 
 #pragma GCC visibility pop

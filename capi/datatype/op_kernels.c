@@ -1,6 +1,6 @@
-// The loops of the predefined reductions, and the table of them. One X-macro list says which C type each predefined
-// datatype is; the operations that its class allows make the rest. op_wide.c and op_widest.c compile them once more
-// each.
+// The loops of the predefined reductions and the table of them. One X-macro list gives the C type of each predefined
+// datatype; the operations that its class allows complete the table. op_wide.c and op_widest.c each compile this file
+// again.
 #include "datatype/op.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #pragma GCC optimize("O3")
 
-// The C types of the elements. They may lie at any address and alias anything: the memory is the program's, and a
+// The C types of the elements. They may be unaligned and may alias anything: the memory is the application's, and a
 // displacement may be odd.
 #define ANY __attribute__((aligned(1), may_alias))
 typedef int8_t i8 ANY;
@@ -58,7 +58,7 @@ _Static_assert(sizeof(f80) == 16 && sizeof(f128) == 16 && sizeof(c80) == 32 && s
 typedef uint32_t wide_i8, wide_u8, wide_i16, wide_u16, wide_i32, wide_u32;
 typedef uint64_t wide_i64, wide_u64;
 typedef unsigned __int128 wide_i128, wide_u128;
-// Half precision is calculated in single precision and rounded once.
+// Half precision is computed in single precision and rounded once.
 typedef float wide_f16, wide_c16, wide_f32, wide_c32;
 typedef double wide_f64, wide_c64;
 typedef long double wide_f80, wide_c80;
@@ -67,7 +67,7 @@ typedef _Float128 wide_f128, wide_c128;
 // core/datatype's TwoInteger8.
 #define MPI_2INTEGER8 ((MPI_Datatype)0x233)
 
-// The predefined datatypes: name after MPI_, C type, class. The class names the operations that are allowed.
+// The predefined datatypes: name after MPI_, C type, class. The class determines the allowed operations.
 #define TYPES(X) \
 	X(AINT, i64, ADDRESS) X(COUNT, i64, ADDRESS) X(OFFSET, i64, ADDRESS) \
 	X(PACKED, u8, OPAQUE) X(BYTE, u8, BYTE) \
@@ -94,12 +94,12 @@ typedef _Float128 wide_f128, wide_c128;
 	X(SHORT_INT, short_int, PAIR) X(LONG_DOUBLE_INT, long_double_int, PAIR) X(2REAL, float_float, PAIR) \
 	X(2DOUBLE_PRECISION, double_double, PAIR) X(2INTEGER, int_int, PAIR) X(2INTEGER8, i64_i64, PAIR)
 
-// Before a loop whose products are to be rounded before they are added, as without vectors (op_widest.c).
+// Marks a loop whose products must be rounded before they are added, as they are without vectors (op_widest.c).
 #ifndef ROUNDED
 #define ROUNDED
 #endif
 
-// One loop: a is the origin's element, b the target's.
+// One loop; a is the origin's element, b the target's.
 #define KERNEL(name, type, statement) \
 	static void name##_##type(const void *origin, void *target, size_t n) \
 	{ \
@@ -125,7 +125,7 @@ typedef _Float128 wide_f128, wide_c128;
 		wide_##T ar = a->re; wide_##T ai = a->im; wide_##T br = b->re; wide_##T bi = b->im; \
 		b->re = br * ar - bi * ai; \
 		b->im = br * ai + bi * ar)
-// The places are compared first: they are equal, or the first one's is less, more often than not.
+// The second test compares the indices first: more often than not they are equal or the first one is less.
 #define PAIR_KERNELS(T) \
 	KERNEL(MINLOC, T, \
 		if (a->v < b->v) { b->v = a->v; b->i = a->i; } else if (a->i < b->i && a->v == b->v) b->i = a->i) \

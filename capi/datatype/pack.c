@@ -1,16 +1,16 @@
-// Packing and unpacking: between a layout and bytes that lie together.
+// Packing and unpacking: copies between a layout and contiguous bytes.
 #include "datatype/block_copy.h"
 #include "datatype/datatype.h"
 #include "datatype/program.h"
 
-// Entries of a list of blocks of one size (prefix NULL) or of several.
+// Entries of a list of blocks that have one size (prefix is NULL) or individual sizes.
 struct entries {
 	const int64_t *disp, *prefix;
 	int64_t base, block, n, bytes;
 };
 
-// take_entries takes the blocks that are left in the list the cursor is in, as many as fit in limit bytes. n 0: it is
-// not in one, or not at the beginning of a block, or there are few.
+// Consumes the remaining blocks of the list that the cursor is in, as many as fit in limit bytes. Returns n = 0 if the
+// cursor is not in a list or not at the beginning of a block, or if too few blocks fit.
 static inline struct entries take_entries(struct gompi_cursor *c, int64_t limit) {
 	struct entries e = {.n = 0};
 	if (!c->depth || c->skip)
@@ -41,7 +41,7 @@ static inline struct entries take_entries(struct gompi_cursor *c, int64_t limit)
 	return e;
 }
 
-// gather copies the blocks of a list to where they lie together, scatter goes the other way.
+// gather copies the blocks of a list to contiguous memory; scatter copies the other way.
 static inline void gather(char *restrict d, const char *restrict s, struct entries e) {
 	s += e.base;
 #define EACH(copy, size)                  \
@@ -68,8 +68,7 @@ static inline void scatter(char *restrict d, const char *restrict s, struct entr
 #undef EACH
 }
 
-// move_next copies the next bytes of a cursor over whole to packed, or the other way: limit bytes, or all that are
-// left.
+// Copies the next bytes of a cursor over whole to packed, or the other way: limit bytes, or all that remain.
 static inline __attribute__((always_inline)) int64_t move_next(bool packs, char *whole, struct gompi_cursor *c,
 							       char *packed, int64_t limit) {
 	int64_t done = 0;

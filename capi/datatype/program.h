@@ -1,13 +1,13 @@
-// The nodes of a type's program (datatype.h), for the files of this room. Their numbers are those of core/datatype.
+// The nodes of a type's program (datatype.h), for the files of this directory. The numbers are those of core/datatype.
 #ifndef GOMPI_PROGRAM_H
 #define GOMPI_PROGRAM_H
 
 enum { NODE_BLOCK = 1, NODE_LOOP, NODE_LIST, NODE_BLOCKS, NODE_SEQ };
 
-// The words of a node, after its kind.
+// Word indices in a node, after its kind.
 enum { NODE_SIZE = 1, NODE_N = 2, NODE_STRIDE = 3, LOOP_CHILD = 4, LIST_CHILD = 3, LIST_DISP = 4, NODE_DISP = 3 };
 
-// The words of a node itself, those of a list without the displacements.
+// Words of a node; for a list without the displacements.
 enum { BLOCK_WORDS = 2, LOOP_WORDS = 5, LIST_WORDS = 4 };
 
 #endif

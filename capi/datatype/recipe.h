@@ -1,5 +1,4 @@
-// How a datatype is constructed: the arguments of a constructor, as the application passes them or as a type keeps
-// them.
+// Construction of a datatype: the arguments of a constructor, as the application passes them or as a type stores them.
 #ifndef GOMPI_RECIPE_H
 #define GOMPI_RECIPE_H
 
@@ -8,19 +7,19 @@
 enum { GOMPI_RECIPE_LISTS = 4 };
 
 struct gompi_recipe {
-	const char *call; // of the constructor
+	const char *call; // name of the constructor
 	int combiner;     // MPI_COMBINER_
 	bool large;       // the form with MPI_Count
-	bool kept;        // by a type: it holds those that it was constructed from
+	bool kept;        // stored by a type, which holds references to the types that it was constructed from
 	int order;        // of a subarray or distributed array
 	int64_t n;        // copies, blocks or dimensions
 	int64_t a, b;     // blocklength and stride; blocklength; lower bound and extent; size and rank
-	// Lengths of blocks and displacements; sizes, subsizes and starts; sizes, distributions, their arguments and
-	// the grid of processes. NULL: there is none.
+	// Lengths and displacements of blocks; or sizes, subsizes and starts; or sizes, distributions, their arguments
+	// and the process grid. NULL for a list that the constructor does not have.
 	const void *list[GOMPI_RECIPE_LISTS];
-	bool wide[GOMPI_RECIPE_LISTS]; // of 64 bits each, not of int
-	int64_t types_number;          // datatypes
-	// Handles as the application has them; of those that are kept the addresses, if they are not predefined.
+	bool wide[GOMPI_RECIPE_LISTS]; // list of 64-bit integers instead of int
+	int64_t types_number;          // number of datatypes
+	// Handles from the application. A stored recipe has addresses instead for types that are not predefined.
 	const MPI_Datatype *types;
 };
 
@@ -28,14 +27,14 @@ static inline int64_t gompi_recipe_at(const struct gompi_recipe *r, int list, in
 	return r->wide[list] ? ((const int64_t *)r->list[list])[i] : ((const int *)r->list[list])[i];
 }
 
-// gompi_recipe_type returns one of the types; NULL: there is none with that handle.
+// Returns one of the types; NULL if its handle is invalid.
 static inline const struct gompi_type *gompi_recipe_type(const struct gompi_recipe *r, int64_t i) {
 	uintptr_t type = (uintptr_t)r->types[i];
 	return r->kept && type >= GOMPI_TYPE_FIRST + GOMPI_TYPE_PREDEFINED ? (const struct gompi_type *)type
 									   : gompi_type_live(r->types[i]);
 }
 
-// gompi_recipe_bytes returns the memory that gompi_recipe_keep needs.
+// Returns the bytes that gompi_recipe_keep needs.
 static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 	int64_t lists = 0;
 	for (int i = 0; i < GOMPI_RECIPE_LISTS; i++)
@@ -45,12 +44,11 @@ static inline size_t gompi_recipe_bytes(const struct gompi_recipe *r) {
 
 #pragma GCC visibility push(hidden)
 
-// gompi_recipe_keep makes a copy in a type's memory, behind its program. The types that it is constructed from are
-// held.
+// Stores a copy of r in the memory of t, after its words words, and holds references to the types of r.
 void gompi_recipe_keep(const struct gompi_recipe *r, struct gompi_type *t, int64_t words);
-// gompi_recipe_make returns the type that a recipe makes, without a handle; NULL: that is Go's to do, or to refuse.
+// Makes a type without a handle. Returns NULL if Go must construct it or report the error.
 struct gompi_type *gompi_recipe_make(const struct gompi_recipe *r);
-// gompi_type_construct constructs a type and stores its handle. Returns what the constructor shall return.
+// Constructs a type and stores its handle. Returns what the constructor returns.
 int gompi_type_construct(const struct gompi_recipe *r, MPI_Datatype *newtype);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// MPI_Reduce_local (MPI-5.0 6.9.7). What is wrong with a call Go finds out.
+// MPI_Reduce_local (MPI-5.0 6.9.7). Go determines and reports errors.
 #include "base/up.h"
 #include "datatype/buffer.h"
 #include "datatype/op.h"
@@ -7,7 +7,7 @@
 
 static inline bool in_memory(const void *at) { return (uintptr_t)at - 4096 < 1ULL << 62; }
 
-// Returns true if a buffer is one.
+// Returns true if a buffer argument is valid.
 static bool is_buffer(const void *at, MPI_Count count, MPI_Datatype type) {
 	struct gompi_buffer b;
 	struct gompi_verdict v;
@@ -16,12 +16,12 @@ static bool is_buffer(const void *at, MPI_Count count, MPI_Datatype type) {
 		gompi_buffer_check(&b, at, count, type, false, &v) == MPI_SUCCESS);
 }
 
-// Has the application's function combine the elements. false: something is wrong, or the count is none of an int.
+// Calls the user-defined function. Returns false if an argument is invalid or the count does not fit into an int.
 static bool call_function(const struct gompi_user_op *u, const void *in, void *inout, MPI_Count count,
 			  MPI_Datatype type) {
 	if ((uint64_t)count > INT32_MAX || in == inout || !is_buffer(in, count, type) || !is_buffer(inout, count, type))
 		return false;
-	uintptr_t function = u->function; // which may free the operation
+	uintptr_t function = u->function; // read first, because the function may free the operation
 	if (count == 0)
 		return true;
 	if (u->large) {

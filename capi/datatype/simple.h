@@ -1,4 +1,4 @@
-// What the fast paths know of predefined datatypes, by handle: tables that core fills in when the process starts.
+// Properties of predefined datatypes for the fast paths, by handle: tables that core fills when the process starts.
 #ifndef GOMPI_SIMPLE_H
 #define GOMPI_SIMPLE_H
 
@@ -7,7 +7,7 @@
 
 #include "base/abi.h"
 
-// Bytes of a predefined type that has no holes, by handle; 0 for others. Filled in by gompi_type_describe.
+// Bytes of a predefined type without gaps, by handle; 0 for others. Filled by gompi_type_describe.
 enum { GOMPI_PREDEFINED = 0x300 };
 extern uint8_t gompi_simple_size[GOMPI_PREDEFINED];
 
@@ -25,8 +25,8 @@ static inline int64_t gompi_swappable(MPI_Datatype type) {
 	return __builtin_expect(i < GOMPI_PREDEFINED, 1) ? gompi_swap_size[i] : 0;
 }
 
-// Tells the fast paths of a predefined type: bytes, whether it has no holes, class of its elements, whether
-// MPI_Compare_and_swap takes it.
+// Fills the tables for a predefined type: its bytes, whether it has no gaps, the class of its elements, and whether
+// MPI_Compare_and_swap accepts it.
 void gompi_type_describe(uintptr_t handle, int size, bool simple, int class, bool swappable);
 
 #endif

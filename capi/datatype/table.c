@@ -1,4 +1,4 @@
-// The tables that gompi_type_get and gompi_facts_get look into, and how long a type stays.
+// The tables behind gompi_type_get and gompi_facts_get, and the lifetime of types.
 #include "datatype/datatype.h"
 #include "datatype/facts.h"
 
@@ -15,7 +15,7 @@ struct gompi_handles gompi_types = {.table = {&gompi_table_nothing},
 				    .above = GOMPI_KIND_DATATYPE << GOMPI_KIND_BITS,
 				    .numbers = (1 << GOMPI_KIND_BITS) - 1};
 
-// Changes of the table, and types removed last, oldest first from next on.
+// The lock guards changes of the table. kept holds the most recently removed types; the oldest one is at next.
 static struct {
 	struct gompi_biased lock;
 	const struct gompi_type *kept[64];
@@ -31,15 +31,15 @@ bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_
 	return true;
 }
 
-// Returns the memory of the type that was removed longest ago, if it has room for so many bytes and nobody needs it, or
-// NULL: programs make and free types in loops.
+// Returns the memory of the type that was removed the longest time ago, or NULL. The memory must have space for bytes
+// bytes and must not be in use. This serves programs that create and free types in loops.
 static struct gompi_type_life *take_kept(size_t bytes) {
 	struct gompi_type_life *life = NULL;
 	gompi_biased_take(&changes.lock);
 	const struct gompi_type *t = changes.kept[changes.next];
 	if (t != NULL) {
 		life = gompi_type_life(t);
-		// acquire: pairs with gompi_type_drop
+		// Acquire: pairs with gompi_type_drop.
 		if (life->room >= bytes && life->room / 4 <= bytes && !life->holder &&
 		    gompi_load_acquire(&life->holds) == 1)
 			changes.kept[changes.next] = NULL;
@@ -117,7 +117,7 @@ bool gompi_type_commit_handle(uintptr_t handle) {
 	return t != NULL;
 }
 
-// Small types stay until so many others have been removed.
+// Keeps the memory of small types until as many others as kept has entries have been removed.
 bool gompi_type_remove_known(uintptr_t handle, uintptr_t *number) {
 	const int64_t large = 1 << 16; // words
 	gompi_biased_take(&changes.lock);
@@ -146,7 +146,7 @@ bool gompi_type_remove(uintptr_t handle) {
 	return gompi_type_remove_known(handle, &number);
 }
 
-// A type may have been constructed from one that only it still holds, and so on.
+// A type may hold the last reference to a type that it was constructed from, and so on; this loop frees them all.
 void gompi_type_end(const struct gompi_type *t) {
 	gompi_type_life(t)->next = NULL;
 	for (const struct gompi_type *last = t, *next; t != NULL; t = next) {

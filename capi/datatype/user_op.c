@@ -1,4 +1,4 @@
-// Making and freeing operations. They belong to no communicator, so their errors are raised on MPI_COMM_SELF.
+// Creation and release of operations. They belong to no communicator, so errors are raised on MPI_COMM_SELF.
 #include "datatype/user_op.h"
 
 #include "base/verdict.h"
