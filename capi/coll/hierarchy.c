@@ -28,8 +28,8 @@ struct division {
 	uint64_t pieces, bytes; // number of segments and bytes of each; 0 segments: the members only compare
 };
 
-// Divides bytes into segments of at most most bytes that split no element of elem bytes. Only if may is true is more
-// than one segment allowed.
+// Divides bytes into segments, each of at most the bytes in most, that split no element of elem bytes. More than one
+// segment is allowed only if may is true.
 static struct division divide(uint64_t bytes, uint64_t elem, uint64_t most, bool may) {
 	if (bytes <= most)
 		return (struct division){1, bytes};
@@ -532,8 +532,8 @@ static int hierarchy_rows(struct gompi_hierarchy *s, struct gompi_slots_call *c,
 	bool little = longest <= GOMPI_SLOT_SMALL && rows_are_few(s, stride);
 	g.by.pieces = little;
 	bool gets = little && (c->kind != GOMPI_GATHER || s->me == c->root);
-	if (!little)        // the members only compare their calls
-		stride = 0; // the members only agree
+	if (!little)
+		stride = 0; // the members only compare their calls
 	_Alignas(GOMPI_LINE) char here[GOMPI_SLOT_SMALL];
 	const char *rows = here;
 	uint64_t all = (uint64_t)s->n * stride;

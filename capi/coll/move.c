@@ -73,8 +73,8 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 	return gompi_slots_result(c);
 }
 
-// Chooses the place of a call that puts bytes bytes in each member's slot. For GOMPI_IN_LARGE the members first compare
-// their calls. If the longest block is long enough, the data moves directly, and *done is set.
+// Chooses the place of a call that puts this many bytes in each member's slot. For GOMPI_IN_LARGE the members first
+// compare their calls. If the longest block is long enough, the data moves directly, and *done is set.
 static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
 			  uint64_t bytes, uint64_t longest, uint64_t w, uint64_t plan, enum gompi_slot_place *p,
 			  bool *done) {
@@ -89,7 +89,7 @@ static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, con
 	return rc;
 }
 
-// Runs one operation of MPI_Gather, for bytes bytes of each block at offset from.
+// Runs one operation of MPI_Gather, for the range [from, from + bytes) of each block.
 static inline __attribute__((always_inline)) int gather_step(struct gompi_slots *t, struct gompi_slots_call *c,
 							     enum gompi_slot_place p, uint64_t from, uint64_t bytes) {
 	uint64_t w = gompi_what(GOMPI_GATHER, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);

@@ -66,7 +66,7 @@ static struct gompi_board_copy *add_transfer(struct gompi_board_copy **list, int
 	return t;
 }
 
-// Appends a transfer with private memory of bytes bytes and returns that memory; NULL if out of memory.
+// Appends a transfer with private memory of the given size and returns that memory; NULL if out of memory.
 static char *add_own(struct gompi_board_copy **list, int *n, const struct gompi_buffer *there, uint64_t bytes) {
 	char *own = malloc(bytes);
 	struct gompi_board_copy *t = own != NULL ? add_transfer(list, n) : NULL;

@@ -4,7 +4,7 @@
 
 #include "coll/entry.h"
 
-// One side of a call: one block, or one for each member, side by side. type is NULL if the side is not significant
+// One side of a call: one block, or one for each member, side by side. all.type is NULL if the side is not significant
 // here.
 struct packed_side {
 	struct gompi_buffer all;

@@ -24,7 +24,7 @@ struct pairs {
 	// This member's block for itself; NULL if it is in the slot or there is none.
 	const struct gompi_pair_block *own;
 	bool lent; // other members read memory of this one, which must not change until they have
-	// Copies of blocks for direct reads, one after another; NULL if there are none. A field between the two flags:
+	// Copies of blocks for direct reads, one after another; NULL if there are none. It separates the two flags:
 	// otherwise the compiler merges their loads into one.
 	char *packed;
 	bool borrows; // this member has read memory that its owner keeps unchanged meanwhile
@@ -547,8 +547,8 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 	int rc = pairs_ready(&p, t, c), failed = 0;
 	if (rc)
 		return rc;
-	if (c->kind == GOMPI_SCATTERV && t->me != c->root) { // no member reads this slot
-		p.number = ++t->seq;                         // nobody looks at this slot
+	if (c->kind == GOMPI_SCATTERV && t->me != c->root) {
+		p.number = ++t->seq; // no member reads this slot
 	} else {
 		rc = pairs_begin(&p);
 		if (rc == 0)

@@ -173,7 +173,7 @@ uint64_t gompi_part_plan(const struct gompi_started *s) {
 	return gompi_plan(s->plan, s->reduction.size);
 }
 
-// Returns the bytes in segment k of a block of bytes bytes, with at most share in each segment.
+// Returns the length of segment k of a block of the given length, with at most share bytes in each segment.
 static uint64_t left_at(uint64_t bytes, uint32_t k, uint64_t share) {
 	uint64_t from = (uint64_t)k * share;
 	return bytes > from ? gompi_least(bytes - from, share) : 0;

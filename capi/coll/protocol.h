@@ -161,12 +161,11 @@ int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c); // and allreduce, scan, exscan
 int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_gatherv(struct gompi_slots *t, struct gompi_slots_call *c);
-int gompi_slots_pairs(struct gompi_slots *t,
-		      struct gompi_slots_call *c); // collectives whose blocks have individual lengths
+int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c); // blocks of individual lengths
 
-// Runs one operation of a reduction. The other members fill their slots with bytes bytes; member 0 reduces all operands
-// into acc and stores the result of the reduction function in *failed. Member 0 also notes in c members with another w
-// or plan.
+// Runs one operation of a reduction. The other members fill their slots with operands of the given size. Member 0
+// reduces all operands into acc and stores the result of the reduction function in *failed. It also notes in c members
+// with another w or plan.
 int gompi_slots_bring(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
 		      char *acc, int *failed);
 

@@ -1,4 +1,4 @@
-// A reduction of elements as they travel: by a kernel, by a function of the application, or by Go.
+// A reduction of elements in the layout in which they are transferred: by a kernel, a user-defined function, or Go.
 #ifndef GOMPI_REDUCTION_H
 #define GOMPI_REDUCTION_H
 
@@ -24,8 +24,8 @@ struct gompi_reduction {
 int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *inout, uint64_t n);
 #pragma GCC visibility pop
 
-// Computes inout[i] = in[i] op inout[i] for the whole elements in bytes bytes; in comes from lower ranks. Returns 0 or
-// an error class of gompi_up.combine.
+// Computes inout[i] = in[i] op inout[i] for all whole elements in the given number of bytes; in comes from lower ranks.
+// Returns 0 or an error class of gompi_up.combine.
 static inline int gompi_combine(const struct gompi_reduction *r, const void *in, void *inout, uint64_t bytes) {
 	if (bytes == 0)
 		return 0;

@@ -157,7 +157,7 @@ struct gompi_slots_call {
 	const char *in;
 	char *out;
 	struct gompi_blocks ins, outs;
-	const uint64_t *sizes; // NULL if each block has bytes bytes
+	const uint64_t *sizes; // NULL if every block has the size in bytes
 	struct gompi_reduction reduction;
 	const struct gompi_pair_block *to, *from; // [sends], [receives]
 	int sends, receives;
@@ -179,7 +179,7 @@ enum {
 int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c);
 
 // For the library's own use. gompi_slots_tell broadcasts root's b. gompi_slots_tell_all is an allgather of mine into
-// all. Both move bytes bytes of each member, at most GOMPI_SLOT_SMALL, and return what gompi_slots_run returns. They
+// all. bytes is the size of each member's data, at most GOMPI_SLOT_SMALL. Both return what gompi_slots_run returns, and
 // store a mismatch in *differ.
 int gompi_slots_tell(struct gompi_slots *t, int root, void *b, uint64_t bytes, struct gompi_slots_differ *differ);
 int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uint64_t bytes,

@@ -10,262 +10,223 @@
 #pragma GCC visibility push(hidden)
 
 GOMPI_CALL int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				 MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-				      MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-				const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-				  MPI_Comm comm);
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-				     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-				     MPI_Info info, MPI_Request *request);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request);
 GOMPI_CALL int gompi_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-				       MPI_Comm comm, MPI_Info info, MPI_Request *request);
-GOMPI_CALL int gompi_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-				 MPI_Comm comm);
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request);
+GOMPI_CALL int gompi_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm);
 GOMPI_CALL int gompi_allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-				      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-				     MPI_Request *request);
-GOMPI_CALL int gompi_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-			       void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-			       MPI_Comm comm);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+GOMPI_CALL int gompi_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm);
 GOMPI_CALL int gompi_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				 MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-				 const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-				    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-				    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-				      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-				      MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-			       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-			       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm);
 GOMPI_CALL int gompi_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				 const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-				 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm);
 GOMPI_CALL int gompi_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-				    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-				    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-				    MPI_Request *request);
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-				      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-				      MPI_Info info, MPI_Request *request);
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_barrier(MPI_Comm comm);
 GOMPI_CALL int gompi_barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 GOMPI_CALL int gompi_bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-				  MPI_Info info, MPI_Request *request);
+    MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			      MPI_Comm comm);
+    MPI_Comm comm);
 GOMPI_CALL int gompi_exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-				   MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 GOMPI_CALL int gompi_gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-				   MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-			     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-			     MPI_Comm comm);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
 GOMPI_CALL int gompi_gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-			       MPI_Comm comm);
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
 GOMPI_CALL int gompi_gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-				  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-				  MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request);
 GOMPI_CALL int gompi_gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-				    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-				 const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-				 MPI_Request *request);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-				   MPI_Comm comm, MPI_Request *request);
-GOMPI_CALL int gompi_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-				  MPI_Comm comm, MPI_Request *request);
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request);
+GOMPI_CALL int gompi_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				 MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-GOMPI_CALL int gompi_ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-				void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-				MPI_Comm comm, MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				  MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-				  const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-				const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-				const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-				MPI_Request *request);
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				  const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-				  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-				  MPI_Request *request);
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ibarrier(MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-			      MPI_Request *request);
+    MPI_Request *request);
 GOMPI_CALL int gompi_iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			       MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-			       MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-			      const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-			      MPI_Comm comm, MPI_Request *request);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-				MPI_Comm comm, MPI_Request *request);
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request);
 GOMPI_CALL int gompi_ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			       int root, MPI_Comm comm, MPI_Request *request);
-GOMPI_CALL int gompi_ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-				     MPI_Op op, MPI_Comm comm, MPI_Request *request);
+    int root, MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-				       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-					     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			     MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-				MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-			       void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-			       MPI_Request *request);
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-				 MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-				 int root, MPI_Comm comm, MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request);
 GOMPI_CALL int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			      int root, MPI_Comm comm);
+    int root, MPI_Comm comm);
 GOMPI_CALL int gompi_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-				   MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-				    MPI_Op op, MPI_Comm comm);
+    MPI_Op op, MPI_Comm comm);
 GOMPI_CALL int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-				      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 GOMPI_CALL int gompi_reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-					    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 GOMPI_CALL int gompi_reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-						 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-						 MPI_Request *request);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
-					 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-					 MPI_Request *request);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-					   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-					   MPI_Request *request);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			    MPI_Comm comm);
-GOMPI_CALL int gompi_scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-				 MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm);
+GOMPI_CALL int gompi_scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 GOMPI_CALL int gompi_scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-				    MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-			      void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 GOMPI_CALL int gompi_scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-				MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-				int root, MPI_Comm comm);
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 GOMPI_CALL int gompi_scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[],
-				   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-				   MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-				     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-				     int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-					   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-					   MPI_Request *request);
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-					  const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-					  MPI_Comm comm, MPI_Request *request);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-					    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-					    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request);
 GOMPI_CALL int gompi_ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-					  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-					  MPI_Request *request);
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-					 MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-					 const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-					 MPI_Request *request);
-GOMPI_CALL int gompi_ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-					   MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-					   const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-					   MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-					 const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-					 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-					 MPI_Request *request);
-GOMPI_CALL int gompi_ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-					   const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-					   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-					   MPI_Request *request);
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+GOMPI_CALL int gompi_ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 GOMPI_CALL int gompi_neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-					  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-					       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-					       MPI_Info info, MPI_Request *request);
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-					 const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-					 MPI_Comm comm);
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-					   void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-					   MPI_Datatype recvtype, MPI_Comm comm);
-GOMPI_CALL int gompi_neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-					      const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-					      MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
+GOMPI_CALL int gompi_neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request);
 GOMPI_CALL int gompi_neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-						void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-						MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-						MPI_Request *request);
-GOMPI_CALL int gompi_neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-					 MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request);
+GOMPI_CALL int gompi_neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-					      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-					      MPI_Info info, MPI_Request *request);
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-					MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-					const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm);
 GOMPI_CALL int gompi_neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-					  MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-					  const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm);
 GOMPI_CALL int gompi_neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-					     MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-					     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-					     MPI_Request *request);
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-					       const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-					       const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-					       MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-					       MPI_Request *request);
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-					const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-					const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm);
 GOMPI_CALL int gompi_neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-					  const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-					  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm);
 GOMPI_CALL int gompi_neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-					     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-					     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-					     MPI_Info info, MPI_Request *request);
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 GOMPI_CALL int gompi_neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-					       const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-					       const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-					       const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-					       MPI_Request *request);
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 #pragma GCC visibility pop
 #endif

@@ -6,165 +6,102 @@
 
 // MPI-5.0 6.13.5
 int gompi_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-			   MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Allgather_init",
-				     .kind = GOMPI_ALLGATHER,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Allgather_init", .kind = GOMPI_ALLGATHER, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Allgather_init_c, gompi_allgather_init_c)
 
 // MPI-5.0 6.13.5
 int gompi_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-			  const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-			  MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Allgatherv_init",
-				     .kind = GOMPI_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Allgatherv_init", .kind = GOMPI_ALLGATHERV, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Allgatherv_init, gompi_allgatherv_init)
 
 // MPI-5.0 6.13.5
 int gompi_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-			    MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Allgatherv_init",
-				     .kind = GOMPI_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Allgatherv_init", .kind = GOMPI_ALLGATHERV, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Allgatherv_init_c, gompi_allgatherv_init_c)
 
 // MPI-5.0 6.13.8
 int gompi_allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			   MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Allreduce_init",
-				     .kind = GOMPI_ALLREDUCE,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Allreduce_init", .kind = GOMPI_ALLREDUCE, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Allreduce_init_c, gompi_allreduce_init_c)
 
 // MPI-5.0 6.13.6
 int gompi_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-			  MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Alltoall_init",
-				     .kind = GOMPI_ALLTOALL,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Alltoall_init", .kind = GOMPI_ALLTOALL, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Alltoall_init_c, gompi_alltoall_init_c)
 
 // MPI-5.0 6.13.6
 int gompi_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-			 void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-			 MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Alltoallv_init",
-				     .kind = GOMPI_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Alltoallv_init", .kind = GOMPI_ALLTOALLV, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts, .send.displs = (uintptr_t)sdispls,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Alltoallv_init, gompi_alltoallv_init)
 
 // MPI-5.0 6.13.6
 int gompi_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-			   MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-			   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Alltoallv_init",
-				     .kind = GOMPI_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Alltoallv_init", .kind = GOMPI_ALLTOALLV, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Alltoallv_init_c, gompi_alltoallv_init_c)
 
 // MPI-5.0 6.13.6
 int gompi_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-			 const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-			 const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Alltoallw_init",
-				     .kind = GOMPI_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Alltoallw_init", .kind = GOMPI_ALLTOALLW, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts, .send.displs = (uintptr_t)sdispls,
+    .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Alltoallw_init, gompi_alltoallw_init)
 
 // MPI-5.0 6.13.6
 int gompi_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-			   const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-			   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-			   MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Alltoallw_init",
-				     .kind = GOMPI_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Alltoallw_init", .kind = GOMPI_ALLTOALLW, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Alltoallw_init_c, gompi_alltoallw_init_c)
@@ -178,247 +115,153 @@ GOMPI_ENTRY(MPI_Barrier_init, gompi_barrier_init)
 
 // MPI-5.0 6.13.2
 int gompi_bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
-		       MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Bcast_init",
-				     .kind = GOMPI_BCAST,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .recv.buf = (uintptr_t)buffer,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Bcast_init", .kind = GOMPI_BCAST, .root = root, .comm = (uintptr_t)comm,
+    .recv.buf = (uintptr_t)buffer, .recv.count = count, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Bcast_init_c, gompi_bcast_init_c)
 
 // MPI-5.0 6.13.12
 int gompi_exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-			MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Exscan_init",
-				     .kind = GOMPI_EXSCAN,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Exscan_init", .kind = GOMPI_EXSCAN, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Exscan_init_c, gompi_exscan_init_c)
 
 // MPI-5.0 6.13.3
 int gompi_gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-			MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Gather_init",
-				     .kind = GOMPI_GATHER,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Gather_init", .kind = GOMPI_GATHER, .root = root, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Gather_init_c, gompi_gather_init_c)
 
 // MPI-5.0 6.13.3
-int gompi_gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-		       const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-		       MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Gatherv_init",
-				     .kind = GOMPI_GATHERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+int gompi_gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Gatherv_init", .kind = GOMPI_GATHERV, .root = root,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Gatherv_init, gompi_gatherv_init)
 
 // MPI-5.0 6.13.3
 int gompi_gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			 const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-			 MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Gatherv_init",
-				     .kind = GOMPI_GATHERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Gatherv_init", .kind = GOMPI_GATHERV, .root = root,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Gatherv_init_c, gompi_gatherv_init_c)
 
 // MPI-5.0 6.12.5
 int gompi_iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iallgather",
-				     .kind = GOMPI_ALLGATHER,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iallgather", .kind = GOMPI_ALLGATHER, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iallgather_c, gompi_iallgather_c)
 
 // MPI-5.0 6.12.5
-int gompi_iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-		      const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iallgatherv",
-				     .kind = GOMPI_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+int gompi_iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iallgatherv", .kind = GOMPI_ALLGATHERV, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iallgatherv, gompi_iallgatherv)
 
 // MPI-5.0 6.12.5
 int gompi_iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-			MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iallgatherv",
-				     .kind = GOMPI_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iallgatherv", .kind = GOMPI_ALLGATHERV, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iallgatherv_c, gompi_iallgatherv_c)
 
 // MPI-5.0 6.12.8
 int gompi_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-		       MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iallreduce",
-				     .kind = GOMPI_ALLREDUCE,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iallreduce", .kind = GOMPI_ALLREDUCE, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iallreduce_c, gompi_iallreduce_c)
 
 // MPI-5.0 6.12.6
 int gompi_ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ialltoall",
-				     .kind = GOMPI_ALLTOALL,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ialltoall", .kind = GOMPI_ALLTOALL, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ialltoall_c, gompi_ialltoall_c)
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-		     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-		     MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ialltoallv",
-				     .kind = GOMPI_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ialltoallv", .kind = GOMPI_ALLTOALLV, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts, .send.displs = (uintptr_t)sdispls,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ialltoallv, gompi_ialltoallv)
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-		       MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-		       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ialltoallv",
-				     .kind = GOMPI_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ialltoallv", .kind = GOMPI_ALLTOALLV, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ialltoallv_c, gompi_ialltoallv_c)
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-		     void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
-		     MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ialltoallw",
-				     .kind = GOMPI_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ialltoallw", .kind = GOMPI_ALLTOALLW, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts, .send.displs = (uintptr_t)sdispls,
+    .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ialltoallw, gompi_ialltoallw)
 
 // MPI-5.0 6.12.6
 int gompi_ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-		       const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-		       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ialltoallw",
-				     .kind = GOMPI_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ialltoallw", .kind = GOMPI_ALLTOALLW, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ialltoallw_c, gompi_ialltoallw_c)
@@ -432,652 +275,405 @@ GOMPI_ENTRY(MPI_Ibarrier, gompi_ibarrier)
 
 // MPI-5.0 6.12.2
 int gompi_ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-		   MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ibcast",
-				     .kind = GOMPI_BCAST,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .recv.buf = (uintptr_t)buffer,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ibcast", .kind = GOMPI_BCAST, .root = root, .comm = (uintptr_t)comm,
+    .recv.buf = (uintptr_t)buffer, .recv.count = count, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ibcast_c, gompi_ibcast_c)
 
 // MPI-5.0 6.12.12
 int gompi_iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-		    MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iexscan",
-				     .kind = GOMPI_EXSCAN,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iexscan", .kind = GOMPI_EXSCAN, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iexscan_c, gompi_iexscan_c)
 
 // MPI-5.0 6.12.3
-int gompi_igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-		    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Igather",
-				     .kind = GOMPI_GATHER,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+int gompi_igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Igather", .kind = GOMPI_GATHER, .root = root, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Igather_c, gompi_igather_c)
 
 // MPI-5.0 6.12.3
 int gompi_igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-		   const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Igatherv",
-				     .kind = GOMPI_GATHERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Igatherv", .kind = GOMPI_GATHERV, .root = root, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Igatherv, gompi_igatherv)
 
 // MPI-5.0 6.12.3
 int gompi_igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-		     MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Igatherv",
-				     .kind = GOMPI_GATHERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Igatherv", .kind = GOMPI_GATHERV, .root = root, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)displs,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Igatherv_c, gompi_igatherv_c)
 
 // MPI-5.0 6.12.7
 int gompi_ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-		    MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ireduce",
-				     .kind = GOMPI_REDUCE,
-				     .op = (uintptr_t)op,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ireduce", .kind = GOMPI_REDUCE, .op = (uintptr_t)op, .root = root,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ireduce_c, gompi_ireduce_c)
 
 // MPI-5.0 6.12.10
-int gompi_ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-			  MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ireduce_scatter",
-				     .kind = GOMPI_REDUCE_SCATTER,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.type = (uintptr_t)datatype};
+int gompi_ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ireduce_scatter", .kind = GOMPI_REDUCE_SCATTER, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ireduce_scatter, gompi_ireduce_scatter)
 
 // MPI-5.0 6.12.10
 int gompi_ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-			    MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ireduce_scatter",
-				     .kind = GOMPI_REDUCE_SCATTER,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ireduce_scatter", .kind = GOMPI_REDUCE_SCATTER, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ireduce_scatter_c, gompi_ireduce_scatter_c)
 
 // MPI-5.0 6.12.9
 int gompi_ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-				  MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ireduce_scatter_block",
-				     .kind = GOMPI_REDUCE_SCATTER_BLOCK,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ireduce_scatter_block", .kind = GOMPI_REDUCE_SCATTER_BLOCK,
+    .op = (uintptr_t)op, .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .recv.count = recvcount, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ireduce_scatter_block_c, gompi_ireduce_scatter_block_c)
 
 // MPI-5.0 6.12.11
-int gompi_iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-		  MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iscan",
-				     .kind = GOMPI_SCAN,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+int gompi_iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iscan", .kind = GOMPI_SCAN, .op = (uintptr_t)op, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iscan_c, gompi_iscan_c)
 
 // MPI-5.0 6.12.4
 int gompi_iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iscatter",
-				     .kind = GOMPI_SCATTER,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iscatter", .kind = GOMPI_SCATTER, .root = root, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.count = sendcount, .send.type = (uintptr_t)sendtype,
+    .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iscatter_c, gompi_iscatter_c)
 
 // MPI-5.0 6.12.4
 int gompi_iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-		    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-		    MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iscatterv",
-				     .kind = GOMPI_SCATTERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)displs,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iscatterv", .kind = GOMPI_SCATTERV, .root = root, .comm = (uintptr_t)comm,
+    .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts, .send.displs = (uintptr_t)displs,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iscatterv, gompi_iscatterv)
 
 // MPI-5.0 6.12.4
-int gompi_iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
-		      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-		      MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Iscatterv",
-				     .kind = GOMPI_SCATTERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)displs,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+int gompi_iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Iscatterv", .kind = GOMPI_SCATTERV, .root = root, .comm = (uintptr_t)comm,
+    .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)displs, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Iscatterv_c, gompi_iscatterv_c)
 
 // MPI-5.0 6.13.7
-int gompi_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-			MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Reduce_init",
-				     .kind = GOMPI_REDUCE,
-				     .op = (uintptr_t)op,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+int gompi_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Reduce_init", .kind = GOMPI_REDUCE, .op = (uintptr_t)op, .root = root,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Reduce_init_c, gompi_reduce_init_c)
 
 // MPI-5.0 6.13.9
 int gompi_reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-				      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Reduce_scatter_block_init",
-				     .kind = GOMPI_REDUCE_SCATTER_BLOCK,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Reduce_scatter_block_init", .kind = GOMPI_REDUCE_SCATTER_BLOCK,
+    .op = (uintptr_t)op, .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .recv.count = recvcount, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Reduce_scatter_block_init_c, gompi_reduce_scatter_block_init_c)
 
 // MPI-5.0 6.13.10
 int gompi_reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-			      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Reduce_scatter_init",
-				     .kind = GOMPI_REDUCE_SCATTER,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Reduce_scatter_init", .kind = GOMPI_REDUCE_SCATTER, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Reduce_scatter_init, gompi_reduce_scatter_init)
 
 // MPI-5.0 6.13.10
-int gompi_reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-				MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Reduce_scatter_init",
-				     .kind = GOMPI_REDUCE_SCATTER,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.type = (uintptr_t)datatype};
+int gompi_reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Reduce_scatter_init", .kind = GOMPI_REDUCE_SCATTER, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Reduce_scatter_init_c, gompi_reduce_scatter_init_c)
 
 // MPI-5.0 6.13.11
 int gompi_scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-		      MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Scan_init",
-				     .kind = GOMPI_SCAN,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = count,
-				     .recv.type = (uintptr_t)datatype};
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Scan_init", .kind = GOMPI_SCAN, .op = (uintptr_t)op,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .recv.buf = (uintptr_t)recvbuf, .recv.count = count,
+    .recv.type = (uintptr_t)datatype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Scan_init_c, gompi_scan_init_c)
 
 // MPI-5.0 6.13.4
 int gompi_scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-			 MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Scatter_init",
-				     .kind = GOMPI_SCATTER,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Scatter_init", .kind = GOMPI_SCATTER, .root = root,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Scatter_init_c, gompi_scatter_init_c)
 
 // MPI-5.0 6.13.4
 int gompi_scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-			void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-			MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Scatterv_init",
-				     .kind = GOMPI_SCATTERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)displs,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Scatterv_init", .kind = GOMPI_SCATTERV, .root = root,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)displs, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Scatterv_init, gompi_scatterv_init)
 
 // MPI-5.0 6.13.4
 int gompi_scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-			  MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-			  MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Scatterv_init",
-				     .kind = GOMPI_SCATTERV,
-				     .root = root,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)displs,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Scatterv_init", .kind = GOMPI_SCATTERV, .root = root,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)displs, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.count = recvcount, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Scatterv_init_c, gompi_scatterv_init_c)
 
 // MPI-5.0 8.7.1
 int gompi_ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_allgather",
-				     .kind = GOMPI_NEIGHBOR_ALLGATHER,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_allgather", .kind = GOMPI_NEIGHBOR_ALLGATHER,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_allgather_c, gompi_ineighbor_allgather_c)
 
 // MPI-5.0 8.7.1
 int gompi_ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-			       const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-			       MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_allgatherv",
-				     .kind = GOMPI_NEIGHBOR_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_allgatherv", .kind = GOMPI_NEIGHBOR_ALLGATHERV,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_allgatherv, gompi_ineighbor_allgatherv)
 
 // MPI-5.0 8.7.1
 int gompi_ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				 const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-				 MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_allgatherv",
-				     .kind = GOMPI_NEIGHBOR_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_allgatherv", .kind = GOMPI_NEIGHBOR_ALLGATHERV,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_allgatherv_c, gompi_ineighbor_allgatherv_c)
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-			       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoall",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALL,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoall", .kind = GOMPI_NEIGHBOR_ALLTOALL,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_alltoall_c, gompi_ineighbor_alltoall_c)
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-			      void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-			      MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallv",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallv", .kind = GOMPI_NEIGHBOR_ALLTOALLV,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_alltoallv, gompi_ineighbor_alltoallv)
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-				const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallv",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallv", .kind = GOMPI_NEIGHBOR_ALLTOALLV,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_alltoallv_c, gompi_ineighbor_alltoallv_c)
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-			      const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-			      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-			      MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallw",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallw", .kind = GOMPI_NEIGHBOR_ALLTOALLW,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_alltoallw, gompi_ineighbor_alltoallw)
 
 // MPI-5.0 8.7.2
 int gompi_ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-				const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-				MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallw",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Ineighbor_alltoallw", .kind = GOMPI_NEIGHBOR_ALLTOALLW,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_start(&a, request);
 }
 GOMPI_ENTRY(MPI_Ineighbor_alltoallw_c, gompi_ineighbor_alltoallw_c)
 
 // MPI-5.0 8.8.1
 int gompi_neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-				    MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_allgather_init",
-				     .kind = GOMPI_NEIGHBOR_ALLGATHER,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_allgather_init", .kind = GOMPI_NEIGHBOR_ALLGATHER,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_allgather_init_c, gompi_neighbor_allgather_init_c)
 
 // MPI-5.0 8.8.1
 int gompi_neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-				   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-				   MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_allgatherv_init",
-				     .kind = GOMPI_NEIGHBOR_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_allgatherv_init", .kind = GOMPI_NEIGHBOR_ALLGATHERV,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_allgatherv_init, gompi_neighbor_allgatherv_init)
 
 // MPI-5.0 8.8.1
 int gompi_neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-				     MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_allgatherv_init",
-				     .kind = GOMPI_NEIGHBOR_ALLGATHERV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)displs,
-				     .recv.type = (uintptr_t)recvtype};
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_allgatherv_init", .kind = GOMPI_NEIGHBOR_ALLGATHERV,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.counts = (uintptr_t)recvcounts,
+    .recv.displs = (uintptr_t)displs, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_allgatherv_init_c, gompi_neighbor_allgatherv_init_c)
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-				   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-				   MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_alltoall_init",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALL,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.count = sendcount,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.count = recvcount,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_alltoall_init", .kind = GOMPI_NEIGHBOR_ALLTOALL,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.count = sendcount,
+    .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf, .recv.count = recvcount,
+    .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_alltoall_init_c, gompi_neighbor_alltoall_init_c)
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-				  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-				  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallv_init",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallv_init", .kind = GOMPI_NEIGHBOR_ALLTOALLV,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_alltoallv_init, gompi_neighbor_alltoallv_init)
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-				    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-				    MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallv_init",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLV,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.type = (uintptr_t)sendtype,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.type = (uintptr_t)recvtype};
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallv_init", .kind = GOMPI_NEIGHBOR_ALLTOALLV,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.type = (uintptr_t)sendtype, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.type = (uintptr_t)recvtype};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_alltoallv_init_c, gompi_neighbor_alltoallv_init_c)
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-				  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-				  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-				  MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallw_init",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallw_init", .kind = GOMPI_NEIGHBOR_ALLTOALLW,
+    .comm = (uintptr_t)comm, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_alltoallw_init, gompi_neighbor_alltoallw_init)
 
 // MPI-5.0 8.8.2
 int gompi_neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-				    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-				    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-				    MPI_Info info, MPI_Request *request) {
-	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallw_init",
-				     .kind = GOMPI_NEIGHBOR_ALLTOALLW,
-				     .comm = (uintptr_t)comm,
-				     .wide = true,
-				     .send.buf = (uintptr_t)sendbuf,
-				     .send.counts = (uintptr_t)sendcounts,
-				     .send.displs = (uintptr_t)sdispls,
-				     .send.types = (uintptr_t)sendtypes,
-				     .recv.buf = (uintptr_t)recvbuf,
-				     .recv.counts = (uintptr_t)recvcounts,
-				     .recv.displs = (uintptr_t)rdispls,
-				     .recv.types = (uintptr_t)recvtypes};
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective a = {.name = "MPI_Neighbor_alltoallw_init", .kind = GOMPI_NEIGHBOR_ALLTOALLW,
+    .comm = (uintptr_t)comm, .wide = true, .send.buf = (uintptr_t)sendbuf, .send.counts = (uintptr_t)sendcounts,
+    .send.displs = (uintptr_t)sdispls, .send.types = (uintptr_t)sendtypes, .recv.buf = (uintptr_t)recvbuf,
+    .recv.counts = (uintptr_t)recvcounts, .recv.displs = (uintptr_t)rdispls, .recv.types = (uintptr_t)recvtypes};
 	return gompi_collective_init(&a, info, request);
 }
 GOMPI_ENTRY(MPI_Neighbor_alltoallw_init_c, gompi_neighbor_alltoallw_init_c)

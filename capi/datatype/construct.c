@@ -279,7 +279,7 @@ static inline __attribute__((always_inline)) bool blocks(struct construction *m,
 	int64_t total = 0, lo = 0, hi = 0;
 	// a local, because it stays in a register, unlike m->over
 	bool over = false, alike = old != NULL && dense(old, 2);
-	int64_t copies = -1, from = 0, to = 0; // bounds of copies copies of old at 0
+	int64_t copies = -1, from = 0, to = 0; // bounds of this many copies of old at 0
 	if (r->list[0] == NULL && r->a < 0)
 		return false;
 	for (int64_t i = 0; i < r->n; i++) {

@@ -9,14 +9,15 @@
 
 static const char no_status[] = "status is a null pointer or MPI_STATUS_IGNORE";
 
-// bytes / size, MPI_UNDEFINED if that is no whole number. Most processors divide 32 bits in half the time of 64.
+// Returns bytes / size, or MPI_UNDEFINED if size does not divide bytes. Most processors divide 32 bits in half the time
+// of 64.
 static inline int64_t whole(int64_t bytes, int64_t size) {
 	bool small = ((uint64_t)bytes | (uint64_t)size) >> 32 == 0;
 	int64_t n = small ? (int64_t)((uint32_t)bytes / (uint32_t)size) : bytes / size;
 	return n * size == bytes ? n : MPI_UNDEFINED;
 }
 
-// The copies of a type in so many bytes, 0 or more.
+// Returns the number of copies of a type in a number of bytes that is not negative.
 static inline int64_t copies(MPI_Datatype datatype, const struct gompi_facts *f, int64_t bytes) {
 	(void)datatype;
 	if (f->size == 0)
@@ -24,7 +25,7 @@ static inline int64_t copies(MPI_Datatype datatype, const struct gompi_facts *f,
 	return whole(bytes, f->size);
 }
 
-// The basic elements in them.
+// Returns the number of basic elements of a type in a number of bytes that is not negative.
 static inline int64_t elements(MPI_Datatype datatype, const struct gompi_facts *f, int64_t bytes) {
 	if (f->size == 0)
 		return bytes == 0 ? 0 : MPI_UNDEFINED;
@@ -34,7 +35,7 @@ static inline int64_t elements(MPI_Datatype datatype, const struct gompi_facts *
 	return gompi_up.elements_in((uintptr_t)datatype, bytes, &n) ? n : MPI_UNDEFINED;
 }
 
-// Stores what f makes of the bytes in a status, in an MPI_Count or, if it fits, in an int.
+// Stores the result of f for the bytes in a status. The result goes to an MPI_Count or, if it fits, to an int.
 static inline int count_in(const char *call, const MPI_Status *status, MPI_Datatype datatype, void *count, bool wide,
 			   int64_t (*f)(MPI_Datatype, const struct gompi_facts *, int64_t)) {
 	const struct gompi_facts *facts = gompi_facts_get(datatype);
@@ -78,7 +79,7 @@ int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Co
 }
 GOMPI_ENTRY(MPI_Get_elements_x, gompi_get_elements_x)
 
-// Returns true if so many basic elements of a type have a number of bytes, which is stored.
+// Computes the bytes of n basic elements of a type. Returns false if that is impossible or the bytes overflow.
 static inline bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
 	*bytes = 0;
 	if (n < 0 || f->numbers == 0)

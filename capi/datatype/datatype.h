@@ -237,11 +237,11 @@ struct gompi_type_life {
 	struct gompi_facts facts;
 };
 
-// Makes a program of words words (copied) the predefined type with this handle. Returns false if it does not fit.
+// Makes a program (copied) the predefined type with this handle. words is its length. Returns false if it does not fit.
 bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words);
 
-// Returns a type without a handle, with space for a program of words words, whose head is zeroed, and for more bytes.
-// Returns NULL if out of memory.
+// Returns a type without a handle, with space for a program of this many words, whose head is zeroed, and for more
+// additional bytes. Returns NULL if out of memory.
 struct gompi_type *gompi_type_new(int64_t words, size_t more);
 // Assigns a handle to a new type and returns it. Returns 0, and frees the type, if out of memory or handles. The type
 // is committed if its magic says so.

@@ -23,9 +23,8 @@ void gompi_draft_at(struct gompi_type *t, int64_t displacement, bool *over);
 bool gompi_draft_blocks(struct gompi_type *t, int64_t n, int64_t *displacements, int64_t *sizes, bool fields,
 			bool *over);
 // Fills in the values that follow from the nodes, the extent and the elements. elem is the predefined type of all
-// elements,
+// elements, or 0 if there is no single one.
 void gompi_draft_end(struct gompi_type *t, int64_t elem, int64_t elem_size);
 
 #pragma GCC visibility pop
 #endif
-// if there is no single one.

@@ -125,7 +125,7 @@ typedef _Float128 wide_f128, wide_c128;
 		wide_##T ar = a->re; wide_##T ai = a->im; wide_##T br = b->re; wide_##T bi = b->im; \
 		b->re = br * ar - bi * ai; \
 		b->im = br * ai + bi * ar)
-// The second test compares the indices first: more often than not they are equal or the first one is less.
+// The second test compares the indices before the values: usually they are equal or the first one is less.
 #define PAIR_KERNELS(T) \
 	KERNEL(MINLOC, T, \
 		if (a->v < b->v) { b->v = a->v; b->i = a->i; } else if (a->i < b->i && a->v == b->v) b->i = a->i) \

@@ -31,8 +31,8 @@ bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_
 	return true;
 }
 
-// Returns the memory of the type that was removed the longest time ago, or NULL. The memory must have space for bytes
-// bytes and must not be in use. This serves programs that create and free types in loops.
+// Returns the memory of the type that was removed the longest time ago, or NULL if it is too small or still in use.
+// This serves programs that create and free types in loops.
 static struct gompi_type_life *take_kept(size_t bytes) {
 	struct gompi_type_life *life = NULL;
 	gompi_biased_take(&changes.lock);

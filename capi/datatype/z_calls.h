@@ -17,80 +17,69 @@ GOMPI_CALL int gompi_type_commit(MPI_Datatype *datatype);
 GOMPI_CALL int gompi_type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
-					const int array_of_distribs[], const int array_of_dargs[],
-					const int array_of_psizes[], int order, MPI_Datatype oldtype,
-					MPI_Datatype *newtype);
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-					  const int array_of_distribs[], const int array_of_dargs[],
-					  const int array_of_psizes[], int order, MPI_Datatype oldtype,
-					  MPI_Datatype *newtype);
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hindexed(int count, const int array_of_blocklengths[],
-					  const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
-					  MPI_Datatype *newtype);
+    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-					    const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-					    MPI_Datatype *newtype);
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
-						MPI_Datatype oldtype, MPI_Datatype *newtype);
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
-						  const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-						  MPI_Datatype *newtype);
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-					 MPI_Datatype *newtype);
+    MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-					   MPI_Datatype oldtype, MPI_Datatype *newtype);
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
-					       MPI_Datatype oldtype, MPI_Datatype *newtype);
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
-						 const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-						 MPI_Datatype *newtype);
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
-GOMPI_CALL int gompi_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype);
+GOMPI_CALL int gompi_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+    MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_struct(int count, const int array_of_blocklengths[],
-					const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
-					MPI_Datatype *newtype);
+    const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-					  const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
-					  MPI_Datatype *newtype);
+    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
-					  const int array_of_starts[], int order, MPI_Datatype oldtype,
-					  MPI_Datatype *newtype);
+    const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
-					    const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[],
-					    int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
+    const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+    MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_free(MPI_Datatype *datatype);
 GOMPI_CALL int gompi_type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-				       int array_of_integers[], MPI_Aint array_of_addresses[],
-				       MPI_Datatype array_of_datatypes[]);
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]);
 GOMPI_CALL int gompi_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-					 MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
-					 MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
-					 MPI_Datatype array_of_datatypes[]);
-GOMPI_CALL int gompi_type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
-				       int *combiner);
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+    MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]);
+GOMPI_CALL int gompi_type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
+    int *num_datatypes, int *combiner);
 GOMPI_CALL int gompi_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
-					 MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
+    MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
 GOMPI_CALL int gompi_type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
 GOMPI_CALL int gompi_type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 GOMPI_CALL int gompi_type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
 GOMPI_CALL int gompi_type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 GOMPI_CALL int gompi_type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
-				  MPI_Datatype oldtype, MPI_Datatype *newtype);
+    MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-				    const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-				    MPI_Datatype *newtype);
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_size(MPI_Datatype datatype, int *size);
 GOMPI_CALL int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size);
 GOMPI_CALL int gompi_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 GOMPI_CALL int gompi_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-				   MPI_Datatype *newtype);
+    MPI_Datatype *newtype);
 GOMPI_CALL int gompi_op_commutative(MPI_Op op, int *commute);
 GOMPI_CALL int gompi_op_create(MPI_User_function *user_fn, int commute, MPI_Op *op);
 GOMPI_CALL int gompi_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);
 GOMPI_CALL int gompi_op_free(MPI_Op *op);
 GOMPI_CALL int gompi_reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
-				    MPI_Op op);
+    MPI_Op op);
 GOMPI_CALL int gompi_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
 GOMPI_CALL int gompi_type_delete_attr(MPI_Datatype datatype, int type_keyval);
 GOMPI_CALL int gompi_type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
