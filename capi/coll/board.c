@@ -69,7 +69,8 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 	if (__builtin_expect(least > b->settled, 0)) {
 		uint64_t low = number - 1;
 		for (int i = 0; i < b->n; i++) {
-			// pairs with the release in remove_over
+			// Acquire: pairs with the release in remove_over, so that a member has read this space before
+			// it is refilled.
 			uint64_t now = gompi_load_acquire(&b->member[i].finished);
 			low = now < low ? now : low;
 		}
@@ -85,7 +86,9 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 }
 
 void gompi_board_tell(struct gompi_board *b, bool much) {
-	// Orders the change on the board before the checks for sleepers. gompi_doorbell has a barrier of its own.
+	// Orders the change on the board before the checks for sleepers. Without it, a member could check the board
+	// before the change and sleep, while this member reads its sleep flag before it is set. gompi_doorbell has a
+	// barrier of its own.
 	gompi_wake_fence();
 	for (int i = 0; i < b->n; i++) {
 		if (i == b->me)

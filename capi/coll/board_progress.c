@@ -65,7 +65,8 @@ static bool walk_boards(void) {
 	return worked;
 }
 
-// Returns true if there are boards to serve and MPI_Finalize, which unmaps the memory of the rest, has not run.
+// Returns true if there are boards to serve. Returns false after MPI_Finalize, which has unmapped the memory of the
+// remaining boards.
 static bool boards_ready(void) { return gompi_load(&boards.listed) != 0 && gompi_load(&gompi_messages_here) != NULL; }
 
 static bool serve_boards(void) {
@@ -115,8 +116,8 @@ void gompi_board_add(struct gompi_board *b, struct gompi_started *s) {
 		list_board(b);
 }
 
-// Removes completed collectives into a list, and publishes that this member has finished all before the first
-// unfinished.
+// Moves completed collectives to a list and returns it. Publishes that this member has finished all collectives before
+// its first unfinished one.
 static struct gompi_started *remove_over(struct gompi_board *b) {
 	struct gompi_started *over = NULL, **to = &over, *last = NULL;
 	for (struct gompi_started **at = &b->first, *s; (s = *at) != NULL;) {
@@ -132,7 +133,7 @@ static struct gompi_started *remove_over(struct gompi_board *b) {
 	}
 	b->end = last;
 	uint64_t finished = b->first != NULL ? b->first->number / 2 - 1 : b->last;
-	gompi_store_release(&b->member[b->me].finished, finished); // pairs with the acquire in gompi_board_room
+	gompi_store_release(&b->member[b->me].finished, finished); // pairs with gompi_board_room
 	return over;
 }
 
@@ -158,8 +159,9 @@ bool gompi_board_progress(struct gompi_board *b) {
 	do {
 		gompi_store(&b->missed, 0); // before the check of the work: acquiring the lock is a barrier
 		if (__builtin_expect(!gompi_mutex_try(&b->lock), 0)) {
-			// The lock holder checks missed after it has released the lock. If it did so before this store,
-			// the lock is free.
+			// Fully ordered, with the load of missed after each unlock: the lock holder either sees missed,
+			// or has released the lock before the second try. Otherwise the holder could read missed as 0
+			// while the second try still fails, and no thread would make progress for this one.
 			gompi_store_total(&b->missed, 1);
 			if (!gompi_mutex_try(&b->lock))
 				return worked;

@@ -97,9 +97,9 @@ void gompi_hierarchy_close(struct gompi_hierarchy *s) {
 
 // --- Results that leaders publish to the members of their nodes
 
-// Published in the high byte of the what word, in place of the collective and bytes: the call failed, or the members'
-// calls differ. For the latter, two signatures that do not match follow in the slot's data; at least one of them is not
-// that of the reading member.
+// Published in the high byte of the what word, in place of the collective: the call failed, or the members' calls
+// differ. In the latter case the slot's data holds two signatures that do not match, so at least one is not that of the
+// reader.
 enum { HIERARCHY_FAILED = 0xf0, HIERARCHY_DIFFERS = 0xf1 };
 
 struct hierarchy_said {
@@ -180,9 +180,9 @@ static void put_own(void *arg, int to, uint64_t piece, char *at) {
 	gompi_copy_few(at, g->s->own, g->blocks.bytes);
 }
 
-// Exchanges this node's data, or its first segment, with the other leaders: all of them receive it or, with to >= 0,
-// only the leader of node to. Reports a member of this node whose call differs, as noted in c. Returns
-// GOMPI_SLOTS_DIFFER if the calls of any members differ.
+// Exchanges this node's data, or its first segment, with the other leaders. With to < 0 all leaders receive the data,
+// else only the leader of node to. If a member of this node makes another call, which c notes, reports that to the
+// leaders. Returns GOMPI_SLOTS_DIFFER if any calls differ.
 static int lead(struct leading *g, int to, const struct gompi_waiting *what) {
 	struct gompi_hierarchy *s = g->s;
 	struct gompi_slots_call *c = g->c;
@@ -241,8 +241,8 @@ static int lead_pieces(struct leading *g, int to, void (*put)(void *arg, int to,
 
 // --- Reductions
 
-// Reduces the leaders' operands in the order of nodes; own is this leader's. Stores the address of the result in *sum:
-// into if this node is the last one, else the buffer of the last node's operand.
+// Reduces the leaders' operands in the order of nodes; own is this leader's. Stores the address of the result in *sum.
+// The result is in into if this node is the last one, else in the buffer of the last node's operand.
 static int reduce_nodes(const struct gompi_hierarchy *s, const struct gompi_reduction *r, const char *own, char *into,
 			uint64_t bytes, const char **sum) {
 	char *acc = into;
@@ -496,8 +496,8 @@ static int meet_for_rows(struct leading *g, int to, uint64_t stride, char few[GO
 	return 0;
 }
 
-// Returns true if the rows of all members fit into a slot, and the nodes' buffers, each with space for the largest
-// number of members on any node, are within MOST_ROWS.
+// Returns true if the rows of all members fit into a slot, and the buffers of all nodes into MOST_ROWS bytes. Each
+// node's buffer has space for the largest number of members on any node.
 static bool rows_are_few(const struct gompi_hierarchy *s, uint64_t stride) {
 	return stride <= GOMPI_SLOT_SMALL && (uint64_t)s->n * stride <= GOMPI_SLOT_SMALL &&
 	       (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= MOST_ROWS;

@@ -215,7 +215,7 @@ static const char *lent_block(const struct pairs *p, int64_t which, uint64_t *by
 // Serves a pending request of member i to this member, if there is one.
 static void serve_mail(const struct pairs *p, int i) {
 	struct gompi_slots_mail *m = &p->t->member[i].mail;
-	// Acquire: pairs with the release in read_elsewhere.
+	// Acquire: pairs with the release in read_elsewhere, which stores the other words of the request before.
 	if (gompi_load_acquire(&m->state) != GOMPI_MAIL_ASKED + (uint64_t)p->t->me)
 		return;
 	uint64_t size = 0, from = gompi_load(&m->from), bytes = gompi_load(&m->bytes);
@@ -223,7 +223,7 @@ static void serve_mail(const struct pairs *p, int i) {
 	if (block == NULL || bytes > sizeof m->data || from > size || bytes > size - from)
 		return; // not a valid request
 	gompi_copy_out(m->data, block + from, bytes);
-	gompi_store_release(&m->state, GOMPI_MAIL_HERE); // pairs with the acquire in mail_there
+	gompi_store_release(&m->state, GOMPI_MAIL_HERE); // after the data; pairs with mail_there
 	gompi_wake(&p->t->member[i].wait);
 }
 
@@ -454,7 +454,7 @@ static bool pairs_left(void *arg) {
 	struct gompi_slots *t = p->t;
 	bool all = true;
 	for (int i = 0; p->lent && i < t->n; i++) {
-		// Acquire: pairs with gompi_slots_finish.
+		// Acquire: pairs with gompi_slots_finish, so that all reads are over before the memory changes.
 		if (i == t->me || gompi_load_acquire(&t->member[i].finished) >= p->number || !gets_block(p, i))
 			continue;
 		serve_mail(p, i);

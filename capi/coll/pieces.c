@@ -431,8 +431,8 @@ static bool fold_directly(struct gompi_started *s) {
 	uint64_t step = CHUNK / s->reduction.size * s->reduction.size;
 	char *spare = malloc(2 * CHUNK), *saved = spare + CHUNK;
 	bool able = spare != NULL, over = own.at == to.at;
-	// If the result overwrites an operand the reduction cannot be repeated, so first prove that all operands can be
-	// read.
+	// If the result overwrites an operand, the reduction cannot be repeated. So prove first that all operands can
+	// be read.
 	for (int i = 0; able && over && i < upto; i++)
 		able = i == me || read_memory(s, i, place_at_member(s, i).at, spare, 1);
 	for (uint64_t from = 0; able && from < to.bytes; from += step) {
@@ -463,7 +463,7 @@ static bool fold_directly(struct gompi_started *s) {
 // Records for the waiting thread that a head has not been published yet.
 static void await_head(struct gompi_started *s, struct gompi_board_head *h) {
 	gompi_store(&s->missing_number, s->number);
-	gompi_store_release(&s->missing, h); // pairs with the acquire in progress_started
+	gompi_store_release(&s->missing, h); // after its number; pairs with progress_started
 }
 
 // Returns true if the next segments of all members that this one reads are on the board. Stores whether some operands

@@ -68,7 +68,7 @@ static inline void gompi_slots_publish(struct gompi_slots *t, uint64_t w, uint64
 	struct gompi_slot_head *h = gompi_slot_head(t, t->me, t->seq);
 	gompi_store(&h->what, w);
 	gompi_store(&h->plan, plan);
-	gompi_store_release(&h->number, t->seq); // pairs with the acquire in gompi_slots_await
+	gompi_store_release(&h->number, t->seq); // after the data; pairs with gompi_slots_await
 	gompi_prefetch_to_write(gompi_slot_head(t, t->me, t->seq + 1));
 }
 
@@ -117,7 +117,7 @@ static inline int gompi_slots_await_all(struct gompi_slots *t, struct gompi_slot
 // Finishes the current operation: the slots that it read may be refilled.
 static inline void gompi_slots_finish(struct gompi_slots *t) {
 	struct gompi_slots_member *me = &t->member[t->me];
-	gompi_store_release(&me->finished, t->seq); // pairs with the acquire in gompi_slots_room
+	gompi_store_release(&me->finished, t->seq); // after the reads of slots; pairs with gompi_slots_room
 	gompi_wake(&me->wait);
 }
 

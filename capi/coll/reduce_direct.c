@@ -119,7 +119,8 @@ int gompi_slots_reduce_direct(struct gompi_slots *t, struct gompi_slots_call *c,
 	bool parts = d->parts || (over && c->kind == GOMPI_ALLREDUCE);
 	if (rc || !able || (over && !parts && c->kind != GOMPI_REDUCE))
 		goto out;
-	// If results overwrite operands the reduction cannot be repeated, so first prove that all operands can be read.
+	// If results overwrite operands, the reduction cannot be repeated. So prove first that all operands can be
+	// read.
 	if (over && (rc = gompi_slots_say(t, c, w, plan, proves(&f, 0, c->bytes, t->n), &able)) != 0)
 		goto out;
 	if (able && parts)

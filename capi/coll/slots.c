@@ -46,7 +46,8 @@ int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uin
 }
 
 void gompi_slots_clean(struct gompi_slots *t) {
-	// Words that are zero are not written: so the cache lines of unused ones stay shared.
+	// Does not write words that are zero, so that cache lines of unused heads stay valid in the caches of other
+	// members.
 	for (int i = 0; i < t->n; i++) {
 		struct gompi_slots_member *m = &t->member[i];
 		if (gompi_load(&m->finished) != 0)

@@ -23,7 +23,8 @@ static bool publish_part(struct gompi_started *s) {
 	gompi_store(&h->plan, gompi_part_plan(s));
 	gompi_store(&h->read, 0);
 	gompi_store(&h->wrote, s->wrote);
-	// pairs with the acquire of the readers (is_all_there, take_what_is_there)
+	// Release: pairs with the acquire in is_all_there and take_what_is_there, so that a reader of number sees the
+	// data.
 	gompi_store_release(&h->number, s->number);
 	gompi_board_tell(b, gompi_is_much(s));
 	return true;
@@ -64,6 +65,8 @@ static bool write_pieces(struct gompi_started *s) {
 		if (!refused)
 			return false;
 		s->wrote = 0;
+		// Fully ordered: pairs with the fence in copy_directly. Without it, write_more could overwrite the
+		// address while a reader still sees BOARD_DIRECT and takes the data for the address.
 		gompi_store_total(&gompi_board_head(s->board, s->board->me, s->number)->wrote, 0);
 		write_more(s);
 	}

@@ -39,7 +39,8 @@ static struct gompi_type_life *take_kept(size_t bytes) {
 	const struct gompi_type *t = changes.kept[changes.next];
 	if (t != NULL) {
 		life = gompi_type_life(t);
-		// Acquire: pairs with gompi_type_drop.
+		// Acquire: pairs with gompi_type_drop, so that the last holder has read the type before its memory is
+		// reused.
 		if (life->room >= bytes && life->room / 4 <= bytes && !life->holder &&
 		    gompi_load_acquire(&life->holds) == 1)
 			changes.kept[changes.next] = NULL;
