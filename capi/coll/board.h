@@ -14,8 +14,8 @@
 //
 // Heads and bodies are used cyclically. A member refills one only after all members have finished the collective that
 // used it before; a collective that starts earlier than that is queued. A collective with two parts uses the same head
-// and body for both, one after the other: part 1 of collective n is published as number 2n, and part 2, after all
-// members have read part 1, as 2n + 1.
+// and body for both, one after the other. Part 1 of collective number n is published as number 2n. Part 2 is published
+// as 2n + 1 after all members have read part 1.
 //
 // Any thread that makes progress in a process advances its collectives: an application thread inside a call, or the
 // progress thread. Other members notify the progress thread if there is much data or a wait takes long.

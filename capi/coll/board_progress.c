@@ -86,7 +86,7 @@ static bool serve_boards(void) {
 	return worked;
 }
 
-// Called when a wait takes long: notifies the progress threads of processes that may have to act for our collectives.
+// Notifies the progress threads of processes that may have to act for our collectives. A wait that takes long calls it.
 static void remind_boards(void) {
 	if (!boards_ready() || !gompi_mutex_try(&boards.walk))
 		return;

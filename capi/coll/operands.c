@@ -237,7 +237,7 @@ static bool make_bcast(struct making *m, struct gompi_part_of_call *p) {
 	return true;
 }
 
-// MPI_Gather, MPI_Allgather and their variants with individual block sizes.
+// Makes MPI_Gather, MPI_Allgather and their variants with individual block sizes.
 static bool make_gather(struct making *m, struct gompi_part_of_call *p) {
 	const struct gompi_collective *a = m->a;
 	bool all = a->kind == GOMPI_ALLGATHER || a->kind == GOMPI_ALLGATHERV, gets = all || m->me == a->root;

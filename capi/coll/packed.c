@@ -41,7 +41,8 @@ static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
 		gompi_buffer_pack(&p->all, p->at + from * p->bytes, from * p->bytes, blocks * p->bytes);
 }
 
-// Return the number of blocks that this member sends, and receives: 0 if that side is not significant here.
+// Returns the number of blocks that this member sends; 0 if that side is not significant here. blocks_received returns
+// those that it receives.
 static int64_t blocks_sent(int kind, bool root, int n) {
 	return kind == GOMPI_BCAST ? 0 : kind == GOMPI_SCATTER ? (root ? n : 0) : kind == GOMPI_ALLTOALL ? n : 1;
 }

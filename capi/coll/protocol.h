@@ -45,7 +45,7 @@ static inline char *gompi_slot_data(struct gompi_slots *t, int i, uint64_t numbe
 	return p == GOMPI_IN_SMALL ? t->member[i].body[b] : t->more[i].body[b];
 }
 
-// Slow paths of the functions below.
+// --- Slow paths of the functions below
 int gompi_slots_room(struct gompi_slots *t, uint64_t depth);
 int gompi_slots_await_long(struct gompi_slots *t, int i);
 // Waits until done(arg) is true. The member that makes it true wakes this member's wait word.
@@ -124,8 +124,10 @@ static inline void gompi_slots_finish(struct gompi_slots *t) {
 // Finishes an operation in which no member waits for this member's finished word. Publishes finished only in every
 // fourth operation (GOMPI_SLOT_BODIES): members that fill slots poll this word, and its cache line would bounce in each
 // operation. A member that fills bodies still finds as many free as it needs. A member that waits for all earlier
-// operations (pairs.c) waits for members that wait too, and publish finished then (wait_word), or that finish at once.
-// filled: other members may wait for this member's slot and are woken.
+// operations (pairs.c) waits only for two kinds of members. They wait too, and publish finished then (wait_word), or
+// they finish at once.
+//
+// If filled is true, other members may wait for this member's slot and are woken.
 static inline void gompi_slots_finish_series(struct gompi_slots *t, bool filled) {
 	if (t->seq % GOMPI_SLOT_BODIES == 0)
 		gompi_slots_finish(t);
@@ -152,7 +154,7 @@ int gompi_slots_follow(struct gompi_slots *t, struct gompi_slots_call *c, uint64
 // those. Collective: all members call it at the same point.
 enum gompi_slot_place gompi_slots_large(struct gompi_slots *t);
 
-// The algorithms; see gompi_slots_run.
+// --- The algorithms; see gompi_slots_run
 int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c);

@@ -139,17 +139,17 @@ struct gompi_slots_differ {
 
 // The call of one member, with data as bytes. Arguments that are not significant at this member are not read.
 //
-//	GOMPI_BCAST               out is the buffer, of bytes
-//	GOMPI_REDUCE, ALLREDUCE,
-//	SCAN, EXSCAN              bytes of in and out, which may be the same memory
-//	GOMPI_REDUCE_SCATTER      in has sizes[i] bytes for each member i, bytes together; out is no part of it
-//	GOMPI_GATHER              bytes of in, which may be this member's of outs
-//	GOMPI_SCATTER             bytes of out, which may be this member's of ins
-//	GOMPI_ALLGATHER           bytes of in, which may be this member's of outs; outs of sizes[i], or of bytes each
-//	GOMPI_ALLTOALL            bytes of each of ins and outs, which may be the same memory
-//	GOMPI_GATHERV, SCATTERV,
-//	ALLTOALLV, ALLTOALLW
-//	and of neighborhoods      to and from; see pairs.c
+//     GOMPI_BCAST               out is the buffer, of bytes
+//     GOMPI_REDUCE, ALLREDUCE,
+//     SCAN, EXSCAN              bytes of in and out, which may be the same memory
+//     GOMPI_REDUCE_SCATTER      in has sizes[i] bytes for each member i, bytes together; out is no part of it
+//     GOMPI_GATHER              bytes of in, which may be this member's of outs
+//     GOMPI_SCATTER             bytes of out, which may be this member's of ins
+//     GOMPI_ALLGATHER           bytes of in, which may be this member's of outs; outs of sizes[i], or of bytes each
+//     GOMPI_ALLTOALL            bytes of each of ins and outs, which may be the same memory
+//     GOMPI_GATHERV, SCATTERV,
+//     ALLTOALLV, ALLTOALLW
+//     and of neighborhoods      to and from; see pairs.c
 struct gompi_slots_call {
 	int kind, root;
 	const char *name; // of the MPI function, for reports
@@ -178,9 +178,9 @@ enum {
 // error of a reduction.
 int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c);
 
-// For the library's own use. gompi_slots_tell broadcasts root's b. gompi_slots_tell_all is an allgather of mine into
-// all. bytes is the size of each member's data, at most GOMPI_SLOT_SMALL. Both return what gompi_slots_run returns, and
-// store a mismatch in *differ.
+// Broadcasts root's b, for the library's own use. gompi_slots_tell_all is an allgather of mine into all. bytes is the
+// size of each member's data, at most GOMPI_SLOT_SMALL. Both return what gompi_slots_run returns, and store a mismatch
+// in *differ.
 int gompi_slots_tell(struct gompi_slots *t, int root, void *b, uint64_t bytes, struct gompi_slots_differ *differ);
 int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uint64_t bytes,
 			 struct gompi_slots_differ *differ);

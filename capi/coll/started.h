@@ -122,7 +122,7 @@ bool gompi_is_much(const struct gompi_started *s);
 uint32_t gompi_pieces(const struct gompi_started *s);
 // Writes segment k to the head or body; for BOARD_DIRECT, writes the address of the data.
 void gompi_write_piece(struct gompi_started *s, uint32_t k);
-// The call signature: gompi_part_what for the comparison with member of, and gompi_part_plan.
+// Returns the first word of the call signature, for the comparison with member of. gompi_part_plan returns the second.
 uint64_t gompi_part_what(const struct gompi_started *s, int of);
 uint64_t gompi_part_plan(const struct gompi_started *s);
 // Reads what is available: the next segment of all members, or all data of members that can be read directly. Returns

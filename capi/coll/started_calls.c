@@ -165,8 +165,9 @@ int gompi_collective_start(const struct gompi_collective *a, MPI_Request *reques
 	return no_request(a);
 }
 
-// No info key has a meaning for collectives. Go raises the error if info is not a valid handle. A call that fails still
-// counts in initialized, because the other members' calls may succeed.
+// Implements the initialization of a persistent collective. No info key has a meaning for collectives. Go raises the
+// error if info is not a valid handle. A call that fails still counts in initialized, because the other members' calls
+// may succeed.
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
 	bool messages = c == NULL || !has_board(c);

@@ -20,8 +20,8 @@ static inline struct gompi_attributes *gompi_type_attributes_of(uintptr_t handle
 	return gompi_table_get(gompi_type_attributes_table(handle), handle);
 }
 
-// gompi_type_attributes_open returns the attributes of a type, and creates them if there are none. Returns NULL if out
-// of memory. gompi_type_attributes_make is its slow path.
+// Returns the attributes of a type, and creates them if there are none (gompi_type_attributes_make). Returns NULL if
+// out of memory.
 struct gompi_attributes *gompi_type_attributes_make(uintptr_t handle);
 static inline struct gompi_attributes *gompi_type_attributes_open(uintptr_t handle) {
 	struct gompi_attributes *t = gompi_type_attributes_of(handle);

@@ -33,8 +33,8 @@ struct gompi_buffer {
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
 		       struct gompi_verdict *v);
 
-// Fast path of gompi_buffer_check for most messages: returns true if the data has a predefined type without gaps and a
-// valid address.
+// Returns true, and makes *b, if the data has a predefined type without gaps and a valid address. This is the fast path
+// of gompi_buffer_check for most messages.
 static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type) {
 	int64_t size = gompi_simple(type);
 	if (__builtin_expect(size == 0 || (uint64_t)count > INT32_MAX || (uintptr_t)at - 4096 >= 1ULL << 62, 0))

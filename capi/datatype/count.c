@@ -96,7 +96,7 @@ static __attribute__((cold)) int refuse_elements(const char *call, MPI_Datatype 
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
 
-// Not inlined, so that most calls need no stack frame.
+// Sets the elements of a status in all cases. Not inlined, so that most calls need no stack frame.
 static __attribute__((noinline)) int set_elements_somehow(const char *call, MPI_Status *status, MPI_Datatype datatype,
 							  int64_t n) {
 	const struct gompi_facts *f = gompi_facts_get(datatype);

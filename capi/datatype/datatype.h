@@ -137,7 +137,7 @@ void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64
 // Positions c after pos packed bytes, in O(depth + log n).
 void gompi_cursor_seek(struct gompi_cursor *c, int64_t pos);
 
-// gompi_cursor_drop skips n blocks of the run. gompi_cursor_advance loads the next run.
+// Loads the next run. gompi_cursor_drop skips n blocks of the current run.
 void gompi_cursor_advance(struct gompi_cursor *c);
 static inline void gompi_cursor_drop(struct gompi_cursor *c, int64_t n) {
 	c->run.n -= n;
@@ -283,9 +283,9 @@ static inline void gompi_type_drop(const struct gompi_type *t) {
 		gompi_type_end(t);
 }
 
-// For Go. gompi_type_find returns a live type that Go does not know, with a reference; else it returns NULL and stores
-// Go's number of the type, 0 if there is no such type. gompi_type_know stores Go's number; false if the type has been
-// freed.
+// Returns a live type that Go does not know, with a reference; else returns NULL. Stores Go's number of the type, which
+// is 0 if there is no such type. gompi_type_know stores that number; it returns false if the type has been freed. Only
+// Go calls these.
 const struct gompi_type *gompi_type_find(uintptr_t handle, uintptr_t *number);
 bool gompi_type_know(const struct gompi_type *t, uintptr_t number);
 static inline uintptr_t gompi_type_number(const struct gompi_type *t) {

@@ -42,7 +42,7 @@ GOMPI_ENTRY(MPI_Type_size_c, gompi_type_size_c)
 int gompi_type_size_x(MPI_Datatype datatype, MPI_Count *size) { return type_size("MPI_Type_size_x", datatype, size); }
 GOMPI_ENTRY(MPI_Type_size_x, gompi_type_size_x)
 
-// MPI_Aint and MPI_Count are the same type.
+// Stores lower bound and extent, or the true ones. MPI_Aint and MPI_Count are the same type.
 static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, int64_t *lb, int64_t *length) {
 	const struct gompi_facts *f = gompi_facts_get(datatype);
 	if (f == NULL)

@@ -1,12 +1,12 @@
 // Copies of application memory: buffers of calls, and windows. All such copies use these functions, so that another
-// kind of memory, such as a device's, is added in one place: as a value of gompi_memory, which the argument checks
-// store in struct gompi_buffer, and as a case in each of these:
+// kind of memory, such as a device's, is added in one place. It becomes a value of gompi_memory, which the argument
+// checks store in struct gompi_buffer, and a case in each of these:
 //
-//	contiguous data          gompi_copy_out, gompi_copy_in, gompi_copy_between, gompi_copy_word, gompi_copy_bytes
-//	a buffer's data          gompi_buffer_pack, gompi_buffer_unpack, gompi_buffer_copy (buffer.h)
-//	data with a datatype     gompi_typed_copy, _pack, _unpack, gompi_cursor_pack, _unpack, gompi_copy_blocks
-//	elements                 the kernels of operations (op.h, atomic.h)
-//	other processes' memory  gompi_cma_move (transport/cma.h), read_data (message/rendezvous.c)
+//     contiguous data          gompi_copy_out, gompi_copy_in, gompi_copy_between, gompi_copy_word, gompi_copy_bytes
+//     a buffer's data          gompi_buffer_pack, gompi_buffer_unpack, gompi_buffer_copy (buffer.h)
+//     data with a datatype     gompi_typed_copy, _pack, _unpack, gompi_cursor_pack, _unpack, gompi_copy_blocks
+//     elements                 the kernels of operations (op.h, atomic.h)
+//     other processes' memory  gompi_cma_move (transport/cma.h), read_data (message/rendezvous.c)
 //
 // In the packages that call them, memcpy is reserved for the library's own structures (TestLintCopies).
 #ifndef GOMPI_MEMORY_H
@@ -45,7 +45,7 @@ static inline void gompi_copy_between(void *to, const void *from, uint64_t n) {
 		memmove(to, from, n);
 }
 
-// Copy 8 bytes, and any number of bytes, within application memory. gompi_copy_bytes returns MPI_SUCCESS: a fast path
+// Copies 8 bytes within application memory. gompi_copy_bytes copies any number and returns MPI_SUCCESS: a fast path
 // that ends with it as a tail call needs no stack frame.
 static inline void gompi_copy_word(void *to, const void *from) { memcpy(to, from, 8); }
 __attribute__((visibility("hidden"))) int gompi_copy_bytes(void *to, const void *from, int64_t bytes);

@@ -147,7 +147,7 @@ bool gompi_type_remove(uintptr_t handle) {
 	return gompi_type_remove_known(handle, &number);
 }
 
-// A type may hold the last reference to a type that it was constructed from, and so on; this loop frees them all.
+// Frees a type, and all types to which only it held a reference, because it was constructed from them, and so on.
 void gompi_type_end(const struct gompi_type *t) {
 	gompi_type_life(t)->next = NULL;
 	for (const struct gompi_type *last = t, *next; t != NULL; t = next) {
