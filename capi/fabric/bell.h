@@ -1,16 +1,17 @@
-// What the progress thread of the network sleeps on, and what others tell it by. Its loop is in progress_thread.c.
+// The doorbell of the network's progress thread: what it sleeps on, and how other threads wake it. Its loop is in
+// progress_thread.c.
 #ifndef GOMPI_FABRIC_BELL_H
 #define GOMPI_FABRIC_BELL_H
 
 #include "base/order.h"
 
-// What the progress thread does.
-enum { ROUNDS, ARMED, CALLED }; // CALLED: it shall look whether it can be armed
+// The state of the progress thread.
+enum { ROUNDS, ARMED, CALLED }; // CALLED: it is asked to check whether it can be armed
 
 struct gompi_bell {
 	gompi_a32 mode;
-	gompi_a32 active; // a thread of the application has communicated since the progress thread has looked
-	gompi_a32 looked; // and has taken what had arrived
+	gompi_a32 active; // 1 if an application thread has communicated since the progress thread last checked
+	gompi_a32 looked; // 1 if an application thread has polled for arrivals since then
 	int fd;
 };
 
@@ -18,19 +19,19 @@ struct gompi_bell {
 
 extern struct gompi_bell gompi_bell;
 
-// Makes what it sleeps on; 0 or an errno.
+// Creates the descriptor that it sleeps on. Returns 0 or an errno.
 int gompi_bell_open(void);
-// Sleeps for so many nanoseconds (-1: without end) or until the bell, and, if armed, until something arrives. Returns
-// true if that was it.
+// Sleeps for at most ns nanoseconds (-1: no limit) or until the doorbell is rung. If armed, arrivals end the sleep too.
+// Returns true if something has arrived.
 bool gompi_bell_sleep(bool armed, int64_t ns);
 
-// There is something on a list that an armed progress thread would not see. After it has been put there.
+// Wakes an armed progress thread, which would not notice a new list entry. Call it after the entry is added.
 void gompi_bell_stir(void);
 
-// There is something that only a round sees to. After it has been said where.
+// Wakes the progress thread for work that only one of its rounds does. Call it after the work is published.
 void gompi_bell_call(void);
 
-// A thread of the application looks for what has arrived; it is about to sleep.
+// gompi_bell_looked records that an application thread polls for arrivals; gompi_bell_asleep that it is about to sleep.
 void gompi_bell_looked(void);
 void gompi_bell_asleep(void);
 

@@ -1,8 +1,9 @@
-// Where connections can be made in one direction only: who cannot reach a peer has it asked to connect.
+// Connections that can be made in one direction only: a process that cannot connect to a peer asks the peer to connect
+// to it.
 //
-// It says so in its cell. The lowest process of its node sends that from node to node until the peer's has it, and
-// there it is put into the peer's cell. The lowest of neighbouring nodes try to connect to each other, both ways, so
-// that this has a way wherever one of two can reach the other.
+// The process writes the request into its cell. The lowest process of its node forwards the request from node to node,
+// to the peer's node. There it is written into the peer's cell. The lowest processes of neighbouring nodes try to
+// connect in both directions. So the request finds a path if of each two neighbours one can connect to the other.
 #ifndef GOMPI_FABRIC_CALL_H
 #define GOMPI_FABRIC_CALL_H
 
@@ -10,13 +11,13 @@
 
 #pragma GCC visibility push(hidden)
 
-// Before the network is open, after gompi_health_open.
+// Initializes. Called before the network is open, after gompi_health_open.
 void gompi_call_open(void);
 
-// This process cannot connect to a peer. Under the lock of the net; may be said again.
+// Requests that the peer connect to this process. The caller holds gompi_net.lock. May be repeated.
 void gompi_call_for(int peer);
 
-// The progress thread's: passes on what there is, now and then.
+// Forwards pending requests, periodically. Called by the progress thread.
 void gompi_call_tick(int64_t now);
 
 #pragma GCC visibility pop

@@ -1,13 +1,15 @@
-// The network between the nodes of a job: records that arrive in order, and reads and writes of memory that others have
-// registered. On libfabric, which core/fabric loads and sets up when a job spans nodes; on one node nothing of this
-// runs.
+// The network between the nodes of a job: ordered records, and reads and writes (RMA) of memory that peers have
+// registered. It runs on a provider: gompirma's own TCP provider (tcp/) or one of libfabric, which is loaded at run
+// time. core/fabric opens the network when a job spans nodes. On one node, none of this runs.
 //
-// A peer is a process on another node, by its number. Connections are made at the first use. What is
-// sent to a peer gathers in a frame, which leaves when it is full, when somebody says so, or in the progress thread's
-// next round. Frames cost credits, which the peer gives back when it has taken the frame, so nobody's memory is flooded
-// and nothing is lost; answers cost none.
+// A peer is a process on another node, identified by its number (rank in MPI_COMM_WORLD). Connections are made at first
+// use. Records to a peer are collected in a frame. The frame is sent when it is full, when a caller requests it, or in
+// the next round of the progress thread. Frames with records use credits (flow control), which the peer returns when it
+// has received the frame. This bounds the receiver's memory, and no frame is dropped for lack of room. Answers need no
+// credit.
 //
-// This room knows neither windows nor messages: it gives records to the port that they are for.
+// This directory knows neither windows nor messages: it hands each record to the handler of the port that the record
+// names.
 #ifndef GOMPI_FABRIC_H
 #define GOMPI_FABRIC_H
 
@@ -19,80 +21,84 @@
 
 #pragma GCC visibility push(hidden)
 
-// Whom a record is for.
+// The receiver of a record: each port has one handler.
 enum gompi_port {
-	FABRIC_OWN,      // this room: who has died
-	FABRIC_CALL,     // this room: who cannot be reached
+	FABRIC_OWN,      // this directory: news of failed processes (health.c)
+	FABRIC_CALL,     // this directory: requests to connect (call.c)
 	FABRIC_RMA,      // transport/
 	FABRIC_MESSAGES, // message/
-	FABRIC_LEADERS,  // barriers and small reductions between nodes
+	FABRIC_LEADERS,  // barriers and small reductions between nodes (leaders.h)
 	FABRIC_PORTS
 };
 
-// What a port does with what comes from peers. Both are called by one thread at a time in the process, whichever makes
-// progress, with no lock of this room held. They may reserve with FABRIC_ANSWER and start reads and writes, but wait
-// for nothing.
+// The callbacks of a port. At most one thread of the process at a time calls them: the one that currently makes
+// progress. It holds no lock of this directory. The callbacks may reserve records with FABRIC_ANSWER and start
+// transfers, but must not block.
 struct gompi_port_handler {
-	// A record of at most GOMPI_FABRIC_RECORD bytes, aligned to 8, which only this call reads and which is gone
-	// afterwards. Records of one peer come in the order in which they were reserved there, those of all its ports
-	// together. Only the length is known to be right: whatever it says is to be checked.
+	// Handles a record of at most GOMPI_FABRIC_RECORD bytes, aligned to 8. The data is valid only during the call,
+	// and no other thread reads it. Records of one peer are delivered in the order in which the peer reserved them,
+	// across all ports. Only the length has been validated: the handler must check the contents.
 	void (*record)(int peer, const char *data, size_t length);
-	// After a FABRIC_TRY has failed: there may be room now. May be NULL.
+	// Called when there may be room again after a FABRIC_TRY has failed. May be NULL.
 	void (*room)(int peer);
 };
 
-// Makes h the handler of a port. Before the network is opened.
+// Makes h the handler of a port. Must be called before the network is opened.
 void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h);
 
-// Returns true if the job spans nodes and the network is open. MPI_Finalize closes it while other threads look.
+// Set while the job spans nodes and the network is open. MPI_Finalize clears it while other threads may still read it.
 extern atomic_bool gompi_fabric_open;
 static inline bool gompi_fabric_is_open(void) {
-	return gompi_load_acquire(&gompi_fabric_open); // pairs with the release of gompi_net_begin
+	return gompi_load_acquire(&gompi_fabric_open); // pairs with the release in gompi_net_begin
 }
 
-// The most bytes of a record: those of a message of 64 KiB.
+// Maximum length of a record in bytes: it holds a message of 64 KiB.
 enum { GOMPI_FABRIC_RECORD = (64 << 10) + 128 };
 
 enum gompi_fabric_wait {
-	FABRIC_WAIT,   // serves what arrives until there is room: calls of MPI
-	FABRIC_TRY,    // there is room now, or there is not
-	FABRIC_ANSWER, // there is room, in memory of this process if need be: to a record that the peer has sent
+	FABRIC_WAIT, // blocks, and makes progress, until there is room; for MPI calls
+	FABRIC_TRY,  // fails if there is no room now
+	// never blocks for credits: uses more memory of this process if necessary; only for answers to a record of the
+	// peer
+	FABRIC_ANSWER,
 };
 
-// Room for a record to peer, aligned to 8; the caller writes it and calls gompi_fabric_commit, and does nothing else in
-// between: it holds the lock of the peer. NULL: *class is MPI_ERR_PROC_ABORTED, the peer is gone; MPI_ERR_PENDING,
-// there is no room (FABRIC_TRY); MPI_ERR_NO_MEM.
+// Reserves room for a record to peer, aligned to 8, and returns where its data goes. The caller holds the peer's lock
+// until it calls gompi_fabric_commit; it may only write the record in between. Returns NULL on failure, and sets
+// *class: MPI_ERR_PROC_ABORTED if the peer has failed, MPI_ERR_PENDING if there is no room (FABRIC_TRY only),
+// MPI_ERR_NO_MEM if out of memory.
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class);
 
-// When a record leaves.
+// When a committed record is sent.
 enum gompi_urgency {
-	FABRIC_NOW,     // at once, with all that lies there for the peer
-	FABRIC_DONE,    // when what has arrived with what it answers has been done
-	FABRIC_PENDING, // with the next that leaves for this peer, at the latest in the progress thread's next round
+	FABRIC_NOW,     // at once, with all records that are queued for the peer
+	FABRIC_DONE,    // after all records that arrived with the one that it answers have been handled
+	FABRIC_PENDING, // with the next frame to this peer, at the latest in the progress thread's next round
 };
 
-// Sends what has been written to the room reserved for peer; its last bytes may be given up, length is what remains.
+// Queues or sends the reserved record, and releases the peer's lock. length is the final length; it may be smaller than
+// the reserved one.
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency);
 
-// Sends what lies there for a peer, or for all of them (-1).
+// Sends the queued records of a peer, or of all peers (-1).
 void gompi_fabric_push(int peer);
-// Sends what lies there for all if there is something that was to leave as FABRIC_DONE.
+// Sends the queued records of all peers if one of them has been committed with FABRIC_DONE.
 void gompi_fabric_push_done(void);
 
-// Memory that others may read and write, as they address it. 16 bytes, as they are sent.
+// Registered memory, as peers address it. 16 bytes; sent to peers in this form.
 struct gompi_region {
-	uint64_t key;     // random, or the provider's; 0: none
-	uint64_t address; // what an offset is added to
+	uint64_t key;     // random, or chosen by the provider; 0 if not registered
+	uint64_t address; // base to which an offset is added
 };
 
-// Registers bytes of memory for peers to read, and to write if they shall; else it may be memory that nobody can write
-// to. It must be there until gompi_fabric_unregister. 0, MPI_ERR_NO_MEM, MPI_ERR_OTHER.
+// Registers memory for peers to read, and to write if writable. If writable is false, the memory itself may be
+// read-only. It must stay valid until gompi_fabric_unregister. Returns 0, MPI_ERR_NO_MEM or MPI_ERR_OTHER.
 int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region);
 void gompi_fabric_unregister(const struct gompi_region *region);
 
-// A read or write under way. The caller keeps it, and local, until done is called: by one thread at a time, under no
-// lock, possibly before the call that starts it returns; class is 0 or MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER. done may
-// start others and wake whoever waits (gompi_wake), and must not wait.
+// A read or write in progress. The caller keeps it and local valid until done is called. One thread at a time calls
+// done, holding no lock, possibly before the call that starts the transfer returns. class is 0, MPI_ERR_PROC_ABORTED or
+// MPI_ERR_OTHER. done may start other transfers and wake waiters (gompi_wake); it must not block.
 struct gompi_transfer {
 	void (*done)(struct gompi_transfer *t, int class);
 	char *local;
@@ -101,25 +107,26 @@ struct gompi_transfer {
 	uint64_t offset; // in the region
 	int32_t peer;
 	bool write;
-	uint64_t rest[6]; // this room's
+	uint64_t rest[6]; // private to this directory (transfer.c)
 };
 
-// Starts t, all of which but rest the caller has filled in. It always starts, sooner or later. A write is done when its
-// data is at the peer, where whoever looks sees it. The caller has checked that region has these bytes: a provider ends
-// the whole connection over one wrong address. Nothing is promised about the order of transfers and records.
+// Starts t. The caller has set all fields but rest. The transfer may be queued, and always starts eventually. A write
+// completes when its data is visible in the peer's memory. The caller must have checked that the range is inside the
+// region: some providers close the whole connection after one invalid address. There is no ordering among transfers,
+// nor between transfers and records.
 void gompi_fabric_transfer(struct gompi_transfer *t);
 
-// True if the network has a device that reaches memory by itself. Else processors move the data, with the system's
-// calls, the peer's as well.
+// True if the network has a device that accesses memory by itself (RDMA). Otherwise processors on both sides move the
+// data with system calls.
 extern bool gompi_fabric_device;
 
-// Returns true if a transfer of so many bytes that starts now takes less time than records with them.
+// Returns true if a transfer of this size, started now, is expected to be faster than records with the same data.
 bool gompi_transfer_pays(uint64_t bytes);
 
-// Returns true if a peer is known to be dead, or silent for too long. All calls that wait for it end.
+// Returns true if a peer is known to have failed, or has been silent for too long. All waits for such a peer end.
 bool gompi_fabric_gone(int peer);
 
-// Takes what has arrived, sends what can leave. Returns true if there was anything. Part of every wait; does not
+// Handles what has arrived and sends what can be sent. Returns true if there was work. Every wait calls it. Does not
 // block.
 bool gompi_fabric_progress(void);
 

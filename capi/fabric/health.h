@@ -1,10 +1,11 @@
-// Who still lives. A network tells neither of a dead process nor of a cut link, so processes ask each other.
+// Failure detection. A network reports neither a dead process nor a cut link, so processes ask each other.
 //
-// The lowest living process of each node asks that of the next node every 750 ms, and whoever waits for a peer to take
-// something asks it too. An answer comes from the peer's progress thread. A peer that does not answer for too long is
-// lost, and all of its node if it is the lowest and three others of the node are silent too; so is one whose connection
-// has ended. Processes of a node see each other's deaths. The first of a node to learn of one tells some other nodes,
-// which tell on: all waits of the job end, for log2 of the nodes messages of each.
+// The lowest living process of each node asks that of the next node every 750 ms. A process that waits for a peer to
+// receive something asks that peer too. The peer's progress thread answers. A peer is declared failed if it does not
+// answer for too long, or if its connection has ended. If it is the lowest of its node and three other processes of the
+// node are silent too, the whole node is declared failed. Processes of one node detect each other's deaths directly.
+// The first process of a node that learns of a failure notifies some other nodes, which forward the news. Then all
+// waits of the job end; each node sends at most log2(nodes) messages.
 #ifndef GOMPI_FABRIC_HEALTH_H
 #define GOMPI_FABRIC_HEALTH_H
 
@@ -13,17 +14,18 @@
 
 #pragma GCC visibility push(hidden)
 
-// timeout: nanoseconds of silence after which a peer is lost; 0: none is for that reason. false: there is no memory.
+// Starts failure detection. timeout: nanoseconds of silence after which a peer is declared failed; 0 if silence never
+// is a failure. Returns false if out of memory.
 bool gompi_health_open(int64_t timeout);
 
-// Nobody is lost from now on: all end.
+// Stops failure detection: from now on all processes end, and no peer is declared failed.
 void gompi_health_end(void);
 
-// The progress thread's: does what is due at this time, and returns when something will be.
+// Does what is due at time now (ns), and returns the time of the next call. Called by the progress thread.
 int64_t gompi_health_tick(int64_t now);
 
-// The lowest living process of the node that is so many behind this one, -1: there is none, or it is this node. And the
-// number of nodes.
+// gompi_health_lowest returns the lowest living process of the node `ahead` places after this one; -1 if there is none,
+// or if it is this node. gompi_health_nodes returns the number of nodes.
 int gompi_health_lowest(int ahead);
 int gompi_health_nodes(void);
 // Returns true if this process is the lowest living one of its node.

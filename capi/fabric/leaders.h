@@ -1,7 +1,9 @@
-// Groups of leaders: barriers and exchanges of a few bytes among processes on different nodes, one record a round.
+// Groups of node leaders: barriers and exchanges of small data among processes on different nodes, one record per
+// round.
 //
-// A group is a list of processes, usually one of each node that a window or communicator has members on, and an id
-// that they agree on. All members make the same calls on it, in the same order, each by one thread at a time.
+// A group is a list of processes and an id on which they agree. Usually it has one process of each node on which a
+// window or communicator has members. All members make the same calls on a group in the same order. In each member, one
+// thread at a time makes them.
 #ifndef GOMPI_LEADERS_H
 #define GOMPI_LEADERS_H
 
@@ -9,11 +11,11 @@
 
 #pragma GCC visibility push(hidden)
 
-// Whose numbers an id is made of, so that those of different kinds are not the same.
+// The name space of an id. Ids of different kinds never collide.
 enum gompi_leaders_kind {
-	LEADERS_COMM = 1,  // the identity of a communicator, whose low 4 bits are 0
+	LEADERS_COMM = 1,  // the id of a communicator, whose low 4 bits are 0
 	LEADERS_WIN = 2,   // the handle of a window << 4
-	LEADERS_OTHER = 3, // a number of the caller << 4
+	LEADERS_OTHER = 3, // a number chosen by the caller << 4
 };
 
 static inline uint64_t gompi_leaders_id(enum gompi_leaders_kind kind, uint64_t number) {
@@ -22,75 +24,83 @@ static inline uint64_t gompi_leaders_id(enum gompi_leaders_kind kind, uint64_t n
 
 struct gompi_leaders;
 
-// Opens the group with an id for member me of n, whose ranks in MPI_COMM_WORLD are peers, n of them; they are not
-// kept. Nothing is sent. The other members may have begun with it, or not yet. It takes O(log n) memory. NULL: there is
-// none.
+// Opens a group for member me of n. peers holds the n ranks in MPI_COMM_WORLD of the members; it is not kept. Sends
+// nothing. Other members may already use the group, or not have opened it yet. Uses O(log n) memory. Returns NULL if
+// out of memory.
 struct gompi_leaders *gompi_leaders_open(uint64_t id, int n, int me, const int32_t *peers);
 
-// Ends it at this member, after its last call. The others may still be in theirs. NULL is none.
+// Closes the group at this member, after its last call. Other members may still be in their last call. m may be NULL.
 void gompi_leaders_close(struct gompi_leaders *m);
 
-// Returns when all members have called it as often as this one. ceil(log2 n) rounds of one record each, which leave at
-// once. 0; MPI_ERR_PROC_ABORTED: a member is gone, and the group of no more use; MPI_ERR_NO_MEM.
+// Barrier: returns when all members have called it as often as this one. ceil(log2 n) rounds of one record each, which
+// are sent at once. Returns 0; MPI_ERR_PROC_ABORTED if a member has failed, after which the group cannot be used;
+// MPI_ERR_NO_MEM.
 int gompi_leaders_barrier(struct gompi_leaders *m, const struct gompi_waiting *what);
 
-// What a member says that its call is about. Members say the same if they make calls that belong together.
+// Identifies a call. Members of matching calls pass the same what and plan.
 struct gompi_leaders_words {
 	uint64_t what, plan;
-	int32_t rank; // of the member, as errors name it; may differ
+	int32_t rank; // of the member, for error messages; may differ
 };
 
-// The most bytes that a record of a call carries: those of a message of 64 KiB, with what is said of them.
+// Maximum bytes of data in a record of a call: those of a message of 64 KiB and its description.
 enum { GOMPI_LEADERS_MOST = (64 << 10) + 64 };
 
-// What the calls with data of several members return besides error classes: members have said or brought something that
-// does not go together. words is what another one has said than this one.
+// Returned, besides error classes, by the calls in which several members contribute data: calls do not match (different
+// words or numbers of bytes). words then describes the call of a member that does not match.
 enum { GOMPI_LEADERS_DIFFER = -1 };
 
-// A block of each member, all of so many bytes: with those of n / 2 members (one, if there are fewer) at most
-// GOMPI_LEADERS_MOST.
+// One block per member, all of the same size. The blocks of n / 2 members (at least one) together have at most
+// GOMPI_LEADERS_MOST bytes.
 struct gompi_leaders_blocks {
 	uint32_t bytes;
-	// Writes this member's block of a piece to a record: that for member `to`, if there is one for each. It may be
-	// called several times, and waits for nothing.
+	// Writes this member's block of a segment (`piece`) into a record. In an all-to-all it is the block for member
+	// `to`. May be called several times; must not block.
 	void (*put)(void *arg, int to, uint64_t piece, char *at);
 	void *arg;
-	const char **got; // [n]: where those of the others are, until the next call; this member's is left alone
+	// [n]: set to the blocks of the other members, valid until the next call; this member's entry is not set
+	const char **got;
 };
 
-// Gives all members the blocks of each. It meets, as gompi_leaders_barrier does, in as many rounds. differs is NULL, or
-// what a process for which this one speaks says instead: then all get GOMPI_LEADERS_DIFFER, as if members differ.
+// Allgather: gives all members the blocks of each. Synchronizes all members as gompi_leaders_barrier does, in as many
+// rounds. differs is NULL, or the words of a process that this member represents and whose call does not match: then
+// all members return GOMPI_LEADERS_DIFFER.
 int gompi_leaders_allgather(struct gompi_leaders *m, struct gompi_leaders_words *words,
 			    const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
 			    const struct gompi_waiting *what);
 
-// The same; but each member has a block for each, and gets those that are for it.
+// All-to-all: each member has one block for each member, and receives the blocks that are for it. Synchronization,
+// differs and results as in gompi_leaders_allgather.
 int gompi_leaders_alltoall(struct gompi_leaders *m, struct gompi_leaders_words *words,
 			   const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
 			   const struct gompi_waiting *what);
 
-// The same, for root alone; got is set nowhere else. Of two members the other one waits for nobody, or the first time
-// and once in a while, and may learn nothing of root, unless it asks for a verdict: which follows from what they say.
+// Gather: root receives the blocks of all members. got is set at root only. differs as in gompi_leaders_allgather.
+// Synchronizes all members, except in a group of two in which all have opened the group. There the other member does
+// not wait for root (except once every few calls), and need not learn of a mismatch. With verdict it waits for root's
+// answer, and learns of a mismatch. All members pass the same verdict, since it follows from words.
 int gompi_leaders_gather(struct gompi_leaders *m, int root, struct gompi_leaders_words *words,
 			 const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b, bool verdict,
 			 const struct gompi_waiting *what);
 
-// The most members among whom a record holds the block of one.
+// Maximum number of members with which each record holds the block of only one member.
 enum { GOMPI_LEADERS_FEW = 3 };
 
-// After gompi_leaders_allgather or _alltoall among at most GOMPI_LEADERS_FEW that has returned 0: gives all members
-// pieces 1 to n - 1 of their blocks, some of which are under way at a time. taken is called when got is of a piece.
+// Exchanges segments 1 to n - 1 of the members' blocks, several of which are in progress at a time. Must follow a
+// gompi_leaders_allgather or _alltoall among at most GOMPI_LEADERS_FEW members that has returned 0. Calls taken when
+// got points to the blocks of a segment.
 int gompi_leaders_stream(struct gompi_leaders *m, struct gompi_leaders_blocks *b, uint64_t n,
 			 void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what);
 
-// Gives all members what root says and up to GOMPI_LEADERS_MOST bytes that it brings. At root words, *data and *bytes
-// are sent; elsewhere they are set, and *data is there until the next call on m. The others wait for what goes down a
-// binomial tree. Root waits for nobody; or once in a while; or, when it has sent much to who has not opened the groups
-// that it was for, until this one is open there (desk.h).
+// Broadcast: sends the words of root and up to GOMPI_LEADERS_MOST bytes of data to all members, along a binomial tree.
+// At root, words, *data and *bytes are input. Elsewhere they are output, and *data is valid until the next call on m. A
+// member other than root waits for its parent in the tree. Root does not wait, with two exceptions: once every few
+// calls it synchronizes all members; and if it has sent much to a peer that has not opened the groups yet, it waits
+// until the peer opens this one (desk.h).
 int gompi_leaders_bcast(struct gompi_leaders *m, int root, struct gompi_leaders_words *words, const void **data,
 			uint32_t *bytes, const struct gompi_waiting *what);
 
-// Has this room listen on its port. Before the network is opened.
+// Registers the handler of FABRIC_LEADERS. Must be called before the network is opened.
 void gompi_leaders_start(void);
 
 #pragma GCC visibility pop

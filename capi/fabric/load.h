@@ -1,4 +1,4 @@
-// libfabric, loaded at run time: programs on one node never meet it, and machines without it run those all the same.
+// libfabric, loaded at run time: programs on one node never load it, and also run on machines without it.
 #ifndef GOMPI_FABRIC_LOAD_H
 #define GOMPI_FABRIC_LOAD_H
 
@@ -7,7 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// What libfabric exports of what is used here; all the rest is inline over the tables of its objects.
+// The functions that this directory uses of those that libfabric exports. The rest of its API is inline code over the
+// tables of its objects.
 struct gompi_libfabric {
 	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info);
@@ -19,12 +20,13 @@ struct gompi_libfabric {
 };
 extern struct gompi_libfabric gompi_libfabric;
 
-enum { GOMPI_FABRIC_TEXT = 400 }; // bytes of the texts of this room
+enum { GOMPI_FABRIC_TEXT = 400 }; // bytes of the error texts of this directory
 
-// Loads it, once. false: why says what is missing. Takes some 200 ms.
+// Loads libfabric, once. Returns false, and the reason in why, on failure. Takes about 200 ms.
 bool gompi_libfabric_load(char why[GOMPI_FABRIC_TEXT]);
 
-// What providers fi_getinfo finds for hints; 0 or an error of libfabric. The first call takes some 100 ms.
+// Finds the providers that match hints (fi_getinfo). Returns 0 or an error of libfabric. The first call takes about 100
+// ms.
 int gompi_libfabric_getinfo(const struct fi_info *hints, struct fi_info **info);
 
 static inline const char *gompi_libfabric_text(int error) { return gompi_libfabric.strerror(error); }

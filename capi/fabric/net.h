@@ -1,8 +1,8 @@
-// What the files of this room share: the endpoint of the process, and who may touch it.
+// State shared by the files of this directory: the endpoint of the process, and its locks.
 //
-// A provider is called by one thread at a time, under gompi_net.lock. What there is for a peer is under the lock of the
-// peer (peer.h), which is taken first. One thread at a time takes out what has arrived (progress.c); it calls handlers
-// with no lock held.
+// One thread at a time calls the provider, under gompi_net.lock. The peer's own lock (peer.h) protects the state of a
+// peer. Lock order: the peer's lock, then gompi_net.lock. One thread at a time, the serving thread, reads completions
+// (progress.c); it calls handlers without holding a lock.
 #ifndef GOMPI_FABRIC_NET_H
 #define GOMPI_FABRIC_NET_H
 
@@ -15,30 +15,31 @@
 
 #pragma GCC visibility push(hidden)
 
-// The endpoint, written once by gompi_net_open.
+// The endpoint. Written once, by gompi_net_open.
 struct gompi_net {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
-	struct fid_av *av; // NULL: own
+	struct fid_av *av; // NULL if own
 	struct fid_cq *cq;
-	struct fid_ep *ep;    // which reaches all peers
-	bool own;             // the provider is tcp/, whose addresses are ranks
-	int fd;               // readable when there is something in cq, -1: there is no such thing
-	bool local_keys;      // memory that a provider sends from or receives to is registered first
-	size_t inject;        // so many bytes go without a completion
-	uint64_t most;        // bytes of a transfer
+	struct fid_ep *ep;    // a single endpoint reaches all peers
+	bool own;             // the provider is tcp/, which uses ranks as addresses
+	int fd;               // readable if cq has completions; -1 if the provider has no descriptor
+	bool local_keys;      // the provider requires registration of memory that it sends from or receives to
+	size_t inject;        // messages up to this size are sent without a completion
+	uint64_t most;        // maximum bytes of a transfer
 	uint64_t secret[2];   // of the job
 	char *addresses;      // of all processes, by rank
-	size_t address_bytes; // of each
-	int size;             // so many processes it reaches
+	size_t address_bytes; // bytes of each
+	int size;             // number of processes in the job
 
 	_Alignas(64) struct gompi_mutex lock;
-	gompi_a32 wanted; // so many threads want the lock to send something
+	gompi_a32 wanted; // number of threads that wait for the lock in order to send
 };
 extern struct gompi_net gompi_net;
 
-// The lock for who has something to send: who only looks what has arrived leaves it to them.
+// gompi_net_take acquires the lock in order to call the provider. gompi_net_try acquires it in order to poll for
+// completions; it fails if the lock is held or if a thread waits to send, so that senders have priority.
 static inline void gompi_net_take(void) {
 	if (__builtin_expect(!gompi_mutex_try(&gompi_net.lock), 0)) {
 		gompi_add(&gompi_net.wanted, 1);
@@ -51,28 +52,28 @@ static inline bool gompi_net_try(void) {
 }
 static inline void gompi_net_give(void) { gompi_mutex_give(&gompi_net.lock); }
 
-// What a provider is asked to do. It keeps context until it has done it, and names it then.
+// An operation of the provider. The provider keeps context until completion, and returns it then.
 enum gompi_op_kind { GOMPI_OP_SEND, GOMPI_OP_RECEIVE, GOMPI_OP_PART };
 struct gompi_op {
 	struct fi_context2 context;
 	enum gompi_op_kind kind;
 };
 
-// Memory of this process that a provider sends from or receives to, where it wants that registered. Under the lock.
+// Memory that a provider sends from or receives to, registered if the provider requires that. Under gompi_net.lock.
 struct gompi_local {
 	struct fid_mr *mr;
 	struct gompi_local *next, *before;
 };
-// access is FI_SEND, FI_RECV, FI_READ: what is read comes here, FI_WRITE: what is written goes from here, and no more
-// than that: memory that is only sent may be such that nobody can write to it. 0, or an error of libfabric.
+// gompi_local_register registers local memory. access is FI_SEND, FI_RECV, FI_READ (destination of a read) or FI_WRITE
+// (source of a write), and not more: memory that is only sent may be read-only. Returns 0, or an error of libfabric.
 int gompi_local_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local **l);
 void gompi_local_unregister(struct gompi_local *l);
 static inline void *gompi_local_descriptor(const struct gompi_local *l) { return l != NULL ? fi_mr_desc(l->mr) : NULL; }
 
-// Takes back all registrations that are left, under the lock.
+// Releases all registrations that are left. The caller holds gompi_net.lock.
 void gompi_memory_end(void);
 
-// Counters, for the tests and for who looks for an error.
+// Counters for tests and debugging.
 struct gompi_net_counts {
 	gompi_a64 frames_sent, frames_taken, frames_dropped, credits_sent, transfers;
 };

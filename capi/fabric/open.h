@@ -1,4 +1,5 @@
-// Opening the network: which provider, the endpoint, where the others are. core/fabric does it, in this order.
+// Opens the network: chooses the provider, opens the endpoint, learns the addresses of the peers. core/fabric calls
+// these in this order.
 #ifndef GOMPI_FABRIC_OPEN_H
 #define GOMPI_FABRIC_OPEN_H
 
@@ -10,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Bytes of a provider's name, of an address, of what processes of a host have in common of theirs.
+// Bytes of a provider's name, of an address, and of the address data that all processes of a host share.
 enum { GOMPI_PROVIDER = 64, GOMPI_ADDRESS = 256, GOMPI_HOST = 256 };
 
 struct gompi_provider {
@@ -18,12 +19,13 @@ struct gompi_provider {
 	uint32_t version;
 };
 
-// Chooses the provider for the job: "tcp" is gompirma's own (tcp/), all others are libfabric's. wanted: the name that
-// the user has given, NULL: none. false: why says why none can be had.
+// Chooses the provider for the job: "tcp" is gompirma's own (tcp/), all others are libfabric's. wanted is the name that
+// the user has given, or NULL. Returns false, and the reason in why, if no provider can be used.
 bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]);
 
-// The own one and what libfabric has here, in its order, and why each is taken or not; wanted as above. Returns how
-// many there are, at most so many; why is not empty if none can be taken.
+// Lists gompirma's own provider and those of libfabric on this machine, in libfabric's order, and why each is taken or
+// not. wanted is as in gompi_net_choose. Returns the number of entries, at most `most`; why is not empty if none can be
+// used.
 struct gompi_candidate {
 	struct gompi_provider provider;
 	bool taken;
@@ -31,28 +33,29 @@ struct gompi_candidate {
 };
 int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int most, char why[GOMPI_FABRIC_TEXT]);
 
-// Opens an endpoint of that provider, which others reach at an address of *length bytes, and what is the same for all
-// processes of the host, which one of each node publishes: may be nothing.
+// Opens an endpoint of that provider. Returns its address, of *length bytes, under which peers reach it. host receives
+// the data that is the same for all processes of the host, which one process of each node publishes; it may be empty.
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 		    char host[GOMPI_HOST], size_t *host_length, char why[GOMPI_FABRIC_TEXT]);
 
-// The job: what is by rank is copied.
+// The job. Arrays by rank are copied.
 struct gompi_net_job {
 	int size, rank;
-	const char *addresses; // of address_bytes each
+	const char *addresses; // by rank, address_bytes each
 	size_t address_bytes;
 	int nodes;
-	const char *hosts;       // what has been published of each, the i-th at host_at[i] to host_at[i + 1]
-	const uint32_t *host_at; // nodes + 1 of them
-	const int32_t *node_of;  // numbers of the nodes, from 0
+	const char *hosts;       // published data of all nodes; that of node i is at host_at[i] to host_at[i + 1]
+	const uint32_t *host_at; // nodes + 1 entries
+	const int32_t *node_of;  // node numbers by rank, from 0
 	uint64_t secret[2];
-	int64_t timeout; // nanoseconds: gompi_health_open
+	int64_t timeout; // nanoseconds; see gompi_health_open
 };
 
-// Says who is where. The network is open afterwards.
+// Sets the addresses of all processes and opens the network to the threads of this process.
 bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT]);
 
-// Closes it. No thread of this process uses it any longer, and nobody waits for anything of this process.
+// Closes the network. The caller ensures that no thread of this process uses it, and that no process waits for this
+// one.
 void gompi_net_end(void);
 
 #pragma GCC visibility pop

@@ -1,23 +1,23 @@
-// How many bytes of transfers may be under way with a peer where processors move them: what stays in caches, or twice
-// what comes in the time there and back, so that a line is full however long it is. All times are given by the caller,
-// in nanoseconds; it has a lock.
+// Limits the bytes of transfers that are in progress with a peer, if processors move the data. The limit is what stays
+// in caches, or twice the bandwidth-delay product, so that a line with any latency is used fully. The caller passes all
+// times, in nanoseconds, and holds a lock.
 #ifndef GOMPI_FABRIC_PACE_H
 #define GOMPI_FABRIC_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// The most is for 10 Gbit/s over 6 ms.
+// The maximum suits 10 Gbit/s with a round-trip time of 6 ms.
 enum { GOMPI_PACE_LEAST = 1 << 20, GOMPI_PACE_MOST = 16 << 20 };
 
 struct gompi_pace {
-	uint64_t most; // bytes
-	int64_t back;  // in which a piece came that nothing was before, at best; 0: none has
-	int64_t since; // when come began to count; 0: fewer were under way than may be
-	uint64_t come; // bytes that have come since
+	uint64_t most; // limit, in bytes
+	int64_t back;  // shortest time (ns) of a part that was started with nothing in progress; 0 if unknown
+	int64_t since; // when come began to count; 0 if fewer bytes are in progress than the limit allows
+	uint64_t come; // bytes that have arrived since
 };
 
-// As many are under way as may be.
+// Records that the limit is reached: starts a measurement if none is running.
 static inline void gompi_pace_full(struct gompi_pace *p, int64_t now) {
 	if (p->since != 0)
 		return;
@@ -25,11 +25,12 @@ static inline void gompi_pace_full(struct gompi_pace *p, int64_t now) {
 	p->come = 0;
 }
 
-// Returns true if gompi_pace_come wants to know of a piece that was started at first if nothing was under way, else 0.
+// Returns true if gompi_pace_come must be called for a part. first: its start time if nothing was in progress then,
+// else 0.
 static inline bool gompi_pace_asks(const struct gompi_pace *p, int64_t first) { return first != 0 || p->since != 0; }
 
-// A piece has come: of so many bytes, started at first if nothing was under way then (else 0), with flying bytes still
-// under way.
+// Records the completion of a part of `bytes` bytes. first: its start time if nothing was in progress then, else 0.
+// flying: bytes still in progress.
 static inline void gompi_pace_come(struct gompi_pace *p, uint64_t bytes, int64_t first, uint64_t flying, int64_t now) {
 	if (first != 0 && (p->back == 0 || now - first < p->back))
 		p->back = now - first;
@@ -37,10 +38,11 @@ static inline void gompi_pace_come(struct gompi_pace *p, uint64_t bytes, int64_t
 		return;
 	p->come += bytes;
 	if (flying < p->most / 2) {
-		p->since = 0; // there is no more to be started
+		p->since = 0; // no more transfers are waiting: the measurement is void
 		return;
 	}
-	if (p->come < 2 * p->most) // all that was under way in the beginning, and what was started then
+	// all bytes that were in progress at the start of the measurement, and those started meanwhile
+	if (p->come < 2 * p->most)
 		return;
 	const double rate = (double)p->come / (double)(now - p->since + 1);
 	const double most = 2 * rate * (double)p->back;

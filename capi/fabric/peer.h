@@ -1,4 +1,4 @@
-// What there is for a peer that this process has talked to: frames that wait, credits, transfers.
+// The state of a peer that this process has communicated with: queued frames, credits, transfers.
 #ifndef GOMPI_FABRIC_PEER_H
 #define GOMPI_FABRIC_PEER_H
 
@@ -11,12 +11,14 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	// Frames that a peer has not said to have taken; the fewer while all together have GOMPI_FRAMES_MANY.
-	// A process that sends much to many peers would have 6 MiB for each of them otherwise.
+	// Frames per peer that are sent but not acknowledged (credits). The limit is lower while all peers together
+	// have at least GOMPI_FRAMES_MANY such frames: otherwise a process that sends much to many peers would need 6
+	// MiB for each of them.
 	GOMPI_WINDOW = 96,
 	GOMPI_WINDOW_CROWDED = 16,
 	GOMPI_FRAMES_MANY = 256,
-	GOMPI_OWED = 8, // frames taken for which their credits go back on their own if nothing else does
+	// received frames after which their credits are returned in a frame of their own if no other frame carries them
+	GOMPI_OWED = 8,
 };
 
 struct gompi_peer {
@@ -24,107 +26,109 @@ struct gompi_peer {
 	int32_t rank;
 	fi_addr_t address;
 
-	// Frames to the peer. Only the open one is written to, the others wait for credits or for the provider.
-	struct gompi_frame *open; // NULL: none
+	// Frames to the peer. Only the open frame accepts records; the others wait for credits or for the provider.
+	struct gompi_frame *open; // NULL if there is none
 	struct gompi_frame *first, *last;
-	bool hurry;                // what is in the open one shall leave
-	uint32_t sent;             // frames with records
-	uint32_t credited;         // of these, taken by the peer
-	gompi_a32 told;            // so many of the peer's frames it knows to be taken
-	gompi_a32 taken;           // and so many are: the serving thread's
-	uint32_t arrived;          // counts them when they arrive, the serving thread's alone
-	struct gompi_frame *early; // frames that have arrived before others, by their numbers; the serving thread's
+	bool hurry;                // send the open frame as soon as possible
+	uint32_t sent;             // number of frames with records
+	uint32_t credited;         // of these, acknowledged by the peer
+	gompi_a32 told;            // number of the peer's frames that this process has acknowledged
+	gompi_a32 taken;           // number of the peer's frames received; the serving thread writes it
+	uint32_t arrived;          // the serving thread's own copy of taken, incremented on delivery
+	struct gompi_frame *early; // frames that arrived out of order, sorted by number; serving thread only
 
-	gompi_a32 blocked;          // whether frames wait: there is room for answers only
-	gompi_a32 no_room;          // ports (bits) to be told when there is room
-	struct gompi_waitword room; // who waits for it sleeps here
-	size_t reserved;            // where the head of the record is that is being written
+	gompi_a32 blocked;          // 1 if frames wait: only answers may still be queued
+	gompi_a32 no_room;          // bit mask of ports to call when there is room
+	struct gompi_waitword room; // threads that wait for room sleep here
+	size_t reserved;            // offset in the open frame of the record that is being written
 
-	// Transfers with it.
-	struct gompi_transfer *waits, *waits_last; // not all of these has been started
-	gompi_a64 flying;                          // bytes under way
+	// Transfers with the peer.
+	struct gompi_transfer *waits, *waits_last; // queue of transfers that are not completely started
+	gompi_a64 flying;                          // bytes in progress
 	struct gompi_pace pace;
 
-	// Links of two lists (records.c, peers.c), and whether the peer is on them.
+	// Links of two lists (records.c, peers.c), and 1 if the peer is on the list.
 	struct gompi_peer *next_pending, *next_retry;
 	gompi_a32 pending, again;
 
 	gompi_a32 gone;
-	gompi_a32 unreachable; // why it is
-	gompi_a32 announced;   // that it is, to all nodes
+	gompi_a32 unreachable; // 1 if that is because it cannot be reached
+	gompi_a32 announced;   // 1 if its failure has been reported to all nodes
 
-	// Its life (health.c): the progress thread's, but for alive and out.
-	gompi_a32 alive;                       // something has come from it since the last look
-	gompi_a32 out;                         // frames to it that the provider has not finished
-	bool owes_answer;                      // it has asked; under the lock
-	bool met;                              // it has been heard of
-	int asked;                             // so many questions are not answered
-	int64_t heard, watched, busy, refused; // times, 0: never
-	struct gompi_peer *next;               // in the list of all
+	// Liveness (health.c). Only the progress thread uses these, except alive and out.
+	gompi_a32 alive;                       // 1 if a frame has arrived from it since the last check
+	gompi_a32 out;                         // frames to it that the provider has not completed
+	bool owes_answer;                      // it has asked, and the answer is not sent yet; under the lock
+	bool met;                              // a frame has arrived from it before
+	int asked;                             // questions without an answer
+	int64_t heard, watched, busy, refused; // times in ns; 0 if never
+	struct gompi_peer *next;               // in the list of all peers
 };
 
-// Makes the table of peers, instead of that of a network that has ended; false: there is no memory.
+// Allocates the table of peers; replaces that of a previous network. Returns false if out of memory.
 bool gompi_peers_open(void);
-// Nothing lies there for anybody.
+// Empties the list of peers with queued records.
 void gompi_records_open(void);
 
-// The peer of a rank, made at the first use; NULL: *class says why.
+// Returns the peer with this rank; creates it at first use. Returns NULL on error, and sets *class.
 struct gompi_peer *gompi_peer_of(int rank, int *class);
-// The same if it exists.
+// Returns the peer with this rank, or NULL if it has not been created.
 extern struct gompi_peer *_Atomic *gompi_peers; // by rank
 static inline struct gompi_peer *gompi_peer_known(int rank) {
 	// pairs with the release in gompi_peer_of
 	return (uint32_t)rank < (uint32_t)gompi_net.size ? gompi_load_acquire(&gompi_peers[rank]) : NULL;
 }
 
-// Frames that peers have not said to have taken, of all of them.
+// Frames that are sent but not acknowledged, over all peers.
 extern gompi_a32 gompi_frames_under_way;
 
-// Sends what can leave, under the lock of the peer.
+// Sends the frames of p that can be sent now. The caller holds p's lock.
 void gompi_peer_send(struct gompi_peer *p);
-// Makes a new frame the open one if that may be, under the lock: 0, MPI_ERR_PENDING: not now, MPI_ERR_NO_MEM.
+// Opens a new frame. The caller holds p's lock. Returns 0; MPI_ERR_PENDING if there is no room now; MPI_ERR_NO_MEM.
 int gompi_peer_open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait);
 
-// A frame of p says that the peer has taken so many of ours.
+// Processes an acknowledgement: the peer has received `taken` of this process's frames.
 void gompi_peer_credit(struct gompi_peer *p, uint32_t taken);
-// Tells the peer what has been taken, because it has asked, or if it is owed much and nothing goes there.
+// Acknowledges the peer's frames if the peer has asked, or if at least GOMPI_OWED frames are not acknowledged.
 void gompi_peer_tell(struct gompi_peer *p, bool asked);
 
-// Asks a peer to say something.
+// Sends the peer a question that its progress thread answers.
 enum gompi_asked {
 	GOMPI_ASKED,
-	GOMPI_BUSY,    // with what has been sent before
+	GOMPI_BUSY,    // not sent: the provider still works on what has been sent before
 	GOMPI_REFUSED, // the provider has no connection
 };
 enum gompi_asked gompi_peer_ask(struct gompi_peer *p);
-// Returns true if there is something that it has not taken, or not done; gompi_peers_busy: if there is such a peer.
+// gompi_peer_busy returns true if frames or transfers of p are not completed or acknowledged; gompi_peers_busy returns
+// true if there is such a peer.
 bool gompi_peer_busy(struct gompi_peer *p);
 bool gompi_peers_busy(void);
-// The list of all.
+// Returns the first peer of the list of all peers.
 struct gompi_peer *gompi_peers_first(void);
 
-// Has the serving thread try again for p soon: a provider could not take something.
+// Makes the serving thread try again for p soon, because the provider could not accept an operation.
 void gompi_peer_retry(struct gompi_peer *p);
-// Returns true if a peer waits for that.
+// Returns true if peers are on the retry list.
 bool gompi_peers_have_retries(void);
-// The list of them, which is empty then; NULL: it was.
+// Empties the retry list and returns its former contents; NULL if it is empty.
 struct gompi_peer *gompi_peers_take_retries(void);
-// 1: one is gone that the others have not been told of.
+// 1 if the failure of a peer has not been reported to the other nodes yet.
 extern gompi_a32 gompi_peers_news;
-// Returns true if one does, or has something that only lies there.
+// Returns true if a peer is on the retry list, or has queued records.
 bool gompi_peers_wait(void);
-// Tries again for all that wait. Returns true if there is one less.
+// Tries again for all peers on the retry list. Returns true if one of them is not put on the list again.
 bool gompi_peers_retry(void);
 
-// Starts what can be started of p's transfers, under its lock.
+// Starts the transfers of p that can be started. The caller holds p's lock.
 void gompi_transfers_start(struct gompi_peer *p);
-// Part of one has ended, with 0 or an error of libfabric; the serving thread says so.
+// Completes a part of a transfer, with 0 or an error of libfabric. Called by the serving thread.
 void gompi_part_done(struct gompi_op *op, int error);
-// Ends the transfers that nothing is to be done for; the serving thread. Returns true if there was one.
+// gompi_transfers_end calls done of all transfers whose parts have completed; called by the serving thread. Returns
+// true if there was one. gompi_transfers_ended returns true if there is one.
 bool gompi_transfers_end(void);
 bool gompi_transfers_ended(void);
 
-// The connection to p has ended.
+// Marks p as failed because its connection has ended.
 void gompi_peer_is_gone(struct gompi_peer *p);
 
 #pragma GCC visibility pop

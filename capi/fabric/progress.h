@@ -1,4 +1,4 @@
-// Taking out what has arrived.
+// Making progress: handling completions and arrivals.
 #ifndef GOMPI_FABRIC_PROGRESS_H
 #define GOMPI_FABRIC_PROGRESS_H
 
@@ -6,19 +6,20 @@
 
 #pragma GCC visibility push(hidden)
 
-// gompi_fabric_progress for the progress thread.
+// Makes progress like gompi_fabric_progress, but sends no queued records; for the progress thread.
 bool gompi_net_serve(void);
 
-// Returns true if nothing is there, and gompi_net.fd will say when there is.
+// Returns true if nothing has arrived and gompi_net.fd will become readable when something does (fi_trywait). Without a
+// descriptor it always returns true.
 bool gompi_net_may_sleep(void);
 
-// Gives the provider the places that frames arrive in; 0, or an error of libfabric.
+// Posts the receive buffers. Returns 0, or an error of libfabric.
 int gompi_net_receive(void);
 
-// No thread is the serving one from then on.
+// Closes the network to all threads, and waits until no thread serves it.
 void gompi_net_stop_serving(void);
 
-// Makes the room part of every wait.
+// Makes every wait of the process serve the network.
 void gompi_net_serve_in_waits(void);
 
 #pragma GCC visibility pop

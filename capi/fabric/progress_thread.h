@@ -1,8 +1,9 @@
-// The progress thread of the network: the thread of a process that sees to the network while no other does.
+// The progress thread of the network: it makes progress while no other thread of the process does.
 //
-// It is armed, or it makes rounds. Armed it sleeps until something arrives. While threads of the application
-// communicate it would only take the core from them, so it sleeps for a round at a time, and then sends what lies there
-// and takes what has arrived if nobody else does. A round in which nothing happened is the last: it is armed again.
+// It is either armed or makes rounds. If armed, it sleeps until something arrives. While application threads
+// communicate, waking it would only take the core from them. So it then sleeps for one round at a time; at the end of a
+// round it sends queued records, and handles arrivals if no other thread does. After a round without any activity it is
+// armed again.
 #ifndef GOMPI_FABRIC_PROGRESS_THREAD_H
 #define GOMPI_FABRIC_PROGRESS_THREAD_H
 
@@ -10,9 +11,9 @@
 
 #pragma GCC visibility push(hidden)
 
-// The progress thread's loop, until gompi_net_progress_stop. Called by one goroutine, on a thread of its own.
+// Runs the progress thread's loop until gompi_net_progress_stop. Called by one goroutine, on an OS thread of its own.
 void gompi_net_progress_run(void);
-// Before the first of a network.
+// gompi_net_progress_open resets the state, before the first loop of a network. gompi_net_progress_stop ends the loop.
 void gompi_net_progress_open(void);
 void gompi_net_progress_stop(void);
 #pragma GCC visibility pop
