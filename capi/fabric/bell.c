@@ -10,7 +10,7 @@
 #include "base/wait.h"
 #include "fabric/net.h"
 
-static const int64_t LONG_NS = 1000000000000000; // that is never
+static const int64_t LONG_NS = 1000000000000000; // treated as no limit
 
 struct gompi_bell gompi_bell = {.fd = -1};
 
@@ -25,17 +25,19 @@ int gompi_bell_open(void) {
 static void ring_bell(void) {
 	static const uint64_t one = 1;
 	if (write(gompi_bell.fd, &one, sizeof one) < 0) {
-		// It is full: the progress thread wakes.
+		// The counter is full (EAGAIN): the progress thread wakes anyway.
 	}
 }
 
-// The progress thread makes itself armed, then looks at the lists; whoever has put something on one looks then whether
-// it is armed. One of the two sees the other.
+// Dekker-style handshake: the progress thread stores ARMED, then reads the lists. A thread that has added to a list
+// then reads the mode. With the two full fences, at least one of them sees the other's store. Otherwise the progress
+// thread could sleep while the list is not empty.
 void gompi_bell_stir(void) {
-	if (gompi_progress_thread) // which looks by itself before it sleeps, and must not take itself for others
+	// it checks the lists before it sleeps, and must not count itself as an active application thread
+	if (gompi_progress_thread)
 		return;
 	gompi_store(&gompi_bell.active, 1);
-	gompi_full_fence(); // pairs with the one in arm
+	gompi_full_fence(); // pairs with the one in arm (progress_thread.c)
 	uint32_t was = ARMED;
 	if (gompi_load(&gompi_bell.mode) == ARMED && gompi_change_once(&gompi_bell.mode, &was, ROUNDS))
 		ring_bell();
@@ -48,8 +50,8 @@ void gompi_bell_looked(void) {
 		gompi_store(&gompi_bell.looked, 1);
 }
 
-// Whoever sleeps is woken by a handler, so somebody must see what arrives at once. A progress thread that makes rounds
-// is armed by itself when one has passed; this is only sooner.
+// A sleeping thread is woken by a handler, so arrivals must be handled at once. This asks a progress thread that makes
+// rounds to arm itself now. Without it, it would do so after a round without activity, which is later.
 void gompi_bell_asleep(void) {
 	if (gompi_load(&gompi_my_cell()->pollers) > 0)
 		return;
@@ -64,13 +66,13 @@ bool gompi_bell_sleep(bool armed, int64_t ns) {
 	if (ns >= LONG_NS)
 		ns = -1;
 	struct pollfd on[2] = {{.fd = gompi_bell.fd, .events = POLLIN},
-			       {.fd = gompi_net.fd, .events = POLLIN}}; // one of -1 is left out
+			       {.fd = gompi_net.fd, .events = POLLIN}}; // poll ignores a negative fd
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
 	if (ppoll(on, armed ? 2 : 1, ns < 0 ? NULL : &t, NULL) <= 0)
 		return false;
 	uint64_t rung;
 	if ((on[0].revents & POLLIN) != 0 && read(gompi_bell.fd, &rung, sizeof rung) < 0) {
-		// Nobody else reads it.
+		// Only this thread reads it, so the read cannot fail.
 	}
 	return (on[1].revents & POLLIN) != 0;
 }

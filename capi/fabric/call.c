@@ -7,12 +7,12 @@
 #include "fabric/net.h"
 #include "tcp/tcp.h"
 
-enum { PAUSE_NS = 500000000 }; // between two looks
+enum { PAUSE_NS = 500000000 }; // between two checks of the cells
 
-// What goes from node to node.
+// The record that is forwarded from node to node.
 struct call {
-	int32_t from, to; // ranks: to is asked to connect to from
-	int32_t nodes;    // that it may go on to
+	int32_t from, to; // ranks: `to` is asked to connect to `from`
+	int32_t nodes;    // number of nodes that may still forward it
 	int32_t zero;
 };
 
@@ -61,13 +61,13 @@ void gompi_call_open(void) {
 	due = 0;
 }
 
-// Who finds its place taken asks again.
+// If the place in the cell is in use, the request is dropped; the caller repeats it.
 void gompi_call_for(int peer) {
 	uint32_t nobody = 0;
 	gompi_change_once(&gompi_my_cell()->out_of_reach[peer % GOMPI_CALLS], &nobody, (uint32_t)peer + 1);
 }
 
-// Passes on what the i-th process of this node cannot reach.
+// Forwards the requests of process i of this node.
 static void look_at(int i) {
 	int from = 0;
 	while (from < gompi_net.size && gompi_on_node(from) != i)
@@ -83,7 +83,7 @@ static void look_at(int i) {
 void gompi_call_tick(int64_t now) {
 	if (now < due)
 		return;
-	if (due == 0 && gompi_health_first()) { // the node before this one may not be able to connect to it
+	if (due == 0 && gompi_health_first()) { // first call: the previous node may be unable to connect to this one
 		int before = gompi_health_lowest(-1);
 		if (before >= 0)
 			reach(before);

@@ -11,43 +11,42 @@ enum { BUCKETS = 256 };
 
 // A record for a group that is not open here.
 struct early {
-	struct early *next; // of its bucket
+	struct early *next; // in its bucket
 	struct account *of;
 	uint32_t length;
 	struct leaders_record record;
 };
 
-// A group that has been closed before all had come that was sent to it.
+// A group that has been closed before all of its records had arrived.
 struct closed {
 	struct closed *next;
 	uint64_t id;
 };
 
-// What this process and a peer have sent each other in advance. It stays
-// while the network does.
+// Bytes and questions sent in advance between this process and a peer. It lives as long as the network.
 struct account {
-	struct account *next; // of its bucket
+	struct account *next; // in its bucket
 	int32_t peer;
-	uint32_t ahead;     // bytes that the peer has not said to have settled
-	uint32_t kept;      // bytes of the peer's in early records here
-	uint32_t settled;   // bytes of the peer's that have found their groups, which it has not been told
+	uint32_t ahead;     // bytes sent in advance that the peer has not acknowledged
+	uint32_t kept;      // bytes of the peer's that are kept in early records here
+	uint32_t settled;   // bytes of the peer's that are matched with an open group but not acknowledged
 	uint32_t questions; // of the peer's that are kept here
 };
 
 static struct {
-	struct gompi_mutex mu; // of all below, and of arrivals until their generation is stored
+	struct gompi_mutex mu; // protects all below, and arrivals until their generation is stored
 	struct gompi_leaders *leaders[BUCKETS];
 	struct early *early[BUCKETS];   // by the ids of their groups
-	struct closed *closed[BUCKETS]; // the same
+	struct closed *closed[BUCKETS]; // by id
 	struct account *account[BUCKETS];
-	struct arrival_room *spare; // for what is much
+	struct arrival_room *spare; // free list of large buffers
 	int spares;
 } desk;
 
-// What is more than so many bytes does not stay with its group; so many places for such stay here.
+// Records of more than MUCH bytes do not keep their buffers. Up to SPARES large buffers stay in the free list.
 enum { MUCH = 4 << 10, SPARES = 16 };
 
-// Gives up what was for groups of a network that has ended.
+// Frees the records and groups of a previous network.
 static void forget_groups(void) {
 	for (int i = 0; i < BUCKETS; i++) {
 		for (struct early *e; (e = desk.early[i]) != NULL; free(e))
@@ -89,7 +88,7 @@ static struct closed **find_closed(uint64_t id) {
 
 // --- Answers
 
-// What is to be sent once the lock is given back.
+// An answer, sent after the lock is released.
 struct answer {
 	int peer;
 	struct leaders_record record;
@@ -99,9 +98,9 @@ static void answer_peer(const struct answer *a) {
 	int class;
 	char *to = gompi_fabric_reserve(a->peer, FABRIC_LEADERS, sizeof a->record, FABRIC_ANSWER, &class);
 	if (to == NULL && class == MPI_ERR_NO_MEM)
-		gompi_no_memory(sizeof a->record); // the peer would wait for ever
+		gompi_no_memory(sizeof a->record); // the peer would wait forever
 	if (to == NULL)
-		return; // the peer is gone
+		return; // the peer has failed
 	memcpy(to, &a->record, sizeof a->record);
 	gompi_fabric_commit(a->peer, sizeof a->record, FABRIC_NOW);
 }
@@ -118,7 +117,8 @@ static struct answer go_ahead(struct account *a, const struct leaders_record *qu
 		{.id = question->id, .round = question->round, .kind = LEADERS_GO, .said.bytes = take_settled(a)}};
 }
 
-// So many bytes of a's peer have found their group. Returns true if it is to be told.
+// Records that length bytes of a's peer have found their group. Returns true if *answer must be sent to acknowledge
+// them: at a quarter of the limit.
 static bool settle_with(struct account *a, size_t length, struct answer *answer) {
 	a->settled += (uint32_t)length + GOMPI_ADVANCE_MORE;
 	if (a->settled < GOMPI_ADVANCE / 4)
@@ -129,7 +129,7 @@ static bool settle_with(struct account *a, size_t length, struct answer *answer)
 
 static void is_settled(struct account *a, uint32_t bytes) { a->ahead -= bytes < a->ahead ? bytes : a->ahead; }
 
-// --- What arrives
+// --- Arrivals
 
 static bool is_member(const struct gompi_leaders *m, int peer, const struct leaders_record *r) {
 	return r->round < m->rounds && m->edge[r->round].from == peer;
@@ -154,7 +154,7 @@ static struct arrival_room *room_for_much(struct arrival *a) {
 	return a->much;
 }
 
-// Gives away what an arrival has for much, under the lock.
+// Returns the large buffer of an arrival to the free list. The caller holds the lock.
 static void give_room(struct arrival *a) {
 	struct arrival_room *room = a->much;
 	a->much = NULL;
@@ -182,7 +182,7 @@ void gompi_desk_drop(struct gompi_leaders *m) {
 	}
 }
 
-// Puts a record to where the call that it is for looks. What no member sends is dropped.
+// Stores a record where its call waits for it. Drops records that no member sends.
 static void take_arrival(struct gompi_leaders *m, int peer, const struct leaders_record *r, size_t length) {
 	if (!is_member(m, peer, r) || r->generation - gompi_load(&m->generation) >= GOMPI_LEADERS_AHEAD)
 		return;
@@ -195,7 +195,7 @@ static void take_arrival(struct gompi_leaders *m, int peer, const struct leaders
 	gompi_store_release(&a->generation, r->generation); // pairs with the acquire in has_arrived
 }
 
-// Takes a record for a group that is open. Returns true if there is an answer.
+// Handles a record for an open group. Returns true if *answer must be sent.
 static bool take_for_open(struct gompi_leaders *m, struct account *a, const struct leaders_record *r, size_t length,
 			  struct answer *answer) {
 	if (r->kind != LEADERS_ASK) {
@@ -208,7 +208,7 @@ static bool take_for_open(struct gompi_leaders *m, struct account *a, const stru
 	return true;
 }
 
-// Keeps a record until its group is opened. More than it may no member sends.
+// Keeps a record until its group is opened. A correct member stays within the limits; records beyond them are dropped.
 static void keep_for_later(struct account *a, const struct leaders_record *r, size_t length) {
 	bool asks = r->kind == LEADERS_ASK;
 	size_t cost = length + GOMPI_ADVANCE_MORE;
@@ -224,7 +224,8 @@ static void keep_for_later(struct account *a, const struct leaders_record *r, si
 	*to = e;
 }
 
-// Takes what is kept for a meeting, NULL: nothing is. The caller frees it.
+// Removes a kept record of the group from the table, and returns it. Returns NULL if there is none. The caller frees
+// it.
 static struct early *take_early(uint64_t id) {
 	struct early **at = &desk.early[desk_bucket(id)], *e;
 	while ((e = *at) != NULL && e->record.id != id)
@@ -239,7 +240,7 @@ static struct early *take_early(uint64_t id) {
 	return e;
 }
 
-// A peer has opened the group that has been asked about.
+// Records that a peer has opened the group, in answer to a question.
 static void take_go(int peer, const struct leaders_record *r) {
 	struct gompi_leaders *m = find_leaders(r->id);
 	if (m != NULL && r->round < m->rounds && m->edge[r->round].to == peer)
@@ -305,7 +306,7 @@ struct gompi_leaders *gompi_leaders_open(uint64_t id, int n, int me, const int32
 	*bucket = m;
 	struct closed **before = find_closed(id), *gone = *before;
 	if (gone != NULL)
-		*before = gone->next; // the number is used again
+		*before = gone->next; // the id is used again
 	free(gone);
 	for (struct early *e; (e = take_early(id)) != NULL; free(e)) {
 		struct answer answer;
@@ -343,11 +344,11 @@ void gompi_leaders_close(struct gompi_leaders *m) {
 	free(m);
 }
 
-// --- What is sent in advance
+// --- Sending in advance
 
 static bool is_open(void *arg) { return gompi_load(&((struct edge *)arg)->open) != 0; }
 
-// Waits until the peer of a round has opened the group.
+// Asks the peer of a round whether it has opened the group, and waits until it has.
 static int ask_peer_to_open(struct gompi_leaders *m, int round, const struct gompi_waiting *what) {
 	struct edge *e = &m->edge[round];
 	int class = 0;
@@ -361,7 +362,7 @@ static int ask_peer_to_open(struct gompi_leaders *m, int round, const struct gom
 	return gompi_await(&gompi_my_cell()->wait, is_open, e, &on);
 }
 
-// Returns true if a record may be sent to the peer of a round in advance, which it counts then.
+// Returns true, and charges cost, if a record may be sent in advance to the peer of a round.
 static bool in_advance(const struct edge *e, uint32_t cost) {
 	gompi_mutex_take(&desk.mu);
 	struct account *a = account_with(e->to);

@@ -1,7 +1,7 @@
-// Package fabric is the network between the nodes of a job, in C on libfabric: ordered records, reads and writes of
-// registered memory.
+// Package fabric is the network between the nodes of a job, in C, on gompirma's TCP provider or libfabric: ordered
+// records, and reads and writes of registered memory.
 //
-// It must not know windows, messages or collectives: they listen on a port each.
+// It must not know windows, messages or collectives: each of these listens on its own port.
 package fabric
 
 /*
@@ -30,19 +30,19 @@ import (
 	_ "gompirma/capi/tcp"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that importing packages are compiled again when a header changes.
 //
 //go:embed *.h
 var _ embed.FS
 
-// Provider is gompirma's own, "tcp", or one of libfabric's.
+// Provider names a provider: gompirma's own, "tcp", or one of libfabric's.
 type Provider struct {
 	Name    string
 	Version uint32
 }
 
-// Choose chooses the provider for a job; wanted is the one that the user has named, "" if none. Takes some 300 ms the
-// first time if libfabric may have one.
+// Choose chooses the provider for a job. wanted is the name that the user has given, "" if none. It takes about 300 ms
+// the first time if libfabric may have a provider.
 func Choose(wanted string) (Provider, error) {
 	var (
 		why    [C.GOMPI_FABRIC_TEXT]C.char
@@ -59,15 +59,15 @@ func Choose(wanted string) (Provider, error) {
 	return Provider{C.GoString(&chosen.name[0]), uint32(chosen.version)}, nil
 }
 
-// Candidate is a provider that there is here, and why it is taken or not.
+// Candidate is a provider on this machine, and why it is taken or not.
 type Candidate struct {
 	Provider
 	Taken bool
 	Why   string
 }
 
-// Candidates lists them, the own one first, then libfabric's in its order; wanted as for Choose. version is that of
-// libfabric, "" if it is not there.
+// Candidates lists the providers: gompirma's own first, then libfabric's in its order. wanted is as for Choose. version
+// is that of libfabric, "" if it is not installed.
 func Candidates(wanted string) (list []Candidate, version string, err error) {
 	const most = 64
 	var (
@@ -94,8 +94,8 @@ func Candidates(wanted string) (list []Candidate, version string, err error) {
 	return list, version, err
 }
 
-// Addresses returns what the own provider would publish about this host, best first: a line for each address, with
-// its interface and what it is, separated by tabs.
+// Addresses returns the addresses that gompirma's own provider would publish for this host, best first. Each line holds
+// an address, its interface and its kind, separated by tabs.
 func Addresses() (string, error) {
 	var text [C.GOMPI_TCP_TEXT]C.char
 	if !C.gompi_tcp_addresses(&text[0], C.GOMPI_TCP_TEXT) {

@@ -9,13 +9,13 @@
 
 // --- The pool
 
-enum { SLAB = 16 }; // places that are made together
+enum { SLAB = 16 }; // frames that are allocated together
 static struct {
 	struct gompi_mutex lock;
 	struct gompi_frame *free;
 } pool;
 
-// Makes a slab of places and returns their list, NULL: there is no memory.
+// Allocates a slab of frames and returns them as a list. Returns NULL if out of memory.
 static struct gompi_frame *make_slab(void) {
 	size_t bytes = SLAB * sizeof(struct gompi_frame);
 	struct gompi_frame *f = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -64,7 +64,7 @@ void gompi_frame_put(struct gompi_frame *f) {
 	gompi_mutex_give(&pool.lock);
 }
 
-// --- The tag: of the 24 bytes behind it
+// --- The tag: authenticates the 24 bytes that follow it in the head
 
 uint64_t gompi_frame_tag(const struct gompi_frame_head *h) {
 	const uint64_t words[] = {h->source | (uint64_t)h->destination << 32, h->length | (uint64_t)h->kind << 32,
@@ -92,7 +92,7 @@ const char *gompi_frame_error(const char *bytes, size_t length) {
 	if (h.kind != GOMPI_FRAME_RECORDS)
 		return "kind";
 	size_t at = sizeof h;
-	while (at < length) { // a multiple of 8 is left
+	while (at < length) { // the rest is a multiple of 8, so it holds a record head
 		struct gompi_record_head r;
 		memcpy(&r, bytes + at, sizeof r);
 		at += sizeof r;

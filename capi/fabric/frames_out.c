@@ -1,4 +1,4 @@
-// Frames leave: in order, and for credits.
+// Sending frames: in order, and within the credits.
 #include <string.h>
 
 #include <rdma/fi_errno.h>
@@ -8,18 +8,19 @@
 #include "fabric/peer.h"
 #include "tcp/tcp.h"
 
-// How many frames p may have under way. Its own credits let it go on, so nobody is told when there are fewer of others.
+// Returns how many frames p may have in flight. Each peer continues on its own credits, so no wake-up is needed when
+// the number of frames in flight to other peers drops.
 static uint32_t window_now(void) {
 	return gompi_load(&gompi_frames_under_way) < GOMPI_FRAMES_MANY ? GOMPI_WINDOW : GOMPI_WINDOW_CROWDED;
 }
 
-// So many more frames of p are not under way any longer.
+// Accounts for `more` acknowledged frames of p.
 static void take_credit(struct gompi_peer *p, uint32_t more) {
 	p->credited += more;
 	gompi_sub(&gompi_frames_under_way, more);
 }
 
-// Gives the provider a place that it keeps until it is done.
+// Passes a frame to the provider, which owns the buffer until the send completes.
 static ssize_t give_place(struct gompi_peer *p, struct gompi_frame *f) {
 	f->op.kind = GOMPI_OP_SEND;
 	f->peer = p->rank;
@@ -31,7 +32,8 @@ static ssize_t give_place(struct gompi_peer *p, struct gompi_frame *f) {
 	return rc;
 }
 
-// Gives a frame to the provider: 0, or an error of libfabric. What it has taken is no longer ours.
+// Completes the head of a frame and passes the frame to the provider. Returns 0, or an error of libfabric. On success
+// the buffer no longer belongs to the caller.
 static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
 	struct gompi_frame_head *h = gompi_head(f);
 	*h = (struct gompi_frame_head){.source = (uint32_t)gompi_node.self,
@@ -59,16 +61,18 @@ static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
 	return (int)rc;
 }
 
-// There is room again for those who wait.
+// Wakes the threads, and schedules the handlers, that wait for room.
 static void tell_room(struct gompi_peer *p) {
 	gompi_store(&p->blocked, 0);
-	gompi_full_fence(); // before the looks at who sleeps and at who has found no room
+	// between the store of blocked and the reads of sleepers and no_room. Without it, a thread that saw blocked set
+	// and then goes to sleep could be missed.
+	gompi_full_fence();
 	gompi_wake_if_asleep(&p->room);
 	if (gompi_load(&p->no_room) != 0)
-		gompi_peer_retry(p); // for the handlers, which the serving thread calls
+		gompi_peer_retry(p); // the serving thread calls the handlers
 }
 
-// Nothing leaves for a dead peer.
+// Discards the frames of a failed peer, and wakes the threads that wait for room.
 static void drop_frames(struct gompi_peer *p) {
 	struct gompi_frame *f;
 	while ((f = p->first) != NULL) {
@@ -83,7 +87,7 @@ static void drop_frames(struct gompi_peer *p) {
 	tell_room(p);
 }
 
-// What is in the open frame is the last that waits.
+// Appends the open frame to the queue of waiting frames.
 static void close_frame(struct gompi_peer *p) {
 	struct gompi_frame *f = p->open;
 	p->open = NULL;
@@ -134,7 +138,8 @@ void gompi_peer_send(struct gompi_peer *p) {
 void gompi_peer_credit(struct gompi_peer *p, uint32_t taken) {
 	gompi_mutex_take(&p->lock);
 	const uint32_t more = taken - p->credited;
-	// A frame that has been overtaken tells what is known: it seems to tell of more than there was.
+	// A frame that another one has overtaken carries an older count: `more` wraps around, and is ignored as too
+	// large.
 	if (more != 0 && more <= p->sent - p->credited) {
 		take_credit(p, more);
 		gompi_peer_send(p);
@@ -142,7 +147,7 @@ void gompi_peer_credit(struct gompi_peer *p, uint32_t taken) {
 	gompi_mutex_give(&p->lock);
 }
 
-// Sends a frame without records under the lock of p: 0, or an error of libfabric.
+// Sends a frame that is only a head. The caller holds p's lock. Returns 0, or an error of libfabric.
 static int give_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
 	const uint32_t taken = gompi_load(&p->taken);
 	struct gompi_frame_head h = {.source = (uint32_t)gompi_node.self,
@@ -191,7 +196,7 @@ enum gompi_asked gompi_peer_ask(struct gompi_peer *p) {
 	int rc = give_head(p, GOMPI_FRAME_ASK);
 	bool under_way = gompi_load(&p->out) > 0 || gompi_load(&p->flying) > 0;
 	gompi_mutex_give(&p->lock);
-	if (gompi_net.own && rc == 0) { // which takes what it may never be able to send
+	if (gompi_net.own && rc == 0) { // the TCP provider accepts frames that it may never be able to send
 		gompi_net_take();
 		bool refused = gompi_tcp_refused(p->rank);
 		gompi_net_give();

@@ -16,27 +16,27 @@
 
 enum {
 	ASK_NS = 750000000,     // between two questions to the next node
-	SECOND_NS = 500000000,  // between two looks of the second process of a node whether the first lives
-	OTHERS_NS = 2000000000, // and of the others whether they have become one of the two
-	REFUSED_NS = 500000000, // a connection that has been there and cannot be made again
-	AGAIN_NS = 150000000,   // between two questions then
-	UNANSWERED = 8,         // questions that are asked without an answer
-	WITNESSES = 3,          // processes of a node that are asked whether only its lowest one is silent
+	SECOND_NS = 500000000,  // between two checks of the second process of a node whether the first lives
+	OTHERS_NS = 2000000000, // between two checks of the other processes whether they have become first or second
+	REFUSED_NS = 500000000, // after which a peer with a lost connection that cannot be made again is failed
+	AGAIN_NS = 150000000,   // between two questions while connections are refused
+	UNANSWERED = 8,         // maximum number of questions without an answer
+	WITNESSES = 3,          // processes of a node that are asked when its lowest one is silent
 };
 
 static struct {
 	int32_t *first;  // by node: its lowest rank
-	int nodes, node; // number of them, this one
+	int nodes, node; // number of nodes; this node
 	int64_t timeout, interval;
-	int64_t due, last; // the next tick, and the one before
-	int64_t since;     // silence counts from here: before this process itself was away
-	int target;        // who is asked, -1: nobody
-	bool refused;      // somebody is
-	bool *told;        // by index: that this process of the node is dead
+	int64_t due, last; // times of the next tick and of the previous one
+	int64_t since;     // start of the measurement of silence: later than any pause of this process itself
+	int target;        // rank of the peer asked on the next node; -1 if none
+	bool refused;      // a peer that was connected before refuses connections
+	bool *told;        // by index on this node: its death has been reported
 	gompi_a32 ended;
 } health = {.target = -1};
 
-// What a process tells of another.
+// The record that reports the failure of a process.
 struct death {
 	int32_t rank;
 	int32_t why;
@@ -48,7 +48,7 @@ static int node_of(int rank) { return gompi_process(gompi_node.processes, rank)-
 
 bool gompi_health_open(int64_t timeout) {
 	static const struct gompi_port_handler handler = {take_death, NULL};
-	free(health.first); // of a network that has ended
+	free(health.first); // of a previous network
 	free(health.told);
 	memset(&health, 0, sizeof health);
 	health.target = -1;
@@ -68,10 +68,10 @@ bool gompi_health_open(int64_t timeout) {
 
 void gompi_health_end(void) { gompi_store_total(&health.ended, 1); }
 
-// --- Somebody is lost
+// --- A process has failed
 
-// Records a loss for this node, all of whose waits look whether they depend on it. false: it was known, and other nodes
-// have been told.
+// Records a failure for this node, and wakes all waits of its processes to check whether they depend on it. Returns
+// false if it was recorded before: then other nodes have been notified.
 static bool break_node(int rank, int why) {
 	if (!gompi_lose(rank, (uint32_t)why))
 		return false;
@@ -92,7 +92,8 @@ bool gompi_fabric_gone(int peer) {
 	       gompi_is_lost(peer);
 }
 
-// What is under way with it ends, and nothing more is said of it.
+// Marks a process, or all processes of its node (GOMPI_LOST_SILENT_NODE), as failed: its transfers end, and its failure
+// is not reported again.
 static void mark_gone(int rank, int why) {
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
 		if (p->rank == rank || (why == GOMPI_LOST_SILENT_NODE && node_of(p->rank) == node_of(rank))) {
@@ -102,7 +103,7 @@ static void mark_gone(int rank, int why) {
 		}
 }
 
-// The next living process of the node of rank, -1: there is none.
+// Returns the next living process on the node of rank; -1 if there is none.
 static int living_after(int rank) {
 	for (int next = rank + 1; next < gompi_net.size; next++)
 		if (node_of(next) == node_of(rank) && !gompi_fabric_gone(next))
@@ -110,7 +111,7 @@ static int living_after(int rank) {
 	return -1;
 }
 
-// The lowest living process of a node, -1: there is none.
+// Returns the lowest living process of a node; -1 if there is none.
 static int lowest_of(int node) {
 	const int first = health.first[node];
 	return gompi_fabric_gone(first) ? living_after(first) : first;
@@ -125,9 +126,10 @@ static void tell(int to, struct death d) {
 	gompi_fabric_commit(to, sizeof d, FABRIC_NOW);
 }
 
-// Tells the nodes 1, 2, 4 ... behind this one, which tell on: each hears it from several others, and a death that all
-// see at the same time makes no more messages than one that a single process sees. On the node of a process that is
-// silent the next one may be, too.
+// Notifies the nodes 1, 2, 4 ... after this one, which forward the news: each node receives it from several others. A
+// failure that all nodes detect at the same time causes no more messages than one that a single process detects. If the
+// failed process is silent, other processes on its node may be silent too, so up to WITNESSES more processes of that
+// node are notified.
 static void tell_death(int rank, int why) {
 	for (int64_t ahead = 1; ahead < health.nodes; ahead *= 2) {
 		const int node = (int)((health.node + ahead) % health.nodes);
@@ -143,7 +145,7 @@ static void lose(int rank, int why) {
 		tell_death(rank, why);
 }
 
-// A peer has told of a death.
+// Handles the report of a failure from a peer.
 static void take_death(int peer, const char *data, size_t length) {
 	struct death d;
 	if (length != sizeof d || gompi_load(&health.ended) != 0)
@@ -156,7 +158,7 @@ static void take_death(int peer, const char *data, size_t length) {
 
 // --- The progress thread's ticks
 
-// How many living processes of the node are before this one.
+// Returns the number of living processes of the node with a lower index.
 static int place_here(void) {
 	int before = 0;
 	for (int i = 0; i < gompi_node.me; i++)
@@ -164,7 +166,7 @@ static int place_here(void) {
 	return before;
 }
 
-// Tells of processes of this node that have died.
+// Reports the processes of this node that have died.
 static void look_here(void) {
 	for (int i = 0; i < gompi_node.n; i++) {
 		if (health.told[i] || gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_DEAD)
@@ -185,7 +187,7 @@ int gompi_health_lowest(int ahead) {
 
 bool gompi_health_first(void) { return place_here() == 0; }
 
-// Asks a peer for a sign of life.
+// Asks a peer for an answer.
 static void ask_peer(struct gompi_peer *p, int64_t now) {
 	if (p->asked >= UNANSWERED)
 		return;
@@ -195,7 +197,7 @@ static void ask_peer(struct gompi_peer *p, int64_t now) {
 		p->refused = 0;
 		break;
 	case GOMPI_REFUSED:
-		// It has been connected, and now it is not and cannot be: its process has ended.
+		// A peer that was connected and now refuses connections has ended.
 		health.refused = p->met;
 		if (p->refused == 0)
 			p->refused = now;
@@ -209,7 +211,7 @@ static void ask_peer(struct gompi_peer *p, int64_t now) {
 	}
 }
 
-// When a peer has been heard of last; silence before since does not count.
+// Returns the time at which the last frame of the peer arrived, but at least since.
 static int64_t heard_at(struct gompi_peer *p, int64_t now, int64_t since) {
 	if (gompi_load(&p->alive) != 0) {
 		gompi_store(&p->alive, 0);
@@ -224,7 +226,7 @@ static int64_t heard_at(struct gompi_peer *p, int64_t now, int64_t since) {
 
 static bool silent(int64_t heard, int64_t now) { return health.timeout > 0 && now - heard > health.timeout; }
 
-// Asks others of the node of a process that is silent. Returns true if one of them has answered after that time.
+// Asks other processes on the node of a silent process. Returns true if one of them has answered after the given time.
 static bool has_witness(int of, int64_t after, int64_t now) {
 	bool lives = false;
 	int class;
@@ -241,8 +243,8 @@ static bool has_witness(int of, int64_t after, int64_t now) {
 	return lives;
 }
 
-// Asks the next node. Before its lowest process has been silent for too long others of the node are asked, so that one
-// that is stopped is not taken for all of them.
+// Asks the lowest process of the next node. In the last quarter of its timeout it also asks other processes of that
+// node, so that one stopped process is not mistaken for a failed node.
 static void look_next(int64_t now) {
 	int to = -1;
 	for (int i = 1; i < health.nodes && to < 0; i++)
@@ -262,7 +264,7 @@ static void look_next(int64_t now) {
 		ask_peer(p, now);
 }
 
-// The peer that a call of the application waits for just now, -1: none.
+// Returns the peer that a call of the application currently waits for; -1 if there is none.
 static int waits_for(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
@@ -276,10 +278,10 @@ static int waits_for(void) {
 	return -1;
 }
 
-// Asks those that something is under way with, and the one that a call waits for. When to look again, at most
-// nanoseconds from now.
+// Asks the peers with operations in progress, and the one that a call waits for. Returns the time until the next check,
+// at most next (ns).
 static int64_t look_busy(int64_t now, int64_t next) {
-	const int64_t patience = health.timeout / 8; // if nothing is under way
+	const int64_t patience = health.timeout / 8; // if nothing is in progress
 	int waits = health.timeout > 0 ? waits_for() : -1, class;
 	if (waits >= 0 && gompi_peer_of(waits, &class) != NULL && next > patience)
 		next = patience;
@@ -304,7 +306,7 @@ static int64_t look_busy(int64_t now, int64_t next) {
 	return next;
 }
 
-// Tells of those whose connections have ended.
+// Reports the peers whose connections have ended.
 static void look_gone(void) {
 	if (gompi_load(&gompi_peers_news) == 0 || gompi_swap_total(&gompi_peers_news, 0) == 0)
 		return;
@@ -323,7 +325,7 @@ int64_t gompi_health_tick(int64_t now) {
 			health.due = now + health.interval;
 		return health.due;
 	}
-	// Whoever has been stopped itself has heard nobody meanwhile.
+	// If this process was stopped itself, silence of its peers before now does not count.
 	if (health.last != 0 && now - health.due > health.interval)
 		health.since = now;
 	health.last = now;

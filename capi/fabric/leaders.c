@@ -1,10 +1,11 @@
-// Dissemination: in round r each member sends to the one 2^r behind it and waits for the one 2^r before it, so that
-// after ceil(log2 n) rounds each has heard of all. A broadcast takes some of the same edges. So what comes in a round
-// is always of the same peer, and anything else is of a stranger.
+// Dissemination: in round r each member sends to the member 2^r after it, and waits for the one 2^r before it. After
+// ceil(log2 n) rounds each has heard of all. A broadcast uses some of the same edges. So the records of a round always
+// come from the same peer; a record of another peer is invalid.
 //
-// Calls on a group are numbered. Who is in call g may get records of the next few calls: a member goes on from a call
-// in which all meet when all have begun with it, and after some in which it need not wait for anybody, as broadcasts
-// are, it meets. Pieces of a stream have numbers as calls have.
+// Calls on a group are numbered (generation). A member in call g may receive records of the next few calls. A
+// synchronizing call ends at a member when all members have begun it. In other calls, such as broadcasts, a member need
+// not wait for all. After LOOSE such calls in a row, the members synchronize. Segments of a stream are numbered like
+// calls.
 #include "fabric/leaders.h"
 
 #include <string.h>
@@ -16,23 +17,24 @@
 #include "fabric/fabric.h"
 
 enum {
-	LOOSE = 16, // calls in a row in which nobody need wait for all
-	PIECES = 6, // of a stream under way
+	LOOSE = 16, // consecutive calls that need not synchronize all members
+	PIECES = 6, // segments of a stream in progress
 };
 _Static_assert(PIECES + LOOSE + 2 < GOMPI_LEADERS_AHEAD && 2 * PIECES < GOMPI_LEADERS_AHEAD, "what comes too early");
 
-// So long a member that waits for another looks before it tells that one in which call it is.
+// How long (ns) the root of two polls for the other member's record before it sends its own.
 enum { PATIENCE_NS = 100000 };
 
 // --- Rounds
 
-// A call has ended with rc, an error class or 0.
+// Ends a call with rc: 0, an error class, or GOMPI_LEADERS_DIFFER, which is not a failure.
 static int end_call(struct gompi_leaders *m, int rc) {
 	m->failed = m->failed || rc > 0;
 	return rc;
 }
 
-// Room for a record of a round with bytes of data, to be committed. NULL: see gompi_desk_admit, gompi_fabric_reserve.
+// Reserves a record of a round with `bytes` bytes of data; the caller commits it. Returns NULL on error; the errors are
+// those of gompi_desk_admit and gompi_fabric_reserve.
 static struct leaders_record *reserve_of(struct gompi_leaders *m, uint32_t generation, int round,
 					 enum leaders_kind kind, size_t bytes, const struct gompi_waiting *what,
 					 int *class) {
@@ -70,7 +72,7 @@ static bool has_arrived(void *arg) {
 	return gompi_load_acquire(&w->arrival->generation) == w->generation; // pairs with the release in take_arrival
 }
 
-// Returns true if something comes in a round of the call under way within a short time.
+// Returns true if the record of a round of the current call arrives within a short time.
 static bool arrives_soon(struct gompi_leaders *m, int round) {
 	uint32_t g = gompi_load(&m->generation);
 	struct arrival_wait w = {&m->edge[round].arrival[g % GOMPI_LEADERS_AHEAD], g};
@@ -82,12 +84,13 @@ static bool arrives_soon(struct gompi_leaders *m, int round) {
 	return false;
 }
 
-// Waits for what comes in a round of the call under way.
+// Waits for the record of a round of the current call.
 static int await_arrival(struct gompi_leaders *m, int round, const struct gompi_waiting *what,
 			 const struct leaders_record **r, size_t *bytes) {
 	uint32_t g = gompi_load(&m->generation);
 	struct arrival_wait w = {&m->edge[round].arrival[g % GOMPI_LEADERS_AHEAD], g};
-	// The others have sent by now: this looks at once, where a wait first looks for what comes from this node.
+	// The record has probably arrived already. Polls the network at once; a wait would first poll for arrivals from
+	// this node.
 	if (!has_arrived(&w) && !(gompi_fabric_progress() && has_arrived(&w))) {
 		struct gompi_waiting on = {
 			.call = what->call, .peer = m->edge[round].from, .object = what->object, .all = true};
@@ -101,11 +104,11 @@ static int await_arrival(struct gompi_leaders *m, int round, const struct gompi_
 }
 
 static void next_call(struct gompi_leaders *m) {
-	gompi_desk_drop(m); // what nobody looks at any longer
+	gompi_desk_drop(m); // the buffers of the previous call
 	gompi_store(&m->generation, gompi_load(&m->generation) + 1);
 }
 
-// --- Nothing of all to all
+// --- Barrier
 
 static int barrier(struct gompi_leaders *m, const struct gompi_waiting *what) {
 	next_call(m);
@@ -129,7 +132,7 @@ int gompi_leaders_barrier(struct gompi_leaders *m, const struct gompi_waiting *w
 	return end_call(m, barrier(m, what));
 }
 
-// Begins a call in which members need not wait for all: before it they meet, if there have been many.
+// Begins a call that need not synchronize all members. After LOOSE such calls in a row it runs a barrier first.
 static int begin_loose(struct gompi_leaders *m, const struct gompi_waiting *what) {
 	if (++m->loose > LOOSE) {
 		int rc = barrier(m, what);
@@ -145,9 +148,9 @@ static int begin_loose(struct gompi_leaders *m, const struct gompi_waiting *what
 
 enum leaders_flow { FLOW_ALL, FLOW_EACH, FLOW_ROOT };
 
-// Which blocks go through a round, by numbers: first to last; those with a bit alone, if it is not 0. A block of
-// FLOW_ALL and FLOW_ROOT is that of the member so far behind the sender. One of FLOW_EACH has to go so far in all; at
-// the end that tells where it has begun, so it is kept as if it had come from there.
+// The blocks that travel in a round: numbers first to last; if bit is not 0, only those with that bit set. In FLOW_ALL
+// and FLOW_ROOT, block i is that of the member i places before the sender. In FLOW_EACH, block i has to travel i places
+// in all; at the end that identifies its sender, so it is stored as if it had come from there directly.
 struct passing {
 	int first, last, bit;
 };
@@ -164,20 +167,21 @@ static uint32_t block_count(const struct passing *p) {
 	return n;
 }
 
-// What a member sends in the round of distance d.
+// Returns the blocks that a member sends in the round of distance d.
 static struct passing passing_from(int member, int n, enum leaders_flow flow, int d, int root) {
 	if (flow == FLOW_EACH)
 		return (struct passing){d, n - 1, d};
 	const int left = (root - member + n) % n; // distance to the root
 	if (flow == FLOW_ALL)
 		return (struct passing){0, (d < n - d ? d : n - d) - 1, 0};
-	// A tree whose members have those of all behind them by the round of the lowest bit of their distance.
+	// Binomial tree: by the round of the lowest set bit of its distance to the root, a member holds the blocks of
+	// all members in its subtree. In that round it sends them.
 	if ((left & (2 * d - 1)) != d)
 		return (struct passing){0, -1, 0};
 	return (struct passing){0, (d < n - left ? d : n - left) - 1, 0};
 }
 
-// A call of several members under way: what this one says, and what another one does that does not go together with it.
+// A call of several members in progress: what this member passes, and what a member passes that does not match.
 struct leaders_meeting {
 	struct gompi_leaders *m;
 	struct gompi_leaders_blocks *b;
@@ -210,7 +214,7 @@ static const char **got_from(const struct leaders_meeting *t, int behind) {
 	return &t->b->got[(t->m->me - behind + t->m->n) % t->m->n];
 }
 
-// Sends what is due in a round.
+// Sends the record of a round.
 static int meeting_sends(struct leaders_meeting *t, int round) {
 	struct gompi_leaders *m = t->m;
 	const int d = 1 << round;
@@ -227,7 +231,8 @@ static int meeting_sends(struct leaders_meeting *t, int round) {
 	if (t->bad)
 		memcpy(at, &t->other, sizeof t->other);
 	for (int i = p.first; !t->bad && bytes > 0 && i <= p.last; i = next_block(&p, i), at += bytes)
-		if (t->flow == FLOW_EACH ? (i & (d - 1)) == 0 : i == 0) // nobody has had it before
+		// no other member has sent this block: it is this member's own
+		if (t->flow == FLOW_EACH ? (i & (d - 1)) == 0 : i == 0)
 			t->b->put(t->b->arg, (m->me + i) % m->n, 0, at);
 		else
 			memcpy(at, *got_from(t, i), bytes);
@@ -239,7 +244,7 @@ static bool say_the_same(const struct leaders_said *a, const struct leaders_said
 	return a->what == b->what && a->plan == b->plan && a->bytes == b->bytes;
 }
 
-// Waits for what is due in a round.
+// Waits for the record of a round and stores its blocks.
 static int meeting_hears(struct leaders_meeting *t, int round) {
 	struct gompi_leaders *m = t->m;
 	const struct leaders_record *r;
@@ -264,7 +269,7 @@ static int meeting_hears(struct leaders_meeting *t, int round) {
 	return 0;
 }
 
-// Records go along all edges, with data along those that it has to go.
+// Runs all rounds. Records travel along all edges; edges that need no data carry empty records.
 static int meet_all(struct leaders_meeting *t) {
 	struct gompi_leaders *m = t->m;
 	next_call(m);
@@ -297,10 +302,11 @@ int gompi_leaders_alltoall(struct gompi_leaders *m, struct gompi_leaders_words *
 	return end_call(m, rc ? rc : end_meeting(&t, words));
 }
 
-// --- To a root
+// --- Gather at a root
 
-// The root of two hears the other one; it says something itself only if that one waits for it, or may: if that is not
-// in the call, it may be in another one, of which it is the root.
+// The root of a group of two receives the other member's record. It sends a record itself only if the other member
+// waits for one, or may do so: if the other member is not in this call, it may be in another call, of which it is the
+// root.
 static int root_of_two(struct leaders_meeting *t, bool verdict) {
 	bool says = t->bad || !arrives_soon(t->m, 0);
 	int rc = says ? meeting_sends(t, 0) : 0;
@@ -313,7 +319,7 @@ static int root_of_two(struct leaders_meeting *t, bool verdict) {
 
 static int meet_at_root(struct leaders_meeting *t, bool verdict) {
 	struct gompi_leaders *m = t->m;
-	if (m->n != 2 || !m->all_open) // what nobody waits for must not be sent in advance
+	if (m->n != 2 || !m->all_open) // a record that its receiver does not wait for must not be sent in advance
 		return meet_all(t);
 	int rc = begin_loose(m, t->what);
 	if (rc)
@@ -334,9 +340,9 @@ int gompi_leaders_gather(struct gompi_leaders *m, int root, struct gompi_leaders
 	return end_call(m, rc ? rc : end_meeting(&t, words));
 }
 
-// --- Pieces
+// --- Streams of segments
 
-// Sends a piece to all others, which of so few are in one round each.
+// Sends a segment to all other members. With at most GOMPI_LEADERS_FEW members, each of them is the peer of one round.
 static int send_stream_piece(struct gompi_leaders *m, struct gompi_leaders_blocks *b, uint32_t generation,
 			     uint64_t piece, const struct gompi_waiting *what) {
 	for (int round = 0; round < m->rounds; round++) {
@@ -360,7 +366,7 @@ static int await_stream_piece(struct gompi_leaders *m, struct gompi_leaders_bloc
 		if (rc)
 			return rc;
 		if (r->kind != LEADERS_GATHER || bytes != b->bytes)
-			return MPI_ERR_INTERN; // nobody sends that
+			return MPI_ERR_INTERN; // no member sends this
 		b->got[(m->me - (1 << round) + m->n) % m->n] = r->data;
 	}
 	return 0;
@@ -388,7 +394,7 @@ int gompi_leaders_stream(struct gompi_leaders *m, struct gompi_leaders_blocks *b
 	return end_call(m, stream(m, b, n, taken, what));
 }
 
-// --- Data of one to all
+// --- Broadcast
 
 static int broadcast(struct gompi_leaders *m, int root, struct gompi_leaders_words *words, const void **data,
 		     uint32_t *bytes, const struct gompi_waiting *what) {

@@ -1,4 +1,4 @@
-// Memory that peers may read and write.
+// Registration of memory: for peers to read and write, and for the provider's own use.
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
@@ -6,19 +6,19 @@
 #include "base/random.h"
 #include "fabric/net.h"
 
-// What is registered, by its key.
+// A registration for peers, in a hash table by key.
 struct registration {
 	struct registration *next;
 	uint64_t key;
 	struct fid_mr *mr;
 };
 enum { BUCKETS = 256 };
-static struct registration *buckets[BUCKETS]; // under the lock of the net
-static struct gompi_local *locals;            // too
+static struct registration *buckets[BUCKETS]; // under gompi_net.lock
+static struct gompi_local *locals;            // under gompi_net.lock
 
 static struct registration **bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
 
-// A key that nobody can guess, of as many bytes as the provider takes; 0: there is none.
+// Returns a random key of the provider's key size, so that others cannot guess it. Returns 0 on failure.
 static uint64_t draw_key(void) {
 	uint64_t key = 0;
 	if (!gompi_random(&key, sizeof key))
@@ -40,7 +40,8 @@ static int register_as(void *at, uint64_t bytes, uint64_t access, uint64_t key, 
 	return rc;
 }
 
-// Registers memory, with a key of this process' own unless the provider chooses them; under the lock.
+// Registers memory. Chooses a random key unless the provider chooses keys, and retries if the key is in use. The caller
+// holds gompi_net.lock.
 static int register_memory(void *at, uint64_t bytes, uint64_t access, struct fid_mr **mr) {
 	const int modes = gompi_net.info->domain_attr->mr_mode;
 	int rc = -FI_ENOKEY;
@@ -84,7 +85,7 @@ int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_
 		return MPI_ERR_NO_MEM;
 	gompi_net_take();
 	int rc = register_memory(at, bytes, access, &r->mr);
-	if (rc == 0 && fi_mr_key(r->mr) == 0) { // which says that there is none
+	if (rc == 0 && fi_mr_key(r->mr) == 0) { // 0 means "not registered" in struct gompi_region
 		fi_close(&r->mr->fid);
 		rc = -FI_ENOKEY;
 	}

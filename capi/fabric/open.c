@@ -19,7 +19,7 @@
 #include "fabric/progress_thread.h"
 #include "tcp/tcp.h"
 
-// Providers that are left out unless somebody asks for them, and why.
+// Providers that are used only if the user asks for them, and why.
 static const struct {
 	const char *name, *why;
 } unfit[] = {
@@ -37,17 +37,17 @@ static const char *unfit_why(const char *name) {
 	return NULL;
 }
 
-// The provider that needs no libfabric: capi/tcp. What libfabric has for TCP connects to one address of a host only,
-// and takes a third of a second to start.
+// The name of gompirma's own provider, capi/tcp, which needs no libfabric. libfabric's TCP providers connect to only
+// one address of a host, and take a third of a second to start.
 static const char own[] = "tcp";
 
 static bool is_own_tcp(const char *name) { return name != NULL && strcmp(name, own) == 0; }
 
-// Returns true if this provider of libfabric carries what it carries by TCP.
+// Returns true if this provider of libfabric runs over TCP.
 static bool by_tcp(const char *name) { return strncmp(name, own, strlen(own)) == 0; }
 
-// Returns true if there is something on this machine that only libfabric knows to use. Its start costs every process of
-// a job 0.3 s of a core.
+// Returns true if this machine has a network device that only libfabric can use. Starting libfabric costs each process
+// of a job 0.3 s of CPU time.
 static bool has_device(void) {
 	static const char *const classes[] = {
 		"infiniband", "infiniband_verbs", "cxi_user", "cxi", "hfi1", "hfi1_user", "psm3", "ipath", "gni",
@@ -68,7 +68,8 @@ static bool has_device(void) {
 	return false;
 }
 
-// What the user asks of libfabric, NULL: nothing, or what the own provider does.
+// Returns the provider that the user requests of libfabric (FI_PROVIDER). Returns NULL if there is none, or if
+// gompirma's own provider does the same.
 static const char *asked_of_libfabric(void) {
 	const char *s = getenv("FI_PROVIDER");
 	return s == NULL || *s == 0 || by_tcp(s) ? NULL : s;
@@ -79,7 +80,7 @@ static void choose_own(struct gompi_provider *chosen) {
 	chosen->version = GOMPI_TCP_VERSION;
 }
 
-// What is asked of a provider. NULL: there is no memory.
+// Returns the requirements for a provider. Returns NULL if out of memory.
 static struct fi_info *net_hints(const char *name) {
 	struct fi_info *h = gompi_libfabric.dupinfo(NULL);
 	if (h == NULL)
@@ -99,7 +100,7 @@ static struct fi_info *net_hints(const char *name) {
 	return h;
 }
 
-// What fi_getinfo finds; NULL: why says what is wrong.
+// Returns the providers that fi_getinfo finds. Returns NULL, and the reason in why, on error.
 static struct fi_info *candidates(const char *name, char why[GOMPI_FABRIC_TEXT]) {
 	if (!gompi_libfabric_load(why))
 		return NULL;
@@ -132,7 +133,7 @@ bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char wh
 	for (i = all; i != NULL; i = i->next)
 		if (fits(i) && (wanted != NULL || unfit_why(i->fabric_attr->prov_name) == NULL))
 			break;
-	if (i == NULL && asked != NULL) // all that the user wants
+	if (i == NULL && asked != NULL) // the user has ruled out the others
 		for (i = all; i != NULL && !fits(i); i = i->next) {
 		}
 	if (i != NULL && (asked != NULL || !by_tcp(i->fabric_attr->prov_name))) {
@@ -155,7 +156,7 @@ static bool is_listed(const struct gompi_candidate *list, int n, const char *nam
 	return false;
 }
 
-// Lists those in all that are not yet in the list, which has n.
+// Appends the providers in all that are not yet in the list of n entries. Returns the new number of entries.
 static int list_new(const struct fi_info *all, const struct gompi_provider *chosen, struct gompi_candidate *list, int n,
 		    int most, const char *lacks) {
 	for (const struct fi_info *i = all; i != NULL && n < most; i = i->next) {
@@ -186,7 +187,7 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 	list[0].why = !taken           ? "it could be taken as well: GOMPIRMA_PROVIDER"
 		      : wanted != NULL ? "asked for; gompirma's own"
 				       : "gompirma's own, where libfabric knows no better network";
-	char none[GOMPI_FABRIC_TEXT]; // which is no error: nothing of it may be needed
+	char none[GOMPI_FABRIC_TEXT]; // not an error: libfabric may not be needed
 	if (!gompi_libfabric_load(none))
 		return n;
 	if ((all = candidates(NULL, none)) != NULL) {
@@ -202,7 +203,7 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 	return n;
 }
 
-// Says which step of opening the endpoint has failed.
+// Writes to why which step of opening the endpoint has failed. Returns false.
 static bool open_failed(const char *step, const char *provider, int rc, char why[GOMPI_FABRIC_TEXT]) {
 	snprintf(why, GOMPI_FABRIC_TEXT, "%s of the provider %s: %s", step, provider,
 		 gompi_net.own ? strerror(-rc) : gompi_libfabric_text(-rc));
@@ -225,7 +226,7 @@ static int open_queue(struct gompi_net *n) {
 	return fi_cq_open(n->domain, &a, &n->cq, NULL);
 }
 
-// Opens the endpoint that reaches all others: 0, or an error of libfabric.
+// Opens the endpoint that reaches all peers. Returns 0, or an error of libfabric.
 static int open_endpoint(char *address, size_t *length) {
 	struct gompi_net *n = &gompi_net;
 	struct fi_av_attr a = {.type = FI_AV_TABLE};
@@ -241,7 +242,7 @@ static int open_endpoint(char *address, size_t *length) {
 	return rc == 0 ? fi_getname(&n->ep->fid, address, length) : rc;
 }
 
-// What the own provider tells, under the lock of the net.
+// Events of gompirma's own provider, called under gompi_net.lock.
 static void peer_lost(int rank) {
 	int class;
 	struct gompi_peer *p = gompi_peer_of(rank, &class);
@@ -263,7 +264,7 @@ static void host_name(int rank, char *name, int bytes) {
 		gompi_up.host_of(rank, name, (size_t)bytes);
 }
 
-// Opens the own provider.
+// Opens gompirma's own provider.
 static bool open_own(char address[GOMPI_ADDRESS], size_t *length, char host[GOMPI_HOST], size_t *host_length,
 		     char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
@@ -281,7 +282,7 @@ static bool open_own(char address[GOMPI_ADDRESS], size_t *length, char host[GOMP
 	return true;
 }
 
-// Opens one of libfabric.
+// Opens a provider of libfabric.
 static bool open_provider(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 			  char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
@@ -332,14 +333,15 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 					 : open_provider(provider, address, length, why)))
 		return false;
 	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
-	// A device must know the memory, or makes the keys.
+	// The provider has a device if it requires registration of local memory, chooses the keys, or binds
+	// registrations to endpoints.
 	gompi_fabric_device = (n->info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_ENDPOINT)) != 0;
 	n->inject = n->info->tx_attr->inject_size;
 	n->most = n->info->ep_attr->max_msg_size;
 	return true;
 }
 
-// Says to the own provider who is where.
+// Passes the addresses of all processes to gompirma's own provider.
 static bool begin_own(const struct gompi_net_job *job) {
 	static const struct gompi_tcp_events events = {
 		.lost = peer_lost, .unreachable = peer_unreachable, .call = gompi_call_for, .host = host_name};
@@ -381,7 +383,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT
 	return true;
 }
 
-// What is left is given up. A thread that still waits finds nothing to serve.
+// Drops pending operations. A thread that still waits finds nothing to serve.
 void gompi_net_end(void) {
 	struct gompi_net *n = &gompi_net;
 	gompi_net_stop_serving();
@@ -398,7 +400,7 @@ void gompi_net_end(void) {
 		gompi_memory_end();
 	fi_close(&n->ep->fid);
 	fi_close(&n->av->fid);
-	if (!bound) // no endpoint receives there any longer
+	if (!bound) // the endpoint is closed, so it no longer receives into the memory
 		gompi_memory_end();
 	fi_close(&n->cq->fid);
 	fi_close(&n->domain->fid);

@@ -1,4 +1,4 @@
-// The table of peers, those to try again for, and who is gone.
+// The table of peers, the retry list, and the list of failed peers.
 #include "fabric/peer.h"
 
 #include <stdlib.h>
@@ -9,17 +9,17 @@
 
 atomic_bool gompi_fabric_open;
 
-// --- Who they are
+// --- The table of peers
 
 struct gompi_peer *_Atomic *gompi_peers;
 static struct gompi_mutex making;
-static struct gompi_peer *_Atomic newest; // all of them
+static struct gompi_peer *_Atomic newest; // head of the list of all peers
 
 struct gompi_peer *gompi_peers_first(void) {
 	return gompi_load_acquire(&newest); // pairs with the release in gompi_peer_of
 }
 
-// At most one thread makes a peer.
+// Creates a peer. The caller holds `making`, so at most one thread creates peers.
 static struct gompi_peer *make_peer(int rank, int *class) {
 	*class = MPI_ERR_NO_MEM;
 	struct gompi_peer *p = aligned_alloc(GOMPI_LINE, (sizeof *p + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
@@ -72,7 +72,7 @@ static void put_frames(struct gompi_frame *f) {
 
 gompi_a32 gompi_frames_under_way;
 
-// Gives up what there was for peers of a network that has ended.
+// Frees the peers of a previous network.
 static void forget_peers(void) {
 	gompi_store(&retry_list, NULL);
 	gompi_store(&gompi_frames_under_way, 0);
@@ -92,7 +92,7 @@ bool gompi_peers_open(void) {
 	return gompi_peers != NULL;
 }
 
-// --- Those to try again for. Whoever takes out takes all.
+// --- The retry list. Removal always takes the whole list.
 
 void gompi_peer_retry(struct gompi_peer *p) {
 	if (gompi_swap_total(&p->again, 1) != 0)
@@ -110,7 +110,7 @@ struct gompi_peer *gompi_peers_take_retries(void) {
 
 bool gompi_peers_have_retries(void) { return gompi_load_total(&retry_list) != NULL; }
 
-// --- Life
+// --- Activity and failure
 
 gompi_a32 gompi_peers_news;
 
@@ -136,7 +136,7 @@ bool gompi_peers_busy(void) {
 void gompi_peer_is_gone(struct gompi_peer *p) {
 	if (gompi_swap_total(&p->gone, 1) != 0)
 		return;
-	gompi_peer_retry(p); // its frames and transfers end
+	gompi_peer_retry(p); // the serving thread then ends its frames and transfers
 	gompi_store_total(&gompi_peers_news, 1);
 	gompi_bell_call();
 }

@@ -9,18 +9,19 @@
 #include "fabric/peer.h"
 
 enum {
-	RECEIVES = 32, // frames that there is place for at any time, whoever sends them
-	BATCH = 16,    // completions that are looked at together
+	RECEIVES = 32, // receive buffers that are posted at any time, for all senders
+	BATCH = 16,    // completions that are read at once
 	RETRY_LOOKS = 16,
 };
 
-// Places that have been emptied, for the serving thread to give back; and how many there was no memory for.
+// unposted: empty receive buffers that the serving thread will post again. lacking: receive buffers that are missing,
+// because their frames are kept and there was no memory for replacements.
 static struct gompi_frame *unposted;
 static int lacking;
 
-static atomic_flag serving = ATOMIC_FLAG_INIT; // a thread is the serving one
+static atomic_flag serving = ATOMIC_FLAG_INIT; // set while a thread is the serving thread
 
-// Gives the provider what there is in unposted, under the lock of the net: 0 or an error of libfabric.
+// Posts the buffers in unposted. The caller holds gompi_net.lock. Returns 0 or an error of libfabric.
 static int post_receives(void) {
 	struct gompi_frame *f;
 	while ((f = unposted) != NULL) {
@@ -35,9 +36,9 @@ static int post_receives(void) {
 }
 
 int gompi_net_receive(void) {
-	gompi_flag_give(&serving); // gompi_net_stop_serving has kept it
+	gompi_flag_give(&serving); // gompi_net_stop_serving has left it set
 	lacking = 0;
-	unposted = NULL; // or places of a provider that has ended
+	unposted = NULL; // drops buffers of a previous provider
 	for (int i = 0; i < RECEIVES; i++) {
 		struct gompi_frame *f = gompi_frame_get();
 		if (f == NULL)
@@ -51,14 +52,15 @@ int gompi_net_receive(void) {
 	return rc == -FI_EAGAIN ? 0 : rc;
 }
 
-// Gives the records of the next frame of a peer to their ports.
+// Passes the records of the peer's next frame to their ports.
 static void deliver_next(struct gompi_peer *p, struct gompi_frame *f) {
 	gompi_add(&gompi_net_counts.frames_taken, 1);
-	gompi_store(&p->taken, ++p->arrived); // before the records: their answers may say so
+	// before the records are handled: answers to them may carry this acknowledgement
+	gompi_store(&p->taken, ++p->arrived);
 	gompi_frame_deliver(p->rank, f->bytes);
 }
 
-// Keeps a frame that others must be before. false: it is there already.
+// Keeps a frame that has arrived before its predecessors. Returns false if it is a duplicate.
 static bool keep_early(struct gompi_peer *p, struct gompi_frame *f) {
 	struct gompi_frame **at = &p->early;
 	const uint32_t ahead = gompi_head(f)->number - p->arrived;
@@ -71,8 +73,8 @@ static bool keep_early(struct gompi_peer *p, struct gompi_frame *f) {
 	return true;
 }
 
-// A frame has arrived, of so many bytes. Providers take messages in order and may still tell of a short one before a
-// long one, so they are put in order here. Returns true if the frame is used no longer.
+// Handles a frame of `length` bytes. Providers receive messages in order, but may report a short one before a longer
+// one; frames are put in order here. Returns true if the buffer is free again.
 static bool take_frame(struct gompi_frame *f, size_t length) {
 	const struct gompi_frame_head *h = gompi_head(f);
 	int class;
@@ -104,10 +106,10 @@ static bool take_frame(struct gompi_frame *f, size_t length) {
 	return true;
 }
 
-// What the provider has done, or not: error is 0 or one of libfabric's.
+// Handles a completion. error is 0 or an error of libfabric.
 static void complete(struct gompi_op *op, size_t length, int error) {
 	if (op == NULL)
-		return; // an error of the provider's own
+		return; // an internal error of the provider
 	struct gompi_frame *f = (struct gompi_frame *)op;
 	struct gompi_peer *p;
 	switch (op->kind) {
@@ -134,7 +136,7 @@ static void complete(struct gompi_op *op, size_t length, int error) {
 	}
 }
 
-// Makes places for those whose frames are kept, as far as there is memory.
+// Allocates replacements for buffers whose frames are kept, as far as there is memory.
 static void make_places(void) {
 	struct gompi_frame *f;
 	while (lacking > 0 && (f = gompi_frame_get()) != NULL) {
@@ -144,7 +146,7 @@ static void make_places(void) {
 	}
 }
 
-// The provider has an error to tell.
+// Reads an error completion of the provider.
 static void take_error(void) {
 	struct fi_cq_err_entry e = {0};
 	gompi_net_take();
@@ -155,16 +157,16 @@ static void take_error(void) {
 }
 
 static bool serve_once(void) {
-	static int looks; // that found nothing, the serving thread's
+	static int looks; // consecutive polls that found nothing; serving thread only
 	bool worked = false;
-	// What a provider could not take it can when it has done something; or else it is tried now and then, so that
-	// others get the locks.
+	// An operation that the provider could not accept may succeed after the provider has made progress. Otherwise
+	// it is retried once every RETRY_LOOKS polls, so that other threads get the locks.
 	if (looks % RETRY_LOOKS == 0)
 		worked = gompi_peers_retry();
 
 	worked = gompi_transfers_end() || worked;
 	struct fi_cq_msg_entry e[BATCH];
-	if (__builtin_expect(lacking > 0, 0)) // there was no memory before
+	if (__builtin_expect(lacking > 0, 0)) // an allocation failed before
 		make_places();
 	if (!gompi_net_try())
 		return worked;
@@ -207,7 +209,7 @@ bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_is_open())
 		return false;
 	gompi_bell_looked();
-	gompi_fabric_push(-1); // who waits, or looks, wants an answer
+	gompi_fabric_push(-1); // a thread that waits or polls wants answers
 	return gompi_net_serve();
 }
 
@@ -221,7 +223,7 @@ bool gompi_net_may_sleep(void) {
 	return rc == 0;
 }
 
-// --- A service of every wait
+// --- The service that all waits call
 
 static bool net_ready(void) { return gompi_fabric_is_open(); }
 
@@ -230,8 +232,8 @@ static void net_lasts(void) {
 	gompi_bell_asleep();
 }
 
-// The progress thread makes rounds, so nobody counts on a last look, which would come between what a thread has waited
-// for and what it answers.
+// A last poll is not needed, because the progress thread makes rounds. It would also delay the answer to what the
+// thread has waited for.
 static void net_ends(void) {
 	if (gompi_fabric_is_open())
 		gompi_fabric_push(-1);

@@ -12,7 +12,8 @@
 
 static atomic_bool stop;
 
-// Sleeps until something arrives, if there is nothing to do before. Returns true if something has.
+// Arms the progress thread, and sleeps until something arrives or until `until`, unless there is work. Returns true if
+// something has arrived.
 static bool arm(int64_t until) {
 	bool arrival = false;
 	gompi_store_total(&gompi_bell.mode, ARMED);
@@ -27,8 +28,8 @@ static bool arm(int64_t until) {
 	return arrival;
 }
 
-// Takes what has arrived, and looks for more for a short time if there was something: frames, or what a provider does
-// by itself, which only ends the sleep of the progress thread.
+// Handles arrivals. If there were any, it polls for more for a short time. An arrival is a frame, or internal work of
+// the provider, which only wakes the progress thread (arrival is true then).
 static void progress_serve(bool arrival) {
 	if (!gompi_net_serve() && !arrival)
 		return;

@@ -1,4 +1,4 @@
-// Records gather in the open frame of a peer.
+// Writing records into the open frame of a peer.
 #include <sched.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "fabric/bell.h"
 #include "fabric/peer.h"
 
-// A wait for room.
+// Condition of a wait for room.
 static bool has_room(void *arg) {
 	struct gompi_peer *p = arg;
 	return gompi_load_total(&p->blocked) == 0 || gompi_load(&p->gone) != 0;
@@ -23,23 +23,25 @@ static int wait_for_room(struct gompi_peer *p) {
 
 static inline size_t record_bytes(size_t length) { return sizeof(struct gompi_record_head) + GOMPI_ALIGN8(length); }
 
-// Returns true if the open frame has no room for so many bytes, under the lock.
+// Returns true if the open frame cannot hold `need` more bytes, or the peer has failed. The caller holds the peer's
+// lock.
 static inline bool lacks_room(struct gompi_peer *p, size_t need) {
 	return p->open == NULL || p->open->used + need > GOMPI_FRAME_BYTES || gompi_load(&p->gone) != 0;
 }
 
-// Begins a record in the open frame, which has room for it: where its data goes.
+// Begins a record in the open frame, which has room for it. Returns where its data goes.
 static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, size_t length) {
 	struct gompi_frame *f = p->open;
 	p->reserved = f->used;
 	char *record = f->bytes + f->used;
 	if (length % 8 != 0)
-		memset(record + record_bytes(length) - 8, 0, 8); // nothing of what was here before leaves
+		// clears the padding: no old data of the buffer is sent
+		memset(record + record_bytes(length) - 8, 0, 8);
 	*(struct gompi_record_head *)(void *)record = (struct gompi_record_head){.port = (uint16_t)port};
 	return record + sizeof(struct gompi_record_head);
 }
 
-// gompi_fabric_reserve, where something is to be made or waited for.
+// The general case of gompi_fabric_reserve: creates the peer, opens a frame, or waits for room.
 static char *reserve_closer(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	struct gompi_peer *p = gompi_peer_of(peer, class);
 	if (p == NULL)
@@ -65,8 +67,8 @@ static char *reserve_closer(int peer, enum gompi_port port, size_t length, enum 
 	return begin_record(p, port, length);
 }
 
-// Whoever has asked for an answer would wait for ever without it. So want of memory, which a provider may have for a
-// moment, is no reason to leave it out: without it the process cannot go on.
+// Retries an answer when out of memory, which may be temporary in the provider. The peer would wait forever for an
+// omitted answer. If memory is still lacking after TRIES attempts, the process cannot continue and ends.
 static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port port, size_t length,
 						    enum gompi_fabric_wait wait, int *class) {
 	enum { TRIES = 1000 };
@@ -90,16 +92,16 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return reserve_slow(peer, port, length, wait, class);
 }
 
-// --- They leave
+// --- Sending
 
-// Peers for whom something lies there. Whoever takes out takes all.
+// Peers with queued records. Removal always takes the whole list.
 static struct gompi_peer *_Atomic pending_list;
 
 void gompi_records_open(void) { gompi_store(&pending_list, NULL); }
 
-// The caller holds the lock of p, or does so before it looks for what it puts p on the list for.
+// The caller holds p's lock, or acquires it before it looks for the work for which p is put on the list.
 static void put_on_pending(struct gompi_peer *p) {
-	if (gompi_load_acquire(&p->pending) != 0) // pairs with the store of who takes it from the list
+	if (gompi_load_acquire(&p->pending) != 0) // pairs with the store of 0 in gompi_fabric_push
 		return;
 	gompi_store(&p->pending, 1);
 	struct gompi_peer *first = gompi_load(&pending_list);
@@ -111,7 +113,7 @@ static void put_on_pending(struct gompi_peer *p) {
 
 bool gompi_peers_wait(void) { return gompi_load_total(&pending_list) != NULL || gompi_peers_have_retries(); }
 
-// Answers lie there that are to leave after this round.
+// 1 if records that are committed with FABRIC_DONE wait to be sent.
 static gompi_a32 answers_lie;
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
@@ -157,7 +159,9 @@ void gompi_fabric_push(int peer) {
 	struct gompi_peer *p = gompi_swap_total(&pending_list, NULL);
 	while (p != NULL) {
 		struct gompi_peer *next = p->next_pending;
-		gompi_store_total(&p->pending, 0); // before the look: see put_on_pending
+		// before push_peer takes the lock: a record that is committed later puts p on the list again
+		// (put_on_pending)
+		gompi_store_total(&p->pending, 0);
 		push_peer(p);
 		p = next;
 	}

@@ -1,8 +1,8 @@
-// Frames and transfers that a provider could not take, once more.
+// Retries frames and transfers that the provider could not accept.
 #include "fabric/frame.h"
 #include "fabric/peer.h"
 
-// Calls the handlers of the ports that wait for room, if there is any.
+// Calls the room handlers of the ports that wait for room, if no frame waits.
 static void call_room(struct gompi_peer *p) {
 	gompi_mutex_take(&p->lock);
 	uint32_t waiting = p->first == NULL ? gompi_swap_total(&p->no_room, 0) : 0;
@@ -17,7 +17,8 @@ bool gompi_peers_retry(void) {
 	bool worked = false;
 	while (p != NULL) {
 		struct gompi_peer *next = p->next_retry;
-		gompi_store_total(&p->again, 0); // before the look: who has more to try puts it on the list again
+		// before the checks below: a thread that queues more work afterwards puts p on the list again
+		gompi_store_total(&p->again, 0);
 		if (!gompi_mutex_try(&p->lock)) {
 			gompi_peer_retry(p);
 			p = next;

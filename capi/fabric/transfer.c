@@ -1,4 +1,4 @@
-// Reads and writes of what peers have registered.
+// Reads and writes of memory that peers have registered (RMA).
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <stdlib.h>
@@ -9,18 +9,18 @@
 #include "fabric/load.h"
 #include "fabric/peer.h"
 
-// Bytes that a provider is given at once: a device, which may have so many under way with a peer that no heartbeat
-// waits behind more, and one of which processors move them.
+// Maximum bytes of one provider operation, with and without a device. DEVICE_FLYING limits the bytes in progress per
+// peer with a device, so that a heartbeat waits behind no more than that.
 enum { DEVICE_PIECE = 2 << 20, DEVICE_FLYING = 4 << 20, PIECE = 256 << 10 };
 
-// What rest is of a transfer.
+// Layout of gompi_transfer.rest.
 struct transfer_state {
-	struct gompi_transfer *next; // in the list of the peer, or of those that have ended
-	uint64_t started;            // bytes that the provider has been given
-	struct gompi_local *local;   // the registration of the local memory, NULL: none is needed
-	int32_t parts;               // under way
+	struct gompi_transfer *next; // in the list of the peer, or of ended transfers
+	uint64_t started;            // bytes passed to the provider
+	struct gompi_local *local;   // registration of the local memory; NULL if none is needed
+	int32_t parts;               // number in progress
 	int32_t class;
-	bool listed; // in the list of the peer: not all has been started
+	bool listed; // in the list of the peer: not completely started
 };
 _Static_assert(sizeof(struct transfer_state) <= sizeof((struct gompi_transfer *)0)->rest, "rest of a transfer");
 
@@ -28,13 +28,13 @@ static inline struct transfer_state *state_of(struct gompi_transfer *t) {
 	return (struct transfer_state *)(void *)t->rest;
 }
 
-// Part of a transfer, under way.
+// A part of a transfer, in progress.
 struct gompi_part_op {
 	struct gompi_op op;
 	struct gompi_transfer *transfer;
 	struct gompi_peer *peer;
 	uint64_t bytes;
-	int64_t first; // when it was started, if nothing was under way then; else 0
+	int64_t first; // start time if nothing was in progress then; else 0
 	struct gompi_part_op *next;
 };
 
@@ -59,7 +59,7 @@ static void put_part(struct gompi_part_op *o) {
 	gompi_mutex_give(&parts.lock);
 }
 
-// --- Those that have ended without the provider, for the serving thread to say so
+// --- Transfers that have ended without the provider: the serving thread calls their done
 
 static struct gompi_transfer *_Atomic ended;
 
@@ -96,7 +96,7 @@ bool gompi_transfers_end(void) {
 	return true;
 }
 
-// --- Starting them
+// --- Starting transfers
 
 static void append_transfer(struct gompi_peer *p, struct gompi_transfer *t) {
 	state_of(t)->listed = true;
@@ -107,7 +107,7 @@ static void append_transfer(struct gompi_peer *p, struct gompi_transfer *t) {
 	p->waits_last = t;
 }
 
-// Takes the first from the list of the peer.
+// Removes the first transfer from the list of the peer.
 static void drop_transfer(struct gompi_peer *p) {
 	struct gompi_transfer *t = p->waits;
 	p->waits = state_of(t)->next;
@@ -115,7 +115,7 @@ static void drop_transfer(struct gompi_peer *p) {
 	state_of(t)->listed = false;
 }
 
-// Gives the provider some bytes of t: 0, or an error of libfabric.
+// Passes the next `bytes` bytes of t to the provider. Returns 0, or an error of libfabric.
 static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t bytes) {
 	struct transfer_state *s = state_of(t);
 	struct gompi_part_op *o = get_part();
@@ -153,7 +153,8 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 	return 0;
 }
 
-// The class of MPI for an error of libfabric: what a provider says of a peer that has ended.
+// Returns the MPI error class for an error of libfabric. Errors that a provider reports for an ended peer give
+// MPI_ERR_PROC_ABORTED.
 static int transfer_class(int error) {
 	switch (error) {
 	case FI_ENOMEM:
@@ -173,7 +174,7 @@ static int transfer_class(int error) {
 	}
 }
 
-// --- How many are under way
+// --- Limits of bytes in progress
 
 static uint64_t most_flying(const struct gompi_peer *p) { return gompi_fabric_device ? DEVICE_FLYING : p->pace.most; }
 
@@ -214,7 +215,8 @@ void gompi_transfers_start(struct gompi_peer *p) {
 
 bool gompi_fabric_device;
 
-// Where processors move the data a transfer saves the copies to frames and from there.
+// Minimum size for which a transfer is used instead of records, with and without a device. If processors move the data,
+// a transfer saves the copies into and out of frames.
 enum { DEVICE_FROM = 8 << 10, CALLS_FROM = 24 << 10 };
 
 bool gompi_transfer_pays(uint64_t bytes) { return bytes >= (gompi_fabric_device ? DEVICE_FROM : CALLS_FROM); }
@@ -251,7 +253,8 @@ void gompi_part_done(struct gompi_op *op, int error) {
 		s->class = transfer_class(error);
 	if (s->class == MPI_ERR_PROC_ABORTED)
 		gompi_peer_is_gone(p);
-	// One that is still in the list of the peer ends there: of one that has failed nothing more is started.
+	// A transfer that is still in the list of the peer ends in gompi_transfers_start, which starts no more of a
+	// failed one.
 	bool over = s->parts == 0 && !s->listed;
 	if (p->waits != NULL)
 		gompi_transfers_start(p);
