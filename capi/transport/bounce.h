@@ -1,6 +1,7 @@
-// Buffers of a process in the node's shared memory through which data goes that does not fit into a packet of a ring,
-// and all that comes back later than its call: the process, as an origin, takes one, names it in a packet (the _PULL
-// kinds), and has it again when the target has applied that. What a get has brought is copied out then.
+// Bounce buffers: buffers of a process in the node's shared memory. They carry data that does not fit into a packet of
+// a ring, and all results that arrive after the call. The process, as an origin, takes a buffer and names it in a
+// packet (the _PULL kinds). The buffer is free again when the target has applied the packet. The data of a get is then
+// copied out.
 #ifndef GOMPI_BOUNCE_H
 #define GOMPI_BOUNCE_H
 
@@ -10,43 +11,45 @@
 
 #pragma GCC visibility push(hidden)
 
-// As many as a ring has cells: with 16, each of 64 gets of 16 KiB that are under way took 2.1 us instead of 1.6.
+// The same number as cells in a ring. With 16, each of 64 concurrent gets of 16 KiB took 2.1 us instead of 1.6.
 enum { GOMPI_BOUNCES = 62, GOMPI_BOUNCE_DATA = PACKET_PULLED };
 
-// A buffer; behind the ring of its process.
+// A buffer. The array of buffers follows the ring of its process.
 struct gompi_bounce {
-	_Alignas(GOMPI_LINE) struct gompi_reason refused; // why the target has not applied the packet; class 0: it has
-	_Alignas(32) char data[GOMPI_BOUNCE_DATA];        // a few bytes share the line
+	_Alignas(GOMPI_LINE) struct gompi_reason refused; // error of the packet; class 0 if the target has applied it
+	_Alignas(32) char data[GOMPI_BOUNCE_DATA];        // the first bytes share the cache line of refused
 };
 
-// All buffers are free, those of the node that there is now.
+// Marks all buffers of this process on the current node as free.
 void gompi_bounce_open(void);
 
-// Takes a buffer of this process. -1: all are in use; then *peer has the oldest, and is done with it when it has
-// acknowledged *number; -1: it is not sent yet.
+// Takes a buffer of this process. Returns -1 if all are in use. Then *peer is the process that uses the oldest buffer,
+// which becomes free when peer has acknowledged *number; *peer is -1 if the packet of that buffer has not been sent
+// yet.
 int gompi_bounce_take(int *peer, uint64_t *number);
 char *gompi_bounce_data(int buffer);
-// What names a buffer in a packet, as if it were an address.
+// Returns the name of a buffer in a packet, in the form of an address.
 void *gompi_bounce_address(int buffer);
-// A packet with that name went to peer, on this node, which acknowledges it by number. So many bytes are copied to an
-// address then; NULL: nowhere. They are a part of what is ongoing, unless that is NULL.
+// Records that a packet with this buffer has been sent to peer, on this node, which acknowledges it by number. Then
+// `bytes` bytes are copied to `to`, unless that is NULL. ongoing is the pending request that they belong to, or NULL.
 struct gompi_ongoing;
 void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t bytes, struct gompi_ongoing *ongoing);
-// A buffer that has been taken is not needed.
+// Frees a buffer that has been taken but not used.
 void gompi_bounce_drop(int buffer);
 
-// Returns true if peer has a buffer for data that comes back, and by which number it acknowledges the oldest one.
+// Returns true if peer uses a buffer for a result. Then sets *number to the number by which peer acknowledges the
+// oldest one.
 bool gompi_bounce_due(int peer, uint64_t *number);
 
-// Copies out what has come back, and takes back the buffers of what has been applied. 0 or the class of an error that a
-// target has met, told once.
+// Copies out the results that have arrived, and frees the buffers of applied packets. Returns 0, or the class of an
+// error that a target reported; each error is returned once.
 int gompi_bounce_collect(void);
-// The same, and errors that are nobody's request's are told later.
+// Like gompi_bounce_collect, but keeps errors that belong to no request for the next gompi_bounce_collect.
 void gompi_bounce_look(void);
 
-// At the target: moves bytes between memory here and a buffer named by a packet of peer; a gompi_packet_mover.
+// At the target: moves bytes between local memory and a buffer that a packet of peer names. A gompi_packet_mover.
 bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
-// Says in it that the packet was not applied, if it is one.
+// At the target: stores in the buffer, if address names one, that the packet was not applied.
 void gompi_bounce_refuse(int peer, uint64_t address, int class);
 
 #pragma GCC visibility pop

@@ -1,8 +1,8 @@
-// One-sided operations as packets: what an origin writes and a target applies, and what it answers. They know nothing
-// of what carries them.
+// One-sided operations as packets: what an origin writes, what a target applies, and its answers. This file does not
+// depend on the medium that carries them.
 //
-// A packet is an operation, or the part of one whose data fits. Data that does not fit, or is better moved as a whole,
-// may stay with the origin: then the packet says where it is (the _PULL kinds), and the target moves it itself.
+// A packet holds an operation, or as much of one as fits. Larger data may stay at the origin, in a bounce buffer
+// (bounce.h): then the packet names the buffer (the _PULL kinds), and the target copies the data itself.
 #ifndef GOMPI_PACKET_H
 #define GOMPI_PACKET_H
 
@@ -16,89 +16,92 @@ enum gompi_packet_kind {
 	PACKET_PUT_PULL,
 	PACKET_GET,
 	PACKET_GET_PULL,
-	PACKET_ACCUMULATE, // from here on elements are updated
+	PACKET_ACCUMULATE, // kinds from here on update elements
 	PACKET_ACCUMULATE_PULL,
 	PACKET_FETCH,
 	PACKET_FETCH_PULL,
 	PACKET_COMPARE_AND_SWAP,
-	PACKET_LOCK = 0x20, // of epochs, not of operations: op is 1 if exclusive
+	PACKET_LOCK = 0x20, // synchronization, not operations; op is 1 for an exclusive lock
 	PACKET_UNLOCK,
-	PACKET_FLUSH,           // nothing but the question
-	PACKET_START,           // an access epoch begins when there is an exposure epoch for it
-	PACKET_COMPLETE,        // and is complete
-	PACKET_DONE,            // answers: what has been applied
-	PACKET_RESULT,          // and what the packet with that number gives
-	PACKET_IN_ORDER = 0x40, // added: pieces that may overlap
-	PACKET_LAYOUT = 0x80,   // added: the data at the target is in pieces
+	PACKET_FLUSH,           // no operation: only asks for an answer
+	PACKET_START,           // begins an access epoch once the target has a matching exposure epoch
+	PACKET_COMPLETE,        // ends the access epoch
+	PACKET_DONE,            // answer: acknowledges applied packets
+	PACKET_RESULT,          // answer: result of the packet with that number
+	PACKET_IN_ORDER = 0x40, // flag: segments may overlap, so they must be updated in order
+	PACKET_LAYOUT = 0x80,   // flag: the data at the target is not contiguous
 };
 
-// The flags of a head.
+// Values of gompi_packet_head.flags.
 enum {
-	PACKET_ASKS = 1,   // an answer is wanted, at once
-	PACKET_BROKEN = 2, // of an answer: no packet after this number will be applied
+	PACKET_ASKS = 1,   // the sender wants an answer at once
+	PACKET_BROKEN = 2, // in an answer: no packet after this number will be applied
 };
 
-// What packets and answers begin with.
+// The head of packets and answers.
 struct gompi_packet_head {
 	uint8_t kind, flags;
 	uint16_t length; // bytes of data
-	uint32_t window; // handle, the same at all members
-	// Of the packet; of an answer, that of the last packet that has been applied. 0 in a ring, whose places say it.
+	uint32_t window; // handle; the same at all members
+	// Sequence number of a packet; in an answer, that of the last packet applied. 0 in a ring, where the position
+	// in the ring serves as the number.
 	uint64_t number;
 };
 
-// A packet, and its data. Of the _PULL kinds: struct gompi_packet_pull; with PACKET_LAYOUT: struct gompi_packet_pieces;
-// then the origin's data, and what MPI_Compare_and_swap compares with.
+// A packet and its data: struct gompi_packet_pull for the _PULL kinds; then struct gompi_packet_pieces with
+// PACKET_LAYOUT; then the origin's data; then the compare value of MPI_Compare_and_swap.
 struct gompi_packet {
 	struct gompi_packet_head head;
-	int32_t origin;    // the sender: its number (base/process.h), between nodes its rank in the window
+	int32_t origin;    // sender: process number (base/process.h); between nodes its rank in the window
 	uint16_t op, type; // predefined handles
-	uint64_t offset;   // in the target's window, bytes
-	uint64_t bytes;    // that are moved, or of the elements that are updated
+	uint64_t offset;   // in the target's window, in bytes; an address of the target in a dynamic window
+	uint64_t bytes;    // to move, or of the elements to update
 	char data[];
 };
 
-// An answer, and the data that it brings. Between nodes it travels as a packet does; in a ring it is written over the
-// packet, behind its head and origin.
+// An answer and its data. Between nodes it travels as a packet does. In a ring the target writes it over the packet,
+// after the packet's head and origin.
 struct gompi_answer {
 	struct gompi_packet_head head;
-	int32_t from;        // as origin; -1: from who knows no such window
-	uint16_t class, why; // of the first error since the last answer, and its reason (win/why.h); 0: none
-	uint64_t a, b;       // the reason's numbers
+	int32_t from;        // as origin; -1 if the sender knows no such window
+	uint16_t class, why; // first error since the last answer, and its reason (win/why.h); 0 if none
+	uint64_t a, b;       // values of the reason
 	char data[];
 };
 
-// The most data of a packet in a ring's cell: with what stands before it 1 KiB. The network takes more (stream.h).
+// Maximum data of a packet in a ring: with the cell's turn and the header it fills a cell of 1 KiB. Between nodes the
+// limit is larger (stream.h).
 enum { GOMPI_PACKET_DATA = 976 };
 
-// The most data of an operation of the _PULL kinds: that of a buffer (bounce.h).
+// Maximum data of an operation of the _PULL kinds: the size of a bounce buffer (bounce.h).
 enum { PACKET_PULLED = 8192 };
 
-// Where the buffers are that stay with the origin: addresses in its process, 0: none.
+// Names of the origin's bounce buffers (gompi_bounce_address) that hold its data and receive the result; 0 if there is
+// none. These are not addresses.
 struct gompi_packet_pull {
 	uint64_t origin, result;
 };
 
-// Where the data lies at the target: words of layout.h.
+// Layout of the data at the target: n words of layout.h.
 struct gompi_packet_pieces {
 	int64_t n, word[];
 };
 
-// What an origin sends.
+// An operation at the origin, to be sent as packets.
 struct gompi_outgoing {
 	const struct gompi_operation *operation;
-	enum gompi_packet_kind kind; // without what is added
+	enum gompi_packet_kind kind; // without flags
 	uint64_t offset;             // in the target's window
-	MPI_Datatype type;           // of the elements, MPI_BYTE for a move
-	const void *origin;          // data here, NULL: none
+	MPI_Datatype type;           // of the elements; MPI_BYTE for a put or get
+	const void *origin;          // local data, or the name of a bounce buffer (as result); NULL if none
 	void *result;
-	uint64_t element, bytes;     // of one element, of all
-	struct gompi_cursor *pieces; // at the target; NULL: one piece at offset
+	uint64_t element, bytes;     // size of one element; total size
+	struct gompi_cursor *pieces; // layout at the target; NULL if contiguous at offset
 	bool reply;
-	bool in_order; // the pieces may overlap
+	bool in_order; // segments may overlap
 };
 
-// What a put or get sends between local and the target, whose pieces are the caller's affair.
+// Describes a put or get between local and the target. The caller sets pieces if the target's data is not contiguous.
 static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_operation *operation,
 							const struct gompi_buffer *at, char *local, int64_t bytes) {
 	bool put = operation->kind == RMA_PUT, together = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
@@ -112,7 +115,7 @@ static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_opera
 				       .bytes = (uint64_t)bytes};
 }
 
-// What an accumulate of arrays of elements sends, in the same way.
+// Describes an accumulate of arrays of elements. The caller sets pieces if the target's data is not contiguous.
 static inline struct gompi_outgoing gompi_outgoing_update(const struct gompi_operation *operation,
 							  const struct gompi_buffer *at, MPI_Datatype element,
 							  const char *origin, char *result) {
@@ -131,7 +134,7 @@ static inline struct gompi_outgoing gompi_outgoing_update(const struct gompi_ope
 				       .in_order = !together && gompi_type_overlaps(type, at->count)};
 }
 
-// What is left to send of an operation after bytes of it.
+// Returns the part of an operation that remains to be sent after its first `bytes` bytes.
 static inline struct gompi_outgoing gompi_outgoing_rest(const struct gompi_outgoing *whole, uint64_t bytes) {
 	struct gompi_outgoing o = *whole;
 	o.bytes -= bytes;
@@ -149,23 +152,25 @@ static inline bool gompi_packet_pulls(enum gompi_packet_kind kind) {
 	       kind == PACKET_FETCH_PULL;
 }
 
-// Writes a packet for a member of w into memory with room for so many bytes behind its header: as much as fits, but of
-// what is moved or updated no more than `most` bytes, after which o->bytes says how much of the operation that is. Both
-// are multiples of 8 below 64 KiB. What lies together and need not be divided has room enough.
+// Writes a packet for a member of w. room is the space behind its header; most is the maximum number of bytes to move
+// or update. Both are multiples of 8 below 64 KiB. Stores as much of the operation as fits, and sets o->bytes to that
+// number of bytes. For contiguous data, room must hold min(o->bytes, most) bytes.
 void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o, uint64_t room,
 			uint64_t most);
 
-// Moves bytes between memory here and an address of another process. Returns true if it could.
+// Moves bytes between local memory and a buffer that another process has named (gompi_bounce_move). write: from local.
+// Returns true on success.
 typedef bool gompi_packet_mover(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
-// Applies a packet, of which this is a copy that nobody else can write: whatever it says is checked, since another
-// process has written it. Its data may have `most` bytes; what comes back is stored to reply, which has as much room,
-// m->bytes of them. pull moves the data that has stayed with the origin, and one thread at a time may give one; NULL:
-// that data cannot be moved. 0 or an error class; MPI_ERR_UNSUPPORTED_OPERATION: nothing has been done since the data
-// cannot be moved.
+// Applies a packet. *m must be a private copy: another process has written it, so every field is validated. Its data
+// may have `most` bytes. Stores the result (m->bytes bytes) to reply, which has room for `most` bytes. pull moves the
+// data that has stayed at the origin; only one thread at a time may pass a pull. If pull is NULL, such data cannot be
+// moved. Returns 0 or an error class. MPI_ERR_UNSUPPORTED_OPERATION: nothing has been done, because the data cannot be
+// moved.
 int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t most, gompi_packet_mover *pull);
 
-// The same for a PACKET_PUT without pieces, to w, the window that it names.
+// Applies a PACKET_PUT with contiguous data to w, the window that it names. Validation and result as in
+// gompi_packet_apply.
 int gompi_packet_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t most);
 
 #pragma GCC visibility pop

@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-// Before gompi_progress_run of a node.
+// Resets the state. Call it before gompi_progress_run on a node.
 void gompi_progress_open(void);
-// The progress thread's loop: serves until gompi_progress_stop; sleeps while there is nothing. Called by one goroutine.
+// gompi_progress_run runs the progress thread's loop until gompi_progress_stop; it sleeps while there is no work.
+// Called by one goroutine.
 void gompi_progress_run(void);
 void gompi_progress_stop(void);
 

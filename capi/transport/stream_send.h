@@ -1,5 +1,6 @@
-// The origin's end of a stream: what its files share. stream.c numbers and waits, stream_locks.c puts locks in front,
-// stream_answers.c takes what comes back, transfer.c reads and writes by the network, fabric.c sends operations.
+// The origin's side of a stream, shared by its files. stream.c numbers records and waits, stream_locks.c sends locks
+// before operations, stream_answers.c processes answers, transfer.c reads and writes through the network, fabric.c
+// sends operations.
 #ifndef GOMPI_STREAM_SEND_H
 #define GOMPI_STREAM_SEND_H
 
@@ -15,23 +16,25 @@ struct stream_wait {
 	uint64_t number;
 };
 
-// Returns true if nothing more comes from the stream's member.
+// Returns true if nothing more arrives from the stream's member.
 static inline bool gompi_stream_is_over(struct gompi_stream *s) {
 	return gompi_load_acquire(&s->broken) != 0 || gompi_fabric_gone(s->peer);
 }
 
-// Held while an answer is taken: what a call has given up nothing is written to.
+// Held while an answer is processed. A call that gives up a stream takes it too; after that no answer writes to the
+// call's buffers.
 extern struct gompi_mutex gompi_stream_answers_mu;
 
-// The class of the first error that nobody has been told of.
+// Returns and clears the class of the first error that has not been returned to a caller.
 int gompi_stream_take_class(struct gompi_stream *s);
 
-// Waits for the function called call until done is true of s and number. 0 or an error class, that of a broken stream
-// among them.
+// Waits until done is true of s and number. call names the MPI function in errors. Returns 0 or an error class, which
+// may be that of a broken stream.
 int gompi_stream_await(struct gompi_stream *s, bool (*done)(void *), uint64_t number, const char *call);
-// Waits until no transfer is under way.
+// Waits until no transfer is in progress.
 int gompi_stream_await_transfers(struct gompi_stream *s, const char *call);
-// Waits until a stream has come to a number and nothing is transferred any more; the first error of its operations.
+// Waits until the member has applied all records up to number and no transfer is in progress. Returns the first error
+// of the operations.
 int gompi_stream_end(struct gompi_stream *s, uint64_t number, const char *call);
 
 // --- Records (stream.c)
@@ -41,12 +44,14 @@ static inline struct gompi_packet *gompi_stream_reserve(struct gompi_stream *s, 
 		s->peer, FABRIC_RMA, sizeof(struct gompi_packet) + data, FABRIC_WAIT, class);
 }
 
-// What a record has to do with the end of operations.
+// Properties of a record: it asks for an answer; a flush must wait for it; it returns a result.
 enum { RECORD_ASKS = PACKET_ASKS, RECORD_DUE = 2, RECORD_GIVES = 4 };
 
-// Numbers a record that has been written, and sends it. bits: RECORD_; one that asks leaves at once.
+// Numbers a record that has been written, and sends it. bits are RECORD_ flags. A record that asks is sent at once.
+// Returns its number.
 static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_packet *m, int bits) {
-	uint64_t number = gompi_load(&s->sent) + 1; // nobody else changes it: this thread has the lock of the peer
+	// only the holder of the peer's lock changes it, which is this thread
+	uint64_t number = gompi_load(&s->sent) + 1;
 	m->origin = s->w->me;
 	m->head.flags = bits & RECORD_ASKS;
 	m->head.number = number;
@@ -61,65 +66,67 @@ static inline uint64_t gompi_stream_commit(struct gompi_stream *s, struct gompi_
 	return number;
 }
 
-// Sends a record without data. 0 or an error class.
+// Sends a record without data. Returns 0 or an error class.
 int gompi_stream_send_word(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive, int bits);
-// Asks how far the member is, unless an answer is on its way that says whether it has come to number.
+// gompi_stream_ask asks the member for an acknowledgement, unless an answer is already due that covers number.
+// gompi_stream_ask_and_await then waits until the member has applied the records up to number.
 int gompi_stream_ask(struct gompi_stream *s, uint64_t number);
 int gompi_stream_ask_and_await(struct gompi_stream *s, uint64_t number, const char *call);
 
 // --- Locks (stream_locks.c)
 
-// Returns true if a member is locked alone, and the lock is to be taken.
+// Returns true if the member is locked by MPI_Win_lock without MPI_MODE_NOCHECK.
 static inline bool gompi_stream_locks_one(uint32_t state) {
 	return (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED;
 }
 
-// Returns true if the epoch with a member in this state needs a lock or start.
+// Returns true if the epoch with a member in this state needs a lock or start record.
 static inline bool gompi_stream_needs_lock(const struct gompi_win *w, uint32_t state) {
 	return gompi_stream_locks_one(state) || (state & TARGET_STARTED) ||
 	       ((gompi_load(&w->access) & ACCESS_LOCK_ALL) && !w->lock_all_nocheck);
 }
 
-// Returns true if this epoch needs a lock or start that has not been sent.
+// Returns true if this epoch needs a lock or start record that has not been sent.
 static inline bool gompi_stream_lacks_lock(struct gompi_stream *s) {
 	return !gompi_load_acquire(&s->has_lock) &&
 	       gompi_stream_needs_lock(s->w, gompi_load(&s->w->targets[s->rank].state));
 }
 
-// Puts the lock or start that this epoch needs before the first record. 0 or an error class.
+// gompi_stream_send_lock sends the lock or start record that this epoch needs before its first record.
+// gompi_stream_lock_first does so if it has not been sent. Both return 0 or an error class.
 int gompi_stream_send_lock(struct gompi_stream *s);
 static inline int gompi_stream_lock_first(struct gompi_stream *s) {
 	return gompi_stream_lacks_lock(s) ? gompi_stream_send_lock(s) : MPI_SUCCESS;
 }
 
-// Returns true if so much data may leave now: any if the member has got the lock, or has posted; else as much as it
-// keeps meanwhile.
+// Returns true if room bytes may be sent now: always if the member is known to have the lock or to have posted;
+// otherwise up to the limit that the target keeps.
 static inline bool gompi_stream_may_leave(struct gompi_stream *s, uint64_t room) {
 	return __builtin_expect(gompi_load_acquire(&s->done) >= gompi_load(&s->locked), 1) ||
 	       gompi_add(&s->ahead, room + sizeof(struct gompi_packet)) + room <= STREAM_AHEAD;
 }
 
-// Waits until the member has got the lock for this process, or has posted, if it needs that.
+// Waits until the member has acquired the lock for this process, or has posted, if the epoch needs that.
 int gompi_stream_await_lock(struct gompi_stream *s, const char *call);
 
-// MPI_Win_lock, which sends nothing, and MPI_Win_unlock, for the way.
+// The lock and unlock functions of the transport. gompi_stream_lock sends nothing.
 int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const char *call);
 int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const char *call);
 
-// --- What comes back (stream_answers.c)
+// --- Results (stream_answers.c)
 
 static inline uint64_t gompi_stream_cost(uint64_t bytes) {
 	return bytes < STREAM_RESULT_LEAST ? STREAM_RESULT_LEAST : bytes;
 }
 
-// Takes room for so many bytes that come back, waiting for it. 0 or an error class.
+// Reserves credit for a result of `cost` bytes; blocks until it is available. Returns 0 or an error class.
 int gompi_stream_take_room(struct gompi_stream *s, uint64_t cost, const char *call);
-// Expects what the record with the next number gives. The caller has reserved that record.
+// Registers the destination of the result of the next record, which the caller has reserved.
 void gompi_stream_expect(struct gompi_stream *s, void *to, uint64_t bytes, struct gompi_ongoing *ongoing);
 
 // --- Reads and writes (transfer.c)
 
-// Reads or writes bytes of the member's memory from offset on. With stays the call need not wait for the end.
+// Reads or writes the member's memory at offset. If stays, the call need not wait for completion.
 int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *operation, uint64_t offset, char *local,
 			  uint64_t bytes, bool write, bool stays);
 
