@@ -5,7 +5,7 @@
 #include "transport/ongoing.h"
 #include "transport/ring.h"
 
-// In place of an address: no program has one with this bit.
+// Set in the name of a bounce buffer: no user-space address has this bit.
 #define IN_BOUNCE ((uint64_t)1 << 63)
 
 _Static_assert(GOMPI_RING_SIZE + (size_t)GOMPI_BOUNCES * sizeof(struct gompi_bounce) <= 576 << 10,
@@ -16,11 +16,11 @@ static struct gompi_bounce *bounces_of(int process) {
 				       GOMPI_RING_SIZE);
 }
 
-// What this process knows of its buffers, which are taken and given back in turn.
+// The state of this process' buffers, which are used in the order of a ring.
 static struct {
 	struct gompi_mutex mutex;
-	gompi_a64 first, next; // in use: [first, next); number % GOMPI_BOUNCES
-	int late;              // class of an error that has not been told
+	gompi_a64 first, next; // in use: numbers [first, next); the index is number % GOMPI_BOUNCES
+	int late;              // class of an error that has not been returned
 	struct use {
 		enum { USE_FREE, USE_TAKEN, USE_SENT, USE_DONE } is;
 		int peer;
@@ -49,12 +49,12 @@ static void end_use(struct use *u) {
 	u->is = USE_DONE;
 }
 
-// Ends what has been applied. The caller has the mutex.
+// Ends the uses that have been acknowledged. The caller holds the mutex.
 static void collect(void) {
 	uint64_t first = gompi_load(&mine.first), next = gompi_load(&mine.next);
 	for (uint64_t i = first; i != next; i++) {
 		struct use *u = use_at(i);
-		// acquire: what the target has stored is there; pairs with the release in apply_all (ring.c)
+		// Acquire: the target's stores to the buffer are visible; pairs with the release in apply_all (ring.c).
 		if (u->is == USE_SENT &&
 		    (int64_t)(gompi_load_acquire(&gompi_my_cell()->acks[gompi_on_node(u->peer)]) - u->number) >= 0)
 			end_use(u);
@@ -137,7 +137,7 @@ int gompi_bounce_collect(void) {
 	return class;
 }
 
-// The buffer that a packet of peer names, NULL: none.
+// Returns the buffer that a packet of peer names, or NULL if the name is invalid.
 static struct gompi_bounce *named(int peer, uint64_t address) {
 	int process = gompi_on_node(peer);
 	uint64_t buffer = address & ~IN_BOUNCE;

@@ -7,7 +7,7 @@
 
 enum { IOVECS = 256 };
 
-// The number of a process of this node in the system.
+// Returns the pid of a process of this node.
 static int pid_of(int peer) { return gompi_load(&gompi_cell(gompi_on_node(peer))->pid); }
 
 static ssize_t call_system(int pid, struct iovec *here, struct iovec *there, int n, bool write) {
@@ -46,7 +46,8 @@ bool gompi_cma_move_pieces(int peer, uint64_t address, int64_t count, const stru
 		}
 		struct iovec here = {local, (size_t)total};
 		if (call_system(pid, &here, there, n, write) != total)
-			return false; // also for a part, at which the system stops if addresses are not there
+			// also after a partial transfer: the system stops at an address that is not mapped
+			return false;
 		local += total;
 		bytes -= total;
 	}

@@ -1,5 +1,5 @@
 // The transport to processes of other nodes, at the origin: streams of records (stream.h), and reads and writes of
-// registered memory for what is large and lies together on both sides.
+// registered memory for large data that is contiguous on both sides.
 #include "transport/transport.h"
 
 #include "transport/ongoing.h"
@@ -9,8 +9,8 @@ _Static_assert(STREAM_DATA % 8 == 0 && STREAM_DATA < 1 << 16, "gompi_packet_writ
 
 // --- Operations
 
-// Room for the data of a packet: enough for all of it, or for as much as a packet takes. Pieces need words beside
-// their data; the more they are for their size the more packets they take.
+// Returns the size of the data of a packet: enough for the whole operation, or the maximum. Non-contiguous data needs
+// layout words in addition; the smaller its blocks, the more packets it needs.
 static uint64_t message_room(const struct gompi_outgoing *o, const struct gompi_buffer *at) {
 	uint64_t sides = o->kind == PACKET_COMPARE_AND_SWAP ? 2 : o->origin != NULL;
 	uint64_t room = sides * (o->bytes < STREAM_DATA ? o->bytes : STREAM_DATA);
@@ -24,8 +24,8 @@ static uint64_t message_room(const struct gompi_outgoing *o, const struct gompi_
 	return room < STREAM_DATA ? room : STREAM_DATA;
 }
 
-// Sends as much of o as a packet takes, which o->bytes says afterwards; what it gives is a part of what is ongoing,
-// unless that is NULL. 0 or an error class.
+// Sends as much of o as one packet holds, and sets o->bytes to that. ongoing is the pending request that results belong
+// to, or NULL. Returns 0 or an error class.
 static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_buffer *at, int bits,
 			struct gompi_ongoing *ongoing) {
 	const char *call = o->operation->call;
@@ -35,7 +35,8 @@ static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const 
 		taken = gompi_stream_cost(o->bytes < STREAM_DATA ? o->bytes : STREAM_DATA);
 		if ((rc = gompi_stream_take_room(s, taken, call)) != MPI_SUCCESS)
 			return rc;
-		// Every so often one asks: what is under way must not come to a stop when it is much.
+		// Asks for an acknowledgement each time a quarter of the results' credit has been used, so that a long
+		// sequence of operations does not stall.
 		if (gompi_add(&s->results_asked, taken) + taken >= STREAM_RESULTS / 4) {
 			gompi_store(&s->results_asked, 0);
 			bits |= RECORD_ASKS;
@@ -57,8 +58,8 @@ static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const 
 	return MPI_SUCCESS;
 }
 
-// Sends an operation in as many packets as it takes. What it gives goes to its result, for which the call waits unless
-// stays says that it may be written to until the flush.
+// Sends an operation in as many packets as necessary. Waits for the result, unless stays: then the result may be
+// written until the next flush.
 static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, const struct gompi_buffer *at,
 			  bool stays) {
 	int bits = RECORD_DUE | (whole->result != NULL ? RECORD_GIVES : 0);
@@ -76,7 +77,8 @@ static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, 
 	}
 	if (!(gompi_load(&s->w->flush_more) & FLUSH_SENT))
 		gompi_or(&s->w->flush_more, FLUSH_SENT);
-	// Only the target knows what is attached there, and whoever calls is told at once, or by what it waits for.
+	// In a dynamic window only the target knows which memory is attached. So the call waits, in order to return an
+	// error; or a request reports it.
 	if (s->w->attached == NULL ? stays || whole->result == NULL : ongoing != NULL)
 		return MPI_SUCCESS;
 	int rc = gompi_stream_ask_and_await(s, gompi_load(&s->due), whole->operation->call);
@@ -144,11 +146,11 @@ static int fabric_update(struct gompi_win *w, const struct gompi_operation *oper
 
 // --- The ends of operations and epochs
 
-// What ends with a flush: everything, or only what this process' buffers are needed for.
+// Returns the number of the last record that a flush must wait for; if local, only of those that return a result.
 static uint64_t end_number(struct gompi_stream *s, bool local) { return gompi_load(local ? &s->due_here : &s->due); }
 
-// The same for target, or for all streams: but for that to the process follower, of which only what comes back is
-// waited for.
+// Waits until target, or all streams (GOMPI_ALL), have reached their end_number. For the stream to the process follower
+// it waits only for results.
 static int end_streams(struct gompi_win *w, int target, bool local, int follower, const char *call) {
 	struct gompi_stream *s;
 	if (target != GOMPI_ALL) {
@@ -160,14 +162,16 @@ static int end_streams(struct gompi_win *w, int target, bool local, int follower
 		return rc == MPI_SUCCESS ? gompi_stream_end(s, number, call) : rc;
 	}
 	int rc = MPI_SUCCESS;
-	for (s = gompi_stream_first(w); s != NULL; s = s->next) { // all are asked before any answer is waited for
+	// asks all streams before it waits for the first answer
+	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
 		int last = gompi_stream_ask(s, end_number(s, local || s->peer == follower));
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
-		// Another thread may have sent more, and not have asked.
+		// Another thread may have sent more records since, without asking.
 		uint64_t number = end_number(s, local || s->peer == follower), asked = gompi_load(&s->asked);
-		int last = gompi_stream_end(s, number < asked ? number : asked, call); // also after another one's error
+		// also after an error of another stream
+		int last = gompi_stream_end(s, number < asked ? number : asked, call);
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	return rc;
@@ -193,7 +197,7 @@ static int fabric_post(struct gompi_win *w, int origin, const char *call) {
 	return MPI_SUCCESS;
 }
 
-// Sends the start if no operation has, and sees to it that not too many epochs wait there for posts.
+// Sends the start record if no operation has done so. Limits the number of epochs that wait at the target for posts.
 static int before_complete(struct gompi_stream *s, const char *call) {
 	int rc = gompi_load_acquire(&s->has_lock) ? MPI_SUCCESS : gompi_stream_send_word(s, PACKET_START, false, 0);
 	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->done) < gompi_load(&s->locked) &&
@@ -208,7 +212,8 @@ static int fabric_complete(struct gompi_win *w, int target, const char *call) {
 		return MPI_ERR_NO_MEM;
 	int rc = before_complete(s, call);
 	gompi_store_release(&s->has_lock, 0);
-	// Records are applied before the one that says so, but what comes back must have come.
+	// The target applies records in order, so all operations come before the complete record. Transfers and results
+	// are not ordered with it, so they must have completed first.
 	if (rc == MPI_SUCCESS)
 		rc = gompi_stream_await_transfers(s, call);
 	if (rc != MPI_SUCCESS)

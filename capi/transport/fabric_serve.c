@@ -1,9 +1,10 @@
-// What comes from processes of other nodes, at the target: records of streams (stream.h), applied in their order. Where
-// one asks for a lock that is not free, or for an exposure epoch that is not open, it and what follows it in the stream
-// are kept until it is this process' turn.
+// The target's side of streams (stream.h): records from processes of other nodes, applied in their order. If a record
+// asks for a lock that is not free, or for an exposure epoch that is not open, it and the records after it in the
+// stream are kept until the target can continue.
 //
-// Records come by one thread at a time, but whichever thread serves looks whose turn it is, so all is under one lock.
-// It is held for as long as an operation takes; nobody waits under it for another process' answer.
+// One thread at a time delivers records. But any thread that makes progress may grant a waiting lock, so one mutex
+// (serve_mu) protects all state. It is held while an operation is applied. No thread waits for another process' answer
+// while it holds it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,12 @@
 #include "win/win_table.h"
 
 static struct gompi_mutex serve_mu;
-static struct gompi_stream *locks; // those that hold a lock, or wait for one
+static struct gompi_stream *locks; // list of streams that hold a lock or wait for one
 static gompi_a32 locks_waiting;
 
 // --- Answers
 
-// Makes room for an answer with so many bytes of data. NULL: nobody is there to get it.
+// Reserves an answer with `bytes` bytes of data. Returns NULL if the peer has failed.
 static struct gompi_answer *reserve_answer(int peer, uint64_t bytes) {
 	int class;
 	return (struct gompi_answer *)(void *)gompi_fabric_reserve(
@@ -47,7 +48,7 @@ static void send_answer(struct gompi_stream *s, int flags) {
 	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
 }
 
-// Answers who asks for something of a window or member that there is not.
+// Rejects a record for a window or member that does not exist, if the record asks for an answer.
 static void refuse_record(int peer, const struct gompi_packet *of, int class) {
 	struct gompi_answer *m = of->head.flags & PACKET_ASKS ? reserve_answer(peer, 0) : NULL;
 	if (m == NULL)
@@ -68,18 +69,19 @@ static bool gives(const struct gompi_packet *m) {
 	return kind == PACKET_GET || kind == PACKET_FETCH || kind == PACKET_COMPARE_AND_SWAP;
 }
 
-// Applies an operation that gives something back, and sends that. Not inlined: other records need fewer registers.
+// Applies an operation that returns a result, and sends the result. Not inlined: other records need fewer registers.
 static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const struct gompi_packet *m, bool asks) {
 	static _Alignas(GOMPI_LINE) char reply[STREAM_DATA]; // under serve_mu
 	bool get = plain_kind(m) == PACKET_GET;
-	// What is only read goes straight to the record: others wait for the peer's lock no longer than for a copy.
+	// A get is copied directly into the reserved record: other threads wait for the peer's lock only during a copy.
+	// Updates are applied first, without the peer's lock.
 	int class = get ? MPI_SUCCESS : gompi_packet_apply(m, reply, sizeof reply, NULL);
-	uint64_t bytes = class == MPI_SUCCESS && m->bytes <= STREAM_DATA ? m->bytes : 0; // more is refused
+	uint64_t bytes = class == MPI_SUCCESS && m->bytes <= STREAM_DATA ? m->bytes : 0; // larger results are rejected
 	struct gompi_answer *r = reserve_answer(s->peer, bytes);
 	if (r == NULL)
 		return;
 	if (get)
-		class = gompi_packet_apply(m, r->data, STREAM_DATA, NULL); // of which it uses m->bytes
+		class = gompi_packet_apply(m, r->data, STREAM_DATA, NULL); // uses m->bytes of it
 	else
 		gompi_copy_few(r->data, reply, bytes);
 	struct gompi_reason why = {0};
@@ -106,7 +108,7 @@ static void leave_locks(struct gompi_stream *s) {
 		*p = s->next_lock;
 }
 
-// Takes the lock for the member, or queues for it. A class.
+// Acquires the lock for the member, or queues for it. Returns an error class.
 static int take_lock_for(struct gompi_stream *s, bool exclusive) {
 	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
 	if (s->holds != HOLDS_NOTHING)
@@ -118,9 +120,11 @@ static int take_lock_for(struct gompi_stream *s, bool exclusive) {
 		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
 		return MPI_SUCCESS;
 	}
-	gompi_add_total(&locks_waiting, 1); // first: whoever is rung for from the ticket on looks for that
+	// Before the queue entry: from its ticket on, an unlock may ring this process' doorbell, and somebody_waits
+	// must then return true.
+	gompi_add_total(&locks_waiting, 1);
 	s->ticket = gompi_lock_queue(m);
-	// Who gave the lock back before there was a ticket has rung for nobody.
+	// An unlock before there was a ticket has woken no thread of this process. So this checks once more.
 	if (gompi_lock_turn(m, s->ticket, exclusive)) {
 		gompi_sub_total(&locks_waiting, 1);
 		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
@@ -147,7 +151,8 @@ static void use_post(struct gompi_stream *s) {
 	s->started = true;
 }
 
-// Begins an access epoch of the stream's member, or waits for its exposure epoch. A class.
+// Begins an access epoch of the stream's member, or makes the stream wait for an exposure epoch. Returns an error
+// class.
 static int start_here(struct gompi_stream *s) {
 	if (s->started)
 		return gompi_because(MPI_ERR_INTERN, WHY_STARTED_ALREADY, s->applied + 1, s->posts);
@@ -166,7 +171,7 @@ static int complete_here(struct gompi_stream *s) {
 	return MPI_SUCCESS;
 }
 
-// Applies the next record of a stream, or begins to wait with it.
+// Applies the next record of a stream, or makes the stream wait.
 static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	int class = MPI_SUCCESS;
 	bool asks = m->head.flags & PACKET_ASKS;
@@ -174,7 +179,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	case PACKET_LOCK:
 		class = take_lock_for(s, m->op != 0);
 		if (s->waits != WAITS_FOR_NOTHING)
-			return; // it is applied when the lock is taken
+			return; // it counts as applied when the lock is acquired
 		break;
 	case PACKET_UNLOCK:
 		class = give_lock_back(s);
@@ -186,7 +191,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		if (s->waits != WAITS_FOR_NOTHING)
 			return;
 		break;
-	case PACKET_PUT: // in one piece
+	case PACKET_PUT: // contiguous
 		class = gompi_packet_put(s->w, m, STREAM_DATA);
 		break;
 	case PACKET_COMPLETE:
@@ -194,7 +199,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		break;
 	default:
 		if (gives(m)) {
-			give_answer(s, m, asks); // says what is wrong with it, and is an answer
+			give_answer(s, m, asks); // reports errors itself, and serves as the answer
 			s->applied++;
 			return;
 		}
@@ -209,7 +214,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 		send_answer(s, 0);
 }
 
-// Ends a stream that does not keep to the protocol, or for which there is no memory: gompi_because has said why.
+// Ends a stream that violates the protocol, or for which there is no memory. gompi_because has recorded the reason.
 static void stop_stream(struct gompi_stream *s, int class) {
 	s->stopped = true;
 	if (s->holds != HOLDS_NOTHING)
@@ -219,7 +224,7 @@ static void stop_stream(struct gompi_stream *s, int class) {
 	send_answer(s, PACKET_BROKEN);
 }
 
-// Keeps a record for when the stream goes on.
+// Keeps a record until the stream continues.
 static void keep_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	uint64_t length = sizeof *m + m->head.length, all = sizeof length + (length + 7) / 8 * 8;
 	if (s->kept_end + all > s->kept_room) {
@@ -247,7 +252,7 @@ static void drop_kept(struct gompi_stream *s) {
 	s->kept_first = s->kept_end = s->kept_room = 0;
 }
 
-// A stream has what it has waited for: goes on with what has been kept.
+// Continues a stream whose wait has ended: applies the kept records.
 static void go_on(struct gompi_stream *s) {
 	s->waits = WAITS_FOR_NOTHING;
 	s->applied++;
@@ -278,7 +283,7 @@ void gompi_stream_posted(struct gompi_stream *s) {
 	gompi_mutex_give(&serve_mu);
 }
 
-// A record for a member of a window, under serve_mu.
+// Handles a record for a member of a window. The caller holds serve_mu.
 static void take_operation(int peer, const struct gompi_packet *m) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->head.window);
 	if (w == NULL || w->remote == NULL || (uint32_t)m->origin >= w->n || !gompi_win_elsewhere(w, m->origin) ||
@@ -312,24 +317,25 @@ static void take_record(int peer, const char *data, size_t length) {
 		gompi_stream_answered(peer, (const struct gompi_answer *)(const void *)data);
 		return;
 	}
-	gompi_mutex_take(&serve_mu); // a window that is found stays until the record has been applied: forget_locks
+	gompi_mutex_take(&serve_mu); // keeps the window alive until the record has been applied: see forget_locks
 	take_operation(peer, m);
 	gompi_mutex_give(&serve_mu);
 }
 
 // --- Turns
 
-// How many processes were known to have failed when the locks were last looked through.
+// The number of failed processes at the last check of the locks.
 static gompi_a32 losses_seen;
 
-// Returns true if an origin waits for a lock of this process, or a holder may have failed: its lock is then released,
-// whether the process that waits for it is an origin on another node or a process of this node.
+// Returns true if an origin waits for a lock of this process, or if a lock holder may have failed. The lock of a failed
+// holder is released, whether an origin on another node or a process of this node waits for it.
 static bool somebody_waits(void) {
 	return gompi_load(&locks_waiting) != 0 ||
 	       __builtin_expect(gompi_load(&gompi_header()->broken) != gompi_load(&losses_seen), 0);
 }
 
-// Whose turn does not come since a process of this node is dead, which may have the lock for good.
+// Ends the wait of a stream for a lock that may never be released, because a process of this node that may hold it has
+// failed.
 static void end_turn(struct gompi_stream *s) {
 	s->waits = WAITS_FOR_NOTHING;
 	gompi_sub_total(&locks_waiting, 1);
@@ -337,13 +343,13 @@ static void end_turn(struct gompi_stream *s) {
 	stop_stream(s, MPI_ERR_PROC_ABORTED);
 }
 
-// Looks whose turn it is to have a lock; drops who is gone.
+// Grants locks to waiting streams, and releases the locks of failed origins. Returns true if a stream has continued.
 static bool look_at_turns(void) {
 	bool worked = false;
 	if (!somebody_waits())
 		return false;
 	gompi_mutex_take(&serve_mu);
-	// First: a failure that is found later causes another look.
+	// Before the checks: a failure found later causes another check.
 	gompi_store(&losses_seen, gompi_load_acquire(&gompi_header()->broken));
 	for (struct gompi_stream *s = locks, *next; s != NULL; s = next) {
 		next = s->next_lock;
@@ -352,7 +358,7 @@ static bool look_at_turns(void) {
 		    gompi_lock_turn(gompi_member(s->w, s->w->me), s->ticket, s->exclusive)) {
 			go_on_locked(s);
 			worked = true;
-			next = locks; // it may have given back what others wait for
+			next = locks; // it may have released a lock that other streams wait for
 		} else if (s->waits == WAITS_FOR_LOCK &&
 			   __builtin_expect(gompi_load(&gompi_header()->broken) != 0, 0)) {
 			if (gompi_win_lost_here(s->w) != GOMPI_NOBODY)
@@ -368,7 +374,7 @@ static bool look_at_turns(void) {
 	return worked;
 }
 
-// A window is no more: nobody waits for its locks.
+// Ends all waits of a window that is being freed.
 static void forget_locks(struct gompi_win *w) {
 	gompi_mutex_take(&serve_mu);
 	for (struct gompi_stream *s = gompi_stream_first(w); s != NULL; s = s->next) {

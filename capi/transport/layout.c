@@ -4,7 +4,7 @@ enum { WORD = sizeof(int64_t), RUN_WORDS = 4, LIST_WORDS = 2 };
 
 int64_t gompi_layout_fill(int64_t *words, struct gompi_cursor *c, const struct gompi_layout_limits *limits,
 			  int64_t *bytes) {
-	int64_t used = 0, *list = NULL; // the list at the end, which may grow
+	int64_t used = 0, *list = NULL; // the last group if it is a list, which may grow
 	*bytes = 0;
 	while (c->run.n != 0) {
 		int64_t room = limits->room - used * WORD - (limits->shared ? *bytes : 0);
@@ -18,7 +18,7 @@ int64_t gompi_layout_fill(int64_t *words, struct gompi_cursor *c, const struct g
 			continue;
 		}
 		struct gompi_run r = gompi_cursor_run(c, limit);
-		if (r.n == 0) { // not even one block
+		if (r.n == 0) { // less than one block fits
 			limit -= limit % limits->unit;
 			if (limit == 0 || *bytes != 0)
 				break;
@@ -45,7 +45,7 @@ int64_t gompi_layout_fill(int64_t *words, struct gompi_cursor *c, const struct g
 	return used;
 }
 
-// Widens [*lo, *hi) by a block at offset. false: it ends beyond 64 bits.
+// Extends [*lo, *hi) to a block at offset. Returns false if its end overflows 64 bits.
 static bool include(int64_t offset, int64_t block, int64_t *lo, int64_t *hi) {
 	int64_t end;
 	if (__builtin_add_overflow(offset, block, &end))
@@ -63,7 +63,7 @@ bool gompi_layout_open(struct gompi_layout *l, const int64_t *words, int64_t n, 
 	for (const int64_t *p = words, *end = words + n; p < end;) {
 		if (end - p <= LIST_WORDS || p[0] <= 0 || p[0] > bytes || p[0] % unit != 0)
 			return false;
-		int64_t block = p[0], blocks = p[1] < 0 ? -(p[1] + 1) : p[1] - 1; // less one
+		int64_t block = p[0], blocks = p[1] < 0 ? -(p[1] + 1) : p[1] - 1; // number of blocks - 1
 		if (blocks < 0 || blocks > bytes / block - 1)
 			return false;
 		bytes -= (blocks + 1) * block;
@@ -117,7 +117,7 @@ struct gompi_run gompi_layout_take(struct gompi_layout *l, int64_t limit) {
 		r.n = limit / r.block;
 	}
 	run->n -= r.n;
-	if (run->n != 0) // the stride of a lone block may be any
+	if (run->n != 0) // the stride of the last block may be any value: adding it could overflow
 		run->offset += r.n * run->stride;
 	return r;
 }

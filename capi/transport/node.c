@@ -1,5 +1,5 @@
-// The transport to processes of this node: data through the ring of the target, or by system calls; locks, posts and
-// completes in the window's control memory, which all of them share.
+// The transport to processes of this node: data through the ring of the target, or by system calls (CMA); locks, posts
+// and completes in the window's control memory, which all members on the node share.
 #include "base/poll.h"
 #include "transport/cma.h"
 #include "transport/ongoing.h"
@@ -10,33 +10,33 @@
 #include "base/wait.h"
 #include "win/lock.h"
 
-// Longer pieces the system moves as fast as the target does, short ones, for which it wants an address each, it does
-// not.
+// Segments of at least this size are moved by the system as fast as by the target. Shorter ones are not, because the
+// system needs an address for each.
 enum { LONG_PIECE = 512 };
 
-// What somebody at the target looks for goes through the ring up to so many bytes: two copies, each in a cache, in time
-// with each other. Of more the system makes one copy: 32 KiB take 3.8 us so. Through the ring it is 4.9 between cores
-// that are near each other, 3.1 with 64 of them under way, but 17 between cores that are not.
+// Data up to this size uses the ring if the target polls it: two overlapping copies, each within a cache. For larger
+// data the system makes one copy: 32 KiB take 3.8 us that way. Through the ring 32 KiB take 4.9 us between near cores,
+// 3.1 us each with 64 of them in progress, but 17 us between distant cores.
 enum { RING_MOST = 16 << 10 };
 
-// Operations that find nobody at the target's ring within this time are a series.
+// Two operations within this time that find the target's ring not polled are a series.
 enum { SERIES_NS = 100000 };
 
-// Returns true if somebody at the target looks at its ring soon without being woken: in active target synchronization
-// it comes to a call of its own, or is in one.
+// Returns true if the target serves its ring soon without being woken. In active target synchronization the target is
+// in a call of its own, or will make one.
 static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->pollers) > 0;
 }
 
-// Returns true if a put or get is moved by system calls, for which nobody at the target need look, or else through
-// the ring, which takes a fraction of the time if somebody does.
+// Returns true if a put or get is moved by system calls, which need no thread of the target. Otherwise it uses the
+// ring, which takes a fraction of the time if the target polls it.
 static bool by_system(const struct gompi_buffer *at, int64_t bytes, bool polled) {
 	return gompi_node.cma && (!polled || bytes > RING_MOST) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / LONG_PIECE / at->count >= at->type->segments);
 }
 
-// Wakes the progress thread of a process that is blocked in a call anyway, for the next operations of a series: they
-// take the ring then.
+// Wakes the progress thread of a process whose application threads are blocked anyway, so that the next operations of a
+// series can use the ring.
 static void expect_more(int process) {
 	static _Thread_local int64_t last __attribute__((tls_model("initial-exec")));
 	int64_t now = gompi_now_ns();
@@ -45,8 +45,8 @@ static void expect_more(int process) {
 	last = now;
 }
 
-// What an R-form brings from where somebody looks at the ring has come before there would be a request for it, so it
-// waits; else it leaves that under way.
+// An operation with a request waits for its data if the target polls its ring: the data arrives sooner than a request
+// could be created. Otherwise it leaves the operation pending.
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);
@@ -108,7 +108,7 @@ static int node_lock(struct gompi_win *w, int target, bool exclusive, const char
 									 : gompi_lock_wait(w, target, exclusive, call);
 }
 
-// Waits for what has been sent to target.
+// Waits until the operations sent to target have been applied.
 static int end_operations(struct gompi_win *w, int target, const char *call) {
 	if (__builtin_expect(gompi_load(&w->flush_more) == 0, 1))
 		return MPI_SUCCESS;
@@ -124,7 +124,7 @@ static int node_unlock(struct gompi_win *w, int target, bool exclusive, const ch
 
 static int node_post(struct gompi_win *w, int origin, const char *call) {
 	_Atomic uint8_t *posts = gompi_posts(w, origin, w->me);
-	// release: this process' stores to its window are before it; pairs with the acquire in posted (rma/pscw.c)
+	// Release: this process' stores to its window come before; pairs with the acquire in posted (rma/pscw.c).
 	gompi_store_release(posts, (uint8_t)(gompi_load(posts) + 1));
 	gompi_wake(&gompi_member(w, origin)->access_wait);
 	return MPI_SUCCESS;
@@ -132,7 +132,8 @@ static int node_post(struct gompi_win *w, int origin, const char *call) {
 
 static int node_complete(struct gompi_win *w, int target, const char *call) {
 	int rc;
-	// What its target refuses of an operation on a dynamic window is told when that has come back.
+	// In a dynamic window the target may reject an operation. That error is known only after the operation has been
+	// acknowledged, so it waits then.
 	if (w->attached == NULL && gompi_ring_complete(w, target, call, &rc))
 		return rc;
 	rc = end_operations(w, target, call);

@@ -1,4 +1,4 @@
-// The parts of what calls with requests have left under way; their requests are in ongoing_requests.c.
+// The parts of pending operations with requests. Their requests are in ongoing_requests.c.
 #include "transport/ongoing.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ void gompi_ongoing_part_over(struct gompi_ongoing *g, const struct gompi_reason 
 	uint32_t none = 0;
 	if (why != NULL && gompi_change_once(&g->class, &none, (uint32_t)why->class))
 		g->reason = *why;
-	// total, so a release: what has come is before it; pairs with the acquire in take_over
+	// A total operation, hence a release: the data has been stored before; pairs with the acquire in has_ended.
 	if (gompi_sub_total(&g->left, 1) == 1)
 		gompi_store_total(&gompi_ongoing_news, 1);
 }

@@ -1,4 +1,5 @@
-// The requests of what is ongoing: made when the call has sent all, completed by every wait when the last part is over.
+// Requests of pending operations: created when the call has sent all parts; any wait completes them after the last part
+// has ended.
 #include <stdlib.h>
 
 #include "base/abi.h"
@@ -10,15 +11,16 @@
 #include "transport/ongoing.h"
 #include "transport/stream.h"
 
-// Those whose calls have returned.
+// The pending operations whose calls have returned.
 static struct {
 	struct gompi_mutex mu;
 	struct gompi_ongoing *first;
 	gompi_a32 number;
-	gompi_a32 rings; // of them have had parts on rings, whose ends are looked for here
+	gompi_a32 rings; // number of them with parts in rings, whose ends this file must poll for
 } live;
 
-// Its stream gives nothing back any more. Transfers of its end by themselves.
+// Ends all parts of g with an error, because its stream returns nothing more. Transfers of the stream end by
+// themselves.
 static void give_up_ongoing(struct gompi_ongoing *g, int class) {
 	uint32_t none = 0;
 	gompi_change_once(&g->class, &none, (uint32_t) class);
@@ -45,11 +47,12 @@ static void enter(struct gompi_ongoing *g) {
 	live.first = g;
 	gompi_add(&live.number, 1);
 	gompi_add(&live.rings, g->process >= 0);
-	gompi_ongoing_part_over(g, NULL); // the call's own; under the lock, since others may end g from then on
+	// the part that stands for the call itself. Under the lock, since other threads may end g from then on.
+	gompi_ongoing_part_over(g, NULL);
 	gompi_mutex_give(&live.mu);
 }
 
-// --- Their requests
+// --- The requests
 
 static struct gompi_ongoing *of_request(const struct gompi_request *r) { return (struct gompi_ongoing *)r->object; }
 
@@ -71,11 +74,11 @@ static void await_ongoing(const struct gompi_request *r, struct gompi_waiting *w
 
 static void drop_ongoing(struct gompi_request *r) { free(of_request(r)); }
 
-// Looks after one of those that are live, under their lock. Returns true if it is over.
+// Checks a pending operation. Returns true if it has ended. The caller holds live.mu.
 static bool has_ended(struct gompi_ongoing *g) {
 	if (gompi_load_acquire(&g->left) == 0)
 		return true;
-	if (g->process >= 0 && !g->rung) { // who waits rings for what wants no reply
+	if (g->process >= 0 && !g->rung) { // a waiter must ring the doorbell for packets that want no reply
 		gompi_ring_doorbell(g->process);
 		g->rung = true;
 	}
@@ -85,7 +88,7 @@ static bool has_ended(struct gompi_ongoing *g) {
 	return class != MPI_SUCCESS;
 }
 
-// Takes those out of the list that are over.
+// Removes the operations that have ended from the list, and returns them.
 static struct gompi_ongoing *take_over(void) {
 	struct gompi_ongoing *over = NULL, *g;
 	gompi_mutex_take(&live.mu);
@@ -127,7 +130,7 @@ static bool serve(void) {
 	return worked;
 }
 
-// The end of a stream tells nobody: that is looked for now and then.
+// The failure of a stream's member causes no notification, so it is checked once every 256 calls.
 static bool ready(void) {
 	enum { NOW_AND_THEN = 256 };
 	static gompi_a32 looks;
@@ -157,7 +160,7 @@ int gompi_ongoing_sent(struct gompi_ongoing *g, struct gompi_win *w, const struc
 		}
 		return GOMPI_ONGOING_WAITS;
 	}
-	if (left) { // the call has failed: nobody waits for the rest
+	if (left) { // the call has failed: the remaining parts end without a request
 		enter(g);
 		return rc;
 	}

@@ -40,7 +40,8 @@ void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struc
 		int64_t bytes;
 		p->n = gompi_layout_fill(p->word, o->pieces, &limits, &bytes);
 		o->bytes = (uint64_t)bytes;
-		data = (char *)(p->word + (p->n | 1)); // the data is aligned as in a packet without pieces
+		// makes the number of words odd, so the data has the same alignment as in a packet without a layout
+		data = (char *)(p->word + (p->n | 1));
 	}
 	if (inlined) {
 		gompi_copy_out(data, o->origin, o->bytes);
@@ -69,11 +70,12 @@ struct work {
 	const struct gompi_packet *m;
 	struct gompi_win *w;
 	gompi_packet_mover *pull;
-	uint64_t most;               // bytes of its data, and of what comes back
-	enum gompi_packet_kind kind; // without what is added
-	uint64_t element;            // bytes of one
-	uint64_t gap;                // of those, behind its data: need not be there after the last
-	uintptr_t to; // where the offsets of the layout count from: a number, since that may be outside of all memory
+	uint64_t most;               // maximum bytes of its data, and of the result
+	enum gompi_packet_kind kind; // without flags
+	uint64_t element;            // size of an element
+	// padding at the end of an element (extent - true_ub); need not exist after the last one
+	uint64_t gap;
+	uintptr_t to; // base address for the layout's offsets; a number, since it may be outside of any object
 	struct gompi_layout layout;
 	struct gompi_packet_pull buffers;
 	const char *data;
@@ -81,7 +83,7 @@ struct work {
 
 static char *at_offset(const struct work *k, int64_t offset) { return (char *)(k->to + (uint64_t)offset); }
 
-// Copies the next bytes of a layout to or from data.
+// Copies the next bytes of a layout from data (copy_to) or to data (copy_from).
 static void copy_to(const struct work *k, struct gompi_layout *l, const char *data, uint64_t bytes) {
 	while (bytes != 0) {
 		struct gompi_run r = gompi_layout_take(l, (int64_t)bytes);
@@ -100,7 +102,7 @@ static void copy_from(const struct work *k, struct gompi_layout *l, char *data, 
 	}
 }
 
-// Applies an accumulate-type operation to the next bytes of the layout. An error class.
+// Applies an accumulate operation to the next bytes of the layout. Returns an error class.
 static int update_pieces(struct work *k, enum gompi_kind kind, const char *origin, const void *compare, char *result,
 			 uint64_t bytes) {
 	const struct gompi_operation o = {
@@ -138,13 +140,13 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	return rc;
 }
 
-// Applies an operation whose data is in a buffer of the origin (bounce.h), which locate has limited to PACKET_PULLED.
-// An error class.
+// Applies an operation whose data is in a bounce buffer of the origin; locate has limited it to PACKET_PULLED bytes.
+// Returns an error class.
 static int apply_pulled(struct work *k) {
-	static _Alignas(64) char from[PACKET_PULLED], back[PACKET_PULLED]; // one thread pulls at a time
+	static _Alignas(64) char from[PACKET_PULLED], back[PACKET_PULLED]; // static: one thread pulls at a time
 	const uint64_t total = k->m->bytes;
 	const bool puts = k->kind == PACKET_PUT_PULL, fetches = k->kind == PACKET_FETCH_PULL;
-	int class = MPI_ERR_UNSUPPORTED_OPERATION; // of data that cannot be moved
+	int class = MPI_ERR_UNSUPPORTED_OPERATION; // returned if the data cannot be moved
 	if ((puts || k->kind == PACKET_GET_PULL) && k->layout.run.block == (int64_t)total)
 		return k->pull(k->m->origin, puts ? k->buffers.origin : k->buffers.result,
 			       at_offset(k, k->layout.run.offset), total, !puts)
@@ -164,13 +166,13 @@ static int apply_pulled(struct work *k) {
 		if (rc != MPI_SUCCESS || !fetches)
 			return rc;
 		if ((MPI_Op)(uintptr_t)k->m->op != MPI_NO_OP)
-			class = MPI_ERR_OTHER; // what has been updated cannot be taken back
+			class = MPI_ERR_OTHER; // the update cannot be undone
 	}
 	return k->pull(k->m->origin, k->buffers.result, back, total, true) ? MPI_SUCCESS : class;
 }
 
-// Returns true if each piece of a packet is attached, where they are not in one region together: an origin on this
-// node looks them up itself and sends what is in each region, one on another node does not.
+// Returns true if each block of a packet lies in an attached region, for packets that span several regions. An origin
+// on this node looks up the regions itself, and sends one packet for each; an origin on another node does not.
 static bool is_attached(const struct work *k) {
 	struct gompi_layout l = k->layout;
 	for (uint64_t bytes = k->m->bytes; bytes != 0;) {
@@ -186,14 +188,15 @@ static bool is_attached(const struct work *k) {
 	return true;
 }
 
-// Reads where the data of a packet is, and looks whether all of it lies in this process' memory. An error class.
+// Decodes where the data of a packet is, and validates that all of it lies in this process' window. Returns an error
+// class.
 static int locate(struct work *k) {
 	const struct gompi_packet *m = k->m;
 	const char *data = m->data, *end = data + m->head.length;
 	int64_t lo = 0, hi = (int64_t)m->bytes;
 	bool pulls = gompi_packet_pulls(k->kind);
 	bool fetches = k->kind == PACKET_FETCH || k->kind == PACKET_FETCH_PULL;
-	bool takes = k->kind != PACKET_GET && k->kind != PACKET_GET_PULL && // data of the origin
+	bool takes = k->kind != PACKET_GET && k->kind != PACKET_GET_PULL && // needs data of the origin
 		     !(fetches && (MPI_Op)(uintptr_t)m->op == MPI_NO_OP);
 	if (m->head.length > k->most)
 		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->head.length, k->most);
@@ -232,7 +235,7 @@ static int locate(struct work *k) {
 	uint64_t from = m->offset + (uint64_t)lo, to = m->offset + (uint64_t)hi - k->gap;
 	if (k->w->attached != NULL) {
 		char *here;
-		k->to = (uintptr_t)m->offset; // an address of this process
+		k->to = (uintptr_t)m->offset; // in a dynamic window, an address of this process
 		if (to < from ||
 		    (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS && !is_attached(k)))
 			return gompi_because(MPI_ERR_RMA_RANGE, WHY_NOT_ATTACHED, from, to);

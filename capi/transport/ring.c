@@ -27,12 +27,12 @@ _Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING
 _Static_assert(offsetof(struct gompi_ring_cell, packet.data) + GOMPI_PACKET_DATA == GOMPI_RING_CELL,
 	       "a packet fills a cell");
 
-// The turns of the cell for position pos. A fresh ring is all zeros, so turns are counted from the position's own: a
-// cell's first lap is lap 0.
+// The states of the cell for position pos. A fresh ring is all zeros, so each lap has its own values: state + 4 * lap,
+// with lap 0 for the first use of a cell.
 static inline uint64_t lap(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
 enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
 
-// --- Why something could not be applied, in an answer
+// --- The error reason in an answer
 
 static void write_reason(struct gompi_answer *m, int class) {
 	const struct gompi_reason r = gompi_reason_take(class);
@@ -57,22 +57,23 @@ static bool turn_reached(void *arg) {
 	return gompi_load_acquire(&t->cell->turn) == t->turn;
 }
 
-// A thread that has taken a position must fill its cell, and take an answer out of it, or the ring stops there. So it
-// gives up only if the ring's own process is gone; the loss of any other process does not end these waits.
+// The end condition of waits on cells. A thread that has taken a position must fill its cell, and take the answer out
+// of it; otherwise the ring stops there. So it gives up only if the ring's own process has failed. The failure of
+// another process does not end these waits.
 static int loss_of_target(const void *peer, struct gompi_stuck *place) {
 	const int rank = *(const int *)peer;
 	return gompi_is_gone(rank, place) ? rank : GOMPI_NOBODY;
 }
 
-// Takes the next cell of process' ring for this thread, waiting for a free one. NULL if that process is gone.
+// Takes the next cell of peer's ring for this thread; blocks until the cell is free. Returns NULL if peer has failed.
 static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, int peer, uint64_t *pos) {
 	int process = gompi_on_node(peer);
 	struct gompi_ring *ring = ring_of(process);
 	*pos = gompi_add_total(&ring->tail, 1);
 	struct turn_wait t = {cell_at(ring, *pos), lap(*pos) + TURN_FREE};
-	gompi_own_line(t.cell); // it is looked at to be written to
+	gompi_own_line(t.cell); // prefetches the line for writing
 	if (__builtin_expect(!turn_reached(&t), 0)) {
-		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
+		gompi_ring_doorbell(process); // the ring is full of packets for which the target has not been woken
 		struct gompi_waiting what = {
 			.call = call, .peer = peer, .object = w->handle, .lost = loss_of_target, .of = &peer};
 		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
@@ -81,11 +82,12 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 	return t.cell;
 }
 
-// Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
+// Publishes a filled cell. If reply is set, waits for the answer and copies its data to result. Returns 0 or an error
+// class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
 		   gompi_a64 *last, bool reply, void *result, uint64_t bytes) {
-	// Nobody is woken for what wants no reply: that is left to whoever waits for its end, gompi_ring_wait. Pairs
-	// with the acquire in apply_all.
+	// Release: pairs with the acquire in apply_all. Does not wake the target unless a reply is wanted; the thread
+	// that waits for completion does that (gompi_ring_wait).
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
 	if (!reply)
 		return MPI_SUCCESS;
@@ -108,14 +110,14 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 		gompi_copy_in(result, cell->answer.data, bytes);
 	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
 	gompi_wake(&ring_of(process)->space);
-	// What was sent before it has been applied before it: unless more has been sent since there is nothing left to
-	// wait for, and a flush need not fetch the line of acks to see that.
+	// All packets sent before this one have been applied before it. Unless more has been sent since, nothing is
+	// left to wait for: a flush need not fetch the cache line of acks to find that out.
 	uint64_t this_one = pos + 1;
 	gompi_change_once(last, &this_one, 0);
 	return rc;
 }
 
-// The numbers of what was last sent to each member, made when the first is needed. NULL: there is no memory.
+// Returns the array of the numbers last sent to each member; allocates it at first use. Returns NULL if out of memory.
 static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
 	if (numbers != NULL)
@@ -123,18 +125,18 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	gompi_a64 *mine = gompi_sparse_take(w->n * sizeof *mine);
 	if (mine == NULL || gompi_change_once(&w->sent, &numbers, mine))
 		return mine;
-	gompi_sparse_give(mine, w->n * sizeof *mine); // another thread was first
+	gompi_sparse_give(mine, w->n * sizeof *mine); // another thread has installed its array first
 	return numbers;
 }
 
-// Threads may note theirs in another order.
+// Raises *last to number. Threads may record their numbers out of order, so a lower number never replaces a higher one.
 static inline void note_sent(gompi_a64 *last, uint64_t number) {
 	uint64_t sent = gompi_load(last);
 	while (sent < number && !gompi_change(last, &sent, number))
 		;
 }
 
-// Sends one packet, whose position is *pos then.
+// Sends one packet, and sets *pos to its position.
 static int send_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos) {
 	const struct gompi_operation *operation = o->operation;
 	int peer = gompi_member(w, operation->target)->peer;
@@ -178,14 +180,14 @@ static bool acknowledged(void *arg) {
 	return (int64_t)(gompi_load_acquire(a->ack) - a->number) >= 0;
 }
 
-// Waits until peer has applied what this process has sent to it up to a number.
+// Waits until peer has applied the packets of this process up to number.
 static int wait_for(struct gompi_win *w, int peer, uint64_t number, const char *call) {
 	int process = gompi_on_node(peer);
 	struct ack_wait a = {&gompi_my_cell()->acks[process], number};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
-	// The target may be about to look at its ring by itself, which is quicker than waking its progress thread. It
-	// may also wait in the same way for this process.
+	// Polls for a while: the target may soon serve its ring by itself, which is quicker than waking its progress
+	// thread. It also serves this process' ring, since the target may wait for this process in the same way.
 	for (int i = gompi_node.policy.oversubscribed ? GOMPI_ACK_LOOKS : 0; i < GOMPI_ACK_LOOKS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
@@ -206,7 +208,7 @@ int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
 	for (int i = first; i < end && rc == MPI_SUCCESS; i++) {
 		int rank = gompi_win_local(w, i), peer = gompi_member(w, rank)->peer;
 		uint64_t number;
-		// One after the other: this side copies one out while the target fills the next.
+		// Results are copied out one after another, while the target fills the next buffer.
 		while (rc == MPI_SUCCESS && gompi_bounce_due(peer, &number) &&
 		       (rc = wait_for(w, peer, number, call)) == MPI_SUCCESS)
 			rc = gompi_bounce_collect();
@@ -230,23 +232,24 @@ bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int 
 		return true;
 	cell->packet = (struct gompi_packet){
 		.head.window = (uint32_t)w->handle, .origin = gompi_node.self, .head.kind = PACKET_COMPLETE};
-	note_sent(&numbers[target], pos + 1); // the window is not freed before
+	note_sent(&numbers[target], pos + 1); // so that the window is not freed before the packet has been applied
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
-	// The target serves its ring when it waits for this. Only if it sleeps already its progress thread has to;
-	// before it sleeps it serves once more, behind a barrier.
+	// The target serves its ring while it waits for this packet. Its progress thread is needed only if the target
+	// sleeps already. Before it sleeps, the target serves its ring once more after a barrier, which pairs with
+	// gompi_wake_fence. Otherwise it could sleep with the packet in the ring while this thread sees it awake.
 	gompi_wake_fence();
 	if (gompi_load(&gompi_member(w, target)->exposure_wait.sleeping) != 0)
 		gompi_ring_doorbell(process);
 	return true;
 }
 
-// Takes a buffer, waiting for a free one. -1: a process died.
+// Takes a bounce buffer; blocks until one is free. Returns -1 if a process has failed.
 static int take_bounce(struct gompi_win *w, const char *call) {
 	int buffer, peer;
 	uint64_t number;
 	while ((buffer = gompi_bounce_take(&peer, &number)) < 0)
 		if (peer < 0)
-			sched_yield(); // another thread is about to send it
+			sched_yield(); // another thread is about to send the packet of the oldest buffer
 		else if (wait_for(w, peer, number, call) != MPI_SUCCESS)
 			return -1;
 	return buffer;
@@ -287,14 +290,14 @@ static bool filled(void) {
 	return gompi_load_total(&cell_at(ring, pos)->turn) == lap(pos) + TURN_FILLED;
 }
 
-// Tells the origin of a packet that pulls why it was not applied.
+// Stores the error in the bounce buffer of a _PULL packet that was not applied.
 static void refuse_pulled(const struct gompi_packet *m, int class) {
 	const struct gompi_packet_pull *p = (const struct gompi_packet_pull *)m->data;
 	if (m->head.length >= sizeof *p)
 		gompi_bounce_refuse(m->origin, p->origin != 0 ? p->origin : p->result, class);
 }
 
-// An origin has completed its access epoch.
+// Handles a PACKET_COMPLETE: an origin has ended its access epoch.
 static int take_complete(const struct gompi_packet *m) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->head.window);
 	if (w == NULL)
@@ -303,9 +306,10 @@ static int take_complete(const struct gompi_packet *m) {
 	return MPI_SUCCESS;
 }
 
-// Serves until the ring is empty. Called by the one thread that holds the flag `serving`.
+// Serves until the ring is empty. Only the thread that holds the flag `serving` calls it.
 static void apply_all(struct gompi_ring *ring) {
-	// What is applied is a copy: another process may write the cell. It lies to a cache line as it does there.
+	// Packets are applied from a private copy, because another process may write the cell. The copy has the same
+	// alignment to cache lines.
 	static _Alignas(GOMPI_LINE) char copy[GOMPI_RING_CELL];
 	struct gompi_packet *m = &((struct gompi_ring_cell *)copy)->packet;
 	for (;;) {
@@ -314,9 +318,10 @@ static void apply_all(struct gompi_ring *ring) {
 		if (gompi_load_acquire(&c->turn) != lap(pos) + TURN_FILLED)
 			return;
 		memcpy(m, &c->packet, sizeof *m);
-		gompi_compiler_fence(); // what is decided by is the copy, which compilers must not fetch again
+		// keeps the compiler from reading the cell again: decisions use the validated copy only
+		gompi_compiler_fence();
 		if (m->head.length > GOMPI_PACKET_DATA)
-			m->head.length = 0; // nonsense, which is refused for what is missing
+			m->head.length = 0; // invalid length: the packet is rejected because its data is missing
 		gompi_copy_few(m->data, c->packet.data, m->head.length);
 		int rc = m->head.kind == PACKET_COMPLETE
 				 ? take_complete(m)
@@ -330,8 +335,9 @@ static void apply_all(struct gompi_ring *ring) {
 				write_reason(&c->answer, rc);
 			gompi_store_release(&c->turn, lap(pos) + TURN_ANSWERED);
 		}
-		// release: the operation is before it; pairs with the acquire in acknowledged. The origin waits for
-		// this, and nobody yet for the cell, whose line must be fetched first.
+		// Release: the effects of the operation come before; pairs with the acquire in acknowledged. This store
+		// comes before that of the cell's turn: the origin waits for it, while usually no thread waits for the
+		// cell, whose line must be fetched first.
 		if (origin >= 0)
 			gompi_store_release(&gompi_cell(origin)->acks[gompi_node.me], pos + 1);
 		gompi_store(&ring->head, pos + 1);
@@ -345,7 +351,8 @@ static void apply_all(struct gompi_ring *ring) {
 bool gompi_ring_serve(void) {
 	static atomic_flag serving = ATOMIC_FLAG_INIT;
 	bool worked = false;
-	// Who finds the flag taken goes away; so its holder looks once more after it has given the flag back.
+	// A thread that finds the flag taken returns. So the holder checks the ring once more after it has released the
+	// flag; otherwise a packet published in between could be left.
 	while (filled() && !gompi_flag_take(&serving)) {
 		apply_all(ring_of(gompi_node.me));
 		worked = true;
@@ -354,10 +361,11 @@ bool gompi_ring_serve(void) {
 	return worked;
 }
 
-// --- What a dead process leaves
+// --- Recovery after a failed process
 
-// The next cell of a process' ring if it has been taken and is not filled. One that its origin has got an answer in and
-// has not taken, since it is dead, goes to who has taken it next.
+// Returns the position + 1 of the next cell of a process' ring if it has been taken but not filled, else 0. If the cell
+// still holds an answer that its failed origin has not taken, frees the cell for the process that has taken the next
+// lap.
 static uint64_t unfilled(int process) {
 	struct gompi_ring *ring = ring_of(process);
 	uint64_t pos = gompi_load_total(&ring->head);
@@ -373,7 +381,7 @@ static uint64_t unfilled(int process) {
 	return pos + 1;
 }
 
-// The members of windows.
+// Returns the process of member i of a window, for reports about waits.
 static int window_member(uint64_t object, int i) {
 	const struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)object);
 	return w == NULL || (uint32_t)i >= w->n ? -1 : gompi_win_peer(w, i);

@@ -1,4 +1,4 @@
-// The progress thread: the thread of each process that serves what arrives for it while its own threads do not.
+// The progress thread: each process has one, which serves arrivals while its application threads do not.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>
@@ -12,33 +12,36 @@
 
 static atomic_bool progress_stop;
 
-// How long the progress thread looks for the next operation, gap being the time between the last two. It waits for the
-// next one of a series only if nobody else wants its core.
+// Returns how long (ns) the progress thread polls for the next operation. gap is the time between the last two
+// operations. It waits for the next one of a series only if its core is spare.
 static int64_t progress_patience(bool spare, int64_t gap) {
 	if (!spare || gap > gompi_node.policy.poll || 2 * gap < GOMPI_PROGRESS_NS)
 		return GOMPI_PROGRESS_NS;
 	return 2 * gap < gompi_node.policy.poll ? 2 * gap : gompi_node.policy.poll;
 }
 
-// Serves for as long as work keeps coming, counted among the pollers so that origins need not ring: an origin that has
-// sent one operation is likely to send another, and waking the progress thread costs as much as hundreds of them.
+// Serves as long as there is work. Meanwhile it counts as a poller, so that origins need not ring the doorbell: an
+// origin that has sent one operation is likely to send another, and waking the progress thread costs as much as
+// hundreds of operations.
 static void progress_poll(struct gompi_cell *me) {
-	static int64_t last; // when something had been served and nothing more came at once
+	static int64_t last; // time of the last poll that found no more work
 	const bool oversubscribed = gompi_node.policy.oversubscribed;
 	const int eager = oversubscribed ? 0 : GOMPI_EAGER_LOOKS, looks = oversubscribed ? 1 : GOMPI_PROGRESS_LOOKS,
 		  most = oversubscribed ? GOMPI_PROGRESS_LOOKS_OVERSUBSCRIBED : INT_MAX;
 	int64_t now = 0, end = 0;
 	bool spare = false;
 	gompi_add_total(&me->pollers, 1);
-	// A thread of the application that polls does the same work; this one would only take its core.
+	// An application thread that polls does the same work, and this thread would only take its core. So it stops
+	// then.
 	for (int i = 0; i < most && gompi_load(&me->pollers) == 1; i++) {
 		if (gompi_serve()) {
 			i = -1;
 		} else if (i == eager) {
 			now = gompi_now_ns();
-			// While threads of the application wait, their core is to spare. Still the system may have put
-			// this thread and the origin together, so the core is offered. If they compute it is not: they
-			// would keep it for long, and meanwhile nobody would be woken for an operation.
+			// While application threads wait, their core is spare. The system may still have placed this
+			// thread and the origin on the same core, so this thread yields. If application threads
+			// compute, it does not yield: they would keep the core for long, and no thread would be woken
+			// for an operation meanwhile.
 			spare = gompi_load(&me->blocked) > 0;
 			end = oversubscribed ? INT64_MAX : now + progress_patience(spare, now - last);
 			last = now;
@@ -62,13 +65,16 @@ void gompi_progress_run(void) {
 	gompi_own_thread();
 	struct gompi_cell *me = gompi_my_cell();
 	while (!gompi_load_total(&progress_stop)) {
-		uint32_t seen = gompi_load_total(&me->doorbell); // first, as in gompi_await
+		// before the check for work, as in gompi_await: a later ring makes the sleep return at once
+		uint32_t seen = gompi_load_total(&me->doorbell);
 		gompi_store_total(&me->thread_sleeps, 1);
-		gompi_full_fence(); // pairs with the one in gompi_ring_doorbell
+		// Pairs with the one in gompi_ring_doorbell: either this thread sees the work, or the waker sees
+		// thread_sleeps.
+		gompi_full_fence();
 		if (!gompi_serve_all() && !gompi_load_total(&progress_stop)) {
 			gompi_sleep_on(&me->doorbell, seen, GOMPI_PROGRESS_SLEEP_NS);
 			if (!gompi_serve() && gompi_load(&me->doorbell) == seen)
-				continue; // nobody has rung
+				continue; // the doorbell has not been rung
 		}
 		gompi_store_total(&me->thread_sleeps, 0);
 		progress_poll(me);

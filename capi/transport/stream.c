@@ -1,4 +1,4 @@
-// The streams of a window, their numbers, and waiting for them.
+// The streams of a window, their sequence numbers, and waits for them.
 #include "transport/stream_send.h"
 
 #include <stdlib.h>
@@ -13,11 +13,11 @@ static struct gompi_streams *streams_of(struct gompi_win *w) {
 	struct gompi_streams *mine = gompi_sparse_take(gompi_streams_bytes(w));
 	if (mine == NULL || gompi_change_once(&w->streams, &all, mine))
 		return mine;
-	gompi_sparse_give(mine, gompi_streams_bytes(w)); // another thread was first
+	gompi_sparse_give(mine, gompi_streams_bytes(w)); // another thread has installed its table first
 	return all;
 }
 
-// Not inlined: most calls find the stream, and need no registers for this.
+// Creates a stream. Not inlined: most calls find an existing stream, and then need no registers for this.
 static __attribute__((noinline)) struct gompi_stream *make_stream(struct gompi_win *w, int rank) {
 	struct gompi_streams *all = streams_of(w);
 	struct gompi_stream *s = NULL, *mine = all == NULL ? NULL : calloc(1, sizeof *mine);
@@ -45,7 +45,7 @@ struct gompi_stream *gompi_stream_of(struct gompi_win *w, int rank) {
 
 struct gompi_mutex gompi_stream_answers_mu;
 
-// A call gives up what it waits for: no answer is taken any longer.
+// Marks a stream as broken with class, because a call gives up its wait. After that no answer is processed.
 static void give_up(struct gompi_stream *s, int class) {
 	uint32_t none = 0;
 	gompi_mutex_take(&gompi_stream_answers_mu);
@@ -53,7 +53,7 @@ static void give_up(struct gompi_stream *s, int class) {
 	gompi_mutex_give(&gompi_stream_answers_mu);
 }
 
-// This thread is told of an error of the stream.
+// Returns class, and stores its reason for this thread if the stream has recorded it.
 static __attribute__((cold)) int tell_class(struct gompi_stream *s, int class) {
 	gompi_mutex_take(&gompi_stream_answers_mu);
 	const struct gompi_reason reason = s->reason;
@@ -145,7 +145,8 @@ int gompi_stream_send_word(struct gompi_stream *s, enum gompi_packet_kind kind, 
 		return class;
 	*m = (struct gompi_packet){.head.window = (uint32_t)s->w->handle, .head.kind = (uint8_t)kind, .op = exclusive};
 	if (kind == PACKET_LOCK || kind == PACKET_START) {
-		if (gompi_load(&s->done) >= gompi_load(&s->locked)) // else what was sent before may wait there, too
+		// else earlier records may wait at the target, too, and still count
+		if (gompi_load(&s->done) >= gompi_load(&s->locked))
 			gompi_store(&s->ahead, 0);
 		gompi_store(&s->locked, gompi_load(&s->sent) + 1);
 	}

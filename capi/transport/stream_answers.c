@@ -1,4 +1,4 @@
-// What comes back from the members of streams: answers, and the results of operations.
+// Answers from the members of streams, and the results of operations.
 #include <stdlib.h>
 
 #include "transport/ongoing.h"
@@ -17,7 +17,7 @@ int gompi_stream_take_room(struct gompi_stream *s, uint64_t cost, const char *ca
 		if (mine == NULL)
 			return MPI_ERR_NO_MEM;
 		if (!gompi_change_once(&s->results, &none, mine))
-			free(mine); // another thread was first
+			free(mine); // another thread has installed its array first
 	}
 	while (gompi_add_total(&s->results_out, cost) + cost > STREAM_RESULTS) {
 		gompi_sub_total(&s->results_out, cost);
@@ -39,20 +39,20 @@ void gompi_stream_expect(struct gompi_stream *s, void *to, uint64_t bytes, struc
 	gompi_store_release(&s->results_end, end + 1); // pairs with the acquire in give_result
 }
 
-// Returns true if records up to a number have been applied that should have given something before.
+// Returns true if a record up to number should have returned a result that has not arrived.
 static bool lacks_result(struct gompi_stream *s, uint64_t number) {
 	uint64_t first = gompi_load(&s->results_first);
 	return first != gompi_load_acquire(&s->results_end) &&
 	       gompi_load(&s->results)[first % STREAM_RESULTS_MOST].number <= number;
 }
 
-// The error that an answer tells. From another process: a class that there is not is an error all the same.
+// Returns the error in an answer. The answer comes from another process: an unknown class becomes MPI_ERR_OTHER.
 static struct gompi_reason answers_reason(const struct gompi_answer *m) {
 	return (struct gompi_reason){
 		.class = m->class <= MPI_ERR_LASTCODE ? m->class : MPI_ERR_OTHER, .why = m->why, .a = m->a, .b = m->b};
 }
 
-// Returns true if an answer is the result of an operation with a request, which then is what its error is told by.
+// Returns true if an answer is the result of an operation with a request; the request then reports its error.
 static bool answers_request(struct gompi_stream *s, const struct gompi_answer *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (m->head.kind != PACKET_RESULT || first == gompi_load_acquire(&s->results_end))
@@ -61,7 +61,7 @@ static bool answers_request(struct gompi_stream *s, const struct gompi_answer *m
 	return r->number == m->head.number && r->ongoing != NULL;
 }
 
-// Takes what a record has given to where it is expected. 0 or the class of a stream that is broken.
+// Stores the result in an answer to its destination. Returns 0, or the class that breaks the stream.
 static int give_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (first == gompi_load_acquire(&s->results_end))
@@ -83,7 +83,7 @@ static int give_result(struct gompi_stream *s, const struct gompi_answer *m) {
 	return MPI_SUCCESS;
 }
 
-// Looks whether an answer says what can be, and takes what it brings. 0 or the class of a stream that is broken.
+// Validates the numbers in an answer, and stores its result. Returns 0, or the class that breaks the stream.
 static int check_answer(struct gompi_stream *s, const struct gompi_answer *m) {
 	const uint64_t done = gompi_load(&s->done), sent = gompi_load(&s->sent);
 	if (m->head.number < done)
@@ -98,7 +98,7 @@ static int check_answer(struct gompi_stream *s, const struct gompi_answer *m) {
 	return gompi_because(MPI_ERR_INTERN, WHY_RESULT_MISSING, m->head.number, r->number);
 }
 
-// Takes an answer of a stream that is not over, under gompi_stream_answers_mu.
+// Processes an answer for a stream that is not over. The caller holds gompi_stream_answers_mu.
 static void take_answer(struct gompi_stream *s, const struct gompi_answer *m) {
 	const struct gompi_reason why = answers_reason(m);
 	bool last = m->head.flags & PACKET_BROKEN;
@@ -113,9 +113,10 @@ static void take_answer(struct gompi_stream *s, const struct gompi_answer *m) {
 	else if ((broken = check_answer(s, m)) != MPI_SUCCESS)
 		s->reason = gompi_reason_take(broken);
 	if (broken != 0)
-		gompi_store_release(&s->broken, (uint32_t)broken); // pairs with is_over
+		gompi_store_release(&s->broken, (uint32_t)broken); // pairs with the acquire in gompi_stream_is_over
 	else
-		gompi_store_release(&s->done, m->head.number); // what has come is before it; pairs with number_reached
+		// release: results have been stored before; pairs with number_reached
+		gompi_store_release(&s->done, m->head.number);
 }
 
 void gompi_stream_answered(int peer, const struct gompi_answer *m) {

@@ -1,9 +1,9 @@
-// Locks and starts of streams at the origin: they go before the first operation of their epoch.
+// Locks and starts of streams at the origin: their records are sent before the first operation of the epoch.
 #include "transport/stream_send.h"
 #include "transport/transport.h"
 
-// Sends a lock or start unless one has been sent, under lock_mu: only while it is sent, which whoever is next must not
-// overtake. 0 or an error class.
+// Sends a lock or start record unless one has been sent. The caller holds lock_mu, so that no other thread sends a
+// record for the epoch before it. Returns 0 or an error class.
 static int send_lock_locked(struct gompi_stream *s, enum gompi_packet_kind kind, bool exclusive) {
 	if (gompi_load(&s->has_lock))
 		return MPI_SUCCESS;
@@ -29,8 +29,8 @@ int gompi_stream_await_lock(struct gompi_stream *s, const char *call) {
 	return gompi_load_acquire(&s->done) >= locked ? MPI_SUCCESS : gompi_stream_ask_and_await(s, locked, call);
 }
 
-// The lock that this thread has asked for last, if it was of a member on another node: its number of those of the
-// stream.
+// The last lock that this thread has requested, if its target is on another node. lock is the value of the stream's
+// counter `locks`.
 static _Thread_local struct {
 	uintptr_t window;
 	int target;
@@ -42,7 +42,8 @@ int gompi_lock_in_order(const char *call) {
 	asked_last.window = 0;
 	if (w == NULL || w->remote == NULL || (uint32_t)asked_last.target >= w->n)
 		return MPI_SUCCESS;
-	// One that another thread has asked for since is that thread's affair: it may be waited for for long.
+	// If another thread has requested the lock since (locks differs), that thread sends it: this one might wait
+	// long for it.
 	struct gompi_stream *s = gompi_stream_known(w, asked_last.target);
 	int rc = MPI_SUCCESS;
 	if (s == NULL)
@@ -68,8 +69,8 @@ int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const cha
 	return MPI_SUCCESS;
 }
 
-// Sends the end of the lock, after all operations of its epoch. Returns 0 or an error class; after an error there is no
-// answer to wait for, and the epoch is over all the same.
+// Sends the unlock record, after all operations of the epoch. Returns 0 or an error class. After an error there is no
+// answer to wait for, and the epoch has ended.
 static int send_unlock(struct gompi_stream *s, const char *call) {
 	int rc = gompi_stream_await_transfers(s, call);
 	if (rc == MPI_SUCCESS)
@@ -91,8 +92,8 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 	if (target != GOMPI_ALL) {
 		if ((s = gompi_stream_of(w, target)) == NULL)
 			return MPI_ERR_NO_MEM;
-		// If nothing has been done under it it has still been asked for. Another thread may ask for it in its
-		// order just now, so that only one of the two sends it.
+		// An epoch without operations still must acquire the lock. lock_mu makes sure that only one thread
+		// sends it: another thread may do so now in gompi_lock_in_order.
 		if (!gompi_load_acquire(&s->has_lock)) {
 			gompi_mutex_take(&s->lock_mu);
 			rc = send_lock_locked(s, PACKET_LOCK, exclusive);
@@ -107,7 +108,8 @@ int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const c
 			int last = send_unlock(s, call);
 			rc = rc == MPI_SUCCESS ? last : rc;
 		}
-	for (s = gompi_stream_first(w); s != NULL; s = s->next) // also after an error: these locks have been given back
+	// also after an error: their unlock records have been sent
+	for (s = gompi_stream_first(w); s != NULL; s = s->next)
 		if (gompi_load_acquire(&s->has_lock)) {
 			int last = end_unlock(s, call);
 			rc = rc == MPI_SUCCESS ? last : rc;

@@ -1,15 +1,15 @@
-// Reads and writes of the registered memory of a stream's member by the network.
+// Reads and writes of the registered memory of a stream's member through the network.
 #include <stdlib.h>
 
 #include "transport/ongoing.h"
 #include "transport/stream_send.h"
 
-// A read or write of which the call does not wait for the end. Kept for the next ones.
+// A transfer that may outlive its call. Cached in a free list.
 struct remote_transfer {
 	struct gompi_transfer transfer;
 	struct gompi_stream *s;
 	struct remote_transfer *next;
-	gompi_a32 *over; // of one that is waited for: where its class + 1 goes
+	gompi_a32 *over; // if the call waits: receives the error class + 1; else NULL
 	struct gompi_ongoing *ongoing;
 };
 
@@ -19,7 +19,7 @@ static struct {
 	struct gompi_mutex mu;
 	struct remote_transfer *free;
 	unsigned made;
-	gompi_a32 given; // moves on with each that is given back
+	gompi_a32 given; // incremented each time a transfer returns to the free list
 } transfers;
 
 static void transfer_done(struct gompi_transfer *t, int class) {
@@ -27,7 +27,8 @@ static void transfer_done(struct gompi_transfer *t, int class) {
 	struct gompi_stream *s = a->s;
 	uint32_t none = 0;
 	if (a->over != NULL) {
-		gompi_store_release(a->over, (uint32_t) class + 1); // the call's own memory: gone after this
+		// the transfer is on the stack of the call: it must not be used after this store
+		gompi_store_release(a->over, (uint32_t) class + 1);
 	} else {
 		if (a->ongoing != NULL)
 			gompi_ongoing_part_over(a->ongoing,
@@ -39,7 +40,7 @@ static void transfer_done(struct gompi_transfer *t, int class) {
 		transfers.free = a;
 		gompi_mutex_give(&transfers.mu);
 		gompi_add_total(&transfers.given, 1);
-		gompi_sub_total(&s->transfers, 1); // a release: what has come is before it; pairs with transferred
+		gompi_sub_total(&s->transfers, 1); // Release: the data has been stored before; pairs with transferred.
 	}
 	gompi_wake(&gompi_my_cell()->wait);
 }
@@ -47,7 +48,8 @@ static void transfer_done(struct gompi_transfer *t, int class) {
 static bool transfer_given(void *arg) { return gompi_load_acquire(&transfers.given) != *(uint32_t *)arg; }
 static bool transfer_over(void *arg) { return gompi_load_acquire((gompi_a32 *)arg) != 0; }
 
-// One that is free, waiting for it if there are many. NULL: *class says why.
+// Returns a free transfer; blocks until one is free if the maximum number is in use. Returns NULL on error, and sets
+// *class.
 static struct remote_transfer *take_transfer(struct gompi_stream *s, const char *call, int *class) {
 	*class = MPI_SUCCESS;
 	for (;;) {
@@ -113,7 +115,7 @@ int gompi_stream_transfer(struct gompi_stream *s, const struct gompi_operation *
 	if (stays)
 		return MPI_SUCCESS;
 	struct gompi_waiting what = {.call = call, .peer = s->peer, .object = w->handle};
-	// Whatever happens the network may use the memory until it says that it is done.
+	// The network may use the local memory until done is called, even after an error: so this waits until then.
 	while (gompi_load_acquire(&over) == 0 &&
 	       gompi_await(&gompi_my_cell()->wait, transfer_over, &over, &what) != MPI_SUCCESS)
 		gompi_fabric_progress();

@@ -18,7 +18,8 @@ int gompi_unlock_elsewhere(struct gompi_win *w, const char *call) {
 int gompi_flush_here(struct gompi_win *w, const char *call) { return gompi_transport_node.flush(w, GOMPI_ALL, call); }
 
 int gompi_settle(struct gompi_win *w, const char *call) {
-	// What is not attached at the target is told in an answer.
+	// The second condition: in a dynamic window, the target reports ranges that are not attached in its answers, so
+	// all answers are needed.
 	if (w->partner < 0 || w->attached != NULL)
 		return gompi_flush_slow(w, GOMPI_ALL, call, false);
 	int rc = gompi_transport_node.flush(w, GOMPI_ALL, call);

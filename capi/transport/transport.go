@@ -1,8 +1,8 @@
-// Package transport is how an operation reaches a target whose memory is not mapped here: messages through a ring to
-// the progress thread of its process, which applies them, or process_vm_writev and readv; to other nodes, messages
-// through the network and reads and writes of registered memory.
+// Package transport carries operations to targets whose memory is not mapped in this process. On this node it uses
+// packets through a ring, which a thread of the target applies, or process_vm_writev and readv. To other nodes it uses
+// records through the network, and reads and writes of registered memory.
 //
-// It must not know the calls of MPI: what it gets has been checked.
+// It must not know the calls of MPI: its arguments have been checked.
 package transport
 
 /*
@@ -22,7 +22,7 @@ import (
 	_ "gompirma/capi/win"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that importing packages are compiled again when a header changes.
 //
 //go:embed *.h
 var _ embed.FS
