@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// --- What an interface is
+// --- Interfaces
 
-// Writes the names of the interfaces of the default routes, "" where there is none.
+// Writes the names of the interfaces of the default routes; "" if there is none.
 static void default_interfaces(char v4[IFNAMSIZ], char v6[IFNAMSIZ]) {
 	char line[300], name[IFNAMSIZ];
 	unsigned long to, flags;
@@ -45,9 +45,9 @@ static bool is_container(const char *name) {
 	return access(path, F_OK) == 0;
 }
 
-// --- What the user permits
+// --- Restrictions by the user
 
-// Returns true if the address is in a network as people write it: 10.0.0.0/8.
+// Returns true if the address is in a network in CIDR notation, such as 10.0.0.0/8.
 static bool in_network(const struct gompi_host_address *a, const char *network) {
 	char text[INET6_ADDRSTRLEN];
 	const char *slash = strchr(network, '/');
@@ -68,7 +68,7 @@ static bool in_network(const struct gompi_host_address *a, const char *network) 
 	       (rest == 0 || ((bytes[whole] ^ a->bytes[whole]) >> (8 - rest)) == 0);
 }
 
-// Returns true if a list of interfaces and networks has this one.
+// Returns true if a list of interfaces and networks contains this one.
 static bool is_permitted(const char *list, const char *name, const struct gompi_host_address *a) {
 	char one[64];
 	while (*list != 0) {
@@ -190,7 +190,7 @@ bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][
 	return false;
 }
 
-// --- As it is published
+// --- The published form
 
 enum { HEAD = 10 }; // identity, loopback, number
 
@@ -214,7 +214,7 @@ bool gompi_host_read(struct gompi_tcp_host *h, const char *from, size_t bytes) {
 	return true;
 }
 
-// The interface of this host that has an address of one link.
+// Returns the index of the interface of this host that has a link-local address.
 static unsigned link_interface(void) {
 	struct ifaddrs *all = NULL;
 	unsigned index = 0;

@@ -1,5 +1,5 @@
-// The queue of completions that cq_read has not reported. Each operation reserves its place when it starts, so that a
-// completion needs no memory.
+// The queue of completions that cq_read has not reported yet. Each operation reserves its entry when it starts, so that
+// a completion never needs to allocate memory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 static struct {
 	struct gompi_tcp_completion *ring;
 	size_t first, n, room; // room is a power of 2
-	size_t promised;       // operations that have not completed
+	size_t promised;       // entries reserved by operations that have not completed
 } done;
 
 bool gompi_completion_promise(void) {

@@ -1,13 +1,14 @@
-// Links come and go. Whoever has something to send asks for one, at all addresses of the other's host in turn; it is
-// the same for both directions.
+// Opening and closing links. A process with something to send connects, trying all addresses of the other host one
+// after another. A link carries both directions.
 //
-// Who has accepted a connection sends a number drawn by lot; who has asked answers with its rank, a number of its own
-// and a hash of both with the secret of the job; the first says whether it takes the link, with a hash as well. Then
-// the asking side confirms it: until then the accepting one sends nothing and takes its end for no loss.
+// Handshake: the accepting side sends a random number (hello). The connecting side answers with its rank, a random
+// number of its own and a keyed hash of both with the secret of the job (request). The accepting side answers whether
+// it takes the link, with a hash as well (verdict). The connecting side confirms (TCP_CONFIRM). Until then the
+// accepting side sends nothing, and does not treat the end of the connection as the loss of the peer.
 //
-// Two may ask each other at the same time. The request of the lower rank is the one that counts: whoever has the
-// higher one takes that and gives its own up, and the lower one refuses the other once its own request has left. If it
-// has not yet, perhaps never can, it takes the other's.
+// Crossed connections: two processes may connect to each other at the same time. The request of the lower rank wins.
+// The higher rank accepts that one and closes its own. The lower rank refuses the other one once it has sent its own
+// request. If it has not sent it yet, which may never be possible, it accepts the other's.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,15 +31,18 @@
 #include "tcp/link.h"
 
 #define MS 1000000LL
-static const int64_t STAGGER = 300 * MS,         // after which the next address is tried beside the one that is silent
-	ATTEMPT = 5000 * MS,                     // of an attempt: the system repeats its first packet after 1 and 3 s
-	PROOF = 2000 * MS,                       // of a stranger, to prove that it is of the job
+// after which the next address is tried beside one that does not answer
+static const int64_t STAGGER = 300 * MS,
+		     // timeout of an attempt: the system repeats its first packet after 1 and 3 s
+	ATTEMPT = 5000 * MS,
+		     PROOF = 2000 * MS,          // timeout of a stranger's proof that it belongs to the job
 	PROOF_SHORT = 100 * MS,                  // the same while other connections wait for its descriptor
-	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds through the addresses
-	AGAIN = 20 * MS,                         // after the other side has said that it is at it
-	CALL = 1000 * MS,                        // after which the other side is asked to connect
-	TELL = 5000 * MS,                        // after which people are told what does not work
-	CERTAIN = 12000 * MS; // after which it is given up if each address has said that it cannot be
+	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds of all addresses: first and maximum value
+	// until the next attempt after the other side has answered that it connects itself
+	AGAIN = 20 * MS,
+		     CALL = 1000 * MS, // after which the other side is asked to connect
+	TELL = 5000 * MS,              // after which the problem is printed
+	CERTAIN = 12000 * MS;          // after which a peer is given up if the error of each address is definite
 
 enum { BACKLOG = 4096, ACCEPTS = 64, STRANGERS = 256 };
 
@@ -63,22 +67,22 @@ struct gompi_tcp_counts gompi_tcp_counts;
 
 // --- Pacing
 
-// Where the system paces what is sent by an estimate of the rate (BBR) the few packets of a message wait for each
-// other, and the estimate follows. So a link begins without; pacing that has begun does not end.
+// If the system paces packets by an estimate of the rate (BBR), the few packets of a message wait for each other, and
+// the low rate lowers the estimate. So a link begins without pacing. Pacing that has begun does not end.
 static const char paced[] = "bbr";
-static bool is_paced; // by the system, if it is not told otherwise
+static bool is_paced; // the system's default is BBR
 
 static void begin_unpaced(int fd) {
-	char name[16] = ""; // as long as any
+	char name[16] = ""; // TCP_CA_NAME_MAX
 	socklen_t length = sizeof name;
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0 || strncmp(name, paced, sizeof name) != 0)
 		return;
 	is_paced = true;
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0) // which not everybody may everywhere
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0) // may not be permitted
 		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
-// On a long line the system is right.
+// Turns pacing on again on a connection with a long round-trip time, where it is useful.
 static void pace_if_long(int fd) {
 	enum { LONG_US = 1000 };
 	struct tcp_info info;
@@ -95,11 +99,12 @@ static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, cons
 
 // --- Strangers
 //
-// A stranger is a connection that has not proved to be of the job. Strangers are bounded in number (most_strangers) and
-// time (PROOF), and no link is given up for one. If the process has no descriptor left a stranger is accepted with the
-// reserve. A stranger that proves to be a peer keeps that descriptor; then an idle link is given up in exchange.
+// A stranger is a connection that has not proved yet that it belongs to the job. The number (most_strangers) and time
+// (PROOF) of strangers are bounded, and no link is closed for one. If the process has no descriptor left, a stranger is
+// accepted with the spare descriptor (reserve). If the stranger proves to be a peer, it keeps that descriptor; then an
+// idle link is closed in exchange.
 
-// Has the system report connections that wait to be accepted, or not.
+// Sets the epoll events of the listeners: EPOLLIN, or 0 in order to ignore waiting connections.
 static void watch_listeners(uint32_t events) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct epoll_event e = {.events = events, .data.ptr = NULL};
@@ -107,7 +112,8 @@ static void watch_listeners(uint32_t events) {
 		epoll_ctl(t->epoll, EPOLL_CTL_MOD, t->listeners[i], &e);
 }
 
-// Leaves connections in the listeners' queues until a descriptor or a stranger's place becomes free, or for a while.
+// Leaves connections in the listeners' queues until a descriptor or a stranger's place becomes free, or for
+// PROOF_SHORT.
 static void stop_accepting(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->accept_at == 0)
@@ -139,7 +145,7 @@ static int most_strangers(void) {
 	return quarter < 1 ? 1 : quarter < STRANGERS ? quarter : STRANGERS;
 }
 
-// Closes the oldest stranger if it has had PROOF_SHORT. Returns false if there is no such stranger.
+// Closes the oldest stranger if it has existed for at least PROOF_SHORT. Returns false if there is no such stranger.
 static bool drop_stranger(int64_t now) {
 	struct gompi_tcp_link *oldest = NULL;
 	for (struct gompi_tcp_link *l = gompi_tcp_state.links; l != NULL; l = l->next)
@@ -154,7 +160,7 @@ static bool drop_stranger(int64_t now) {
 
 // --- Links
 
-// Makes the link of a socket; NULL: there is no memory, and the socket is closed.
+// Creates the link of a socket. On failure returns NULL and closes the socket.
 static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int64_t deadline) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_link *l = calloc(1, sizeof *l);
@@ -181,14 +187,15 @@ static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int6
 	return l;
 }
 
-// Links that have been closed, kept until nobody in a call refers to them.
+// Closed links, kept until no caller can refer to them.
 static struct gompi_tcp_link *closed;
 
 void gompi_link_close(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (l->fd < 0)
 		return;
-	// A child of fork() may have it open as well: it ends all the same, and epoll is told.
+	// A child of fork() may hold the socket open as well. So this shuts it down and removes it from epoll
+	// explicitly.
 	epoll_ctl(t->epoll, EPOLL_CTL_DEL, l->fd, NULL);
 	shutdown(l->fd, SHUT_RDWR);
 	close(l->fd);
@@ -208,7 +215,7 @@ void gompi_link_close(struct gompi_tcp_link *l) {
 			}
 	if (t->hot == l)
 		t->hot = NULL;
-	if (l->place != NULL) { // the message is not whole
+	if (l->place != NULL) { // the message is incomplete: the buffer is posted again
 		l->place->next = t->places;
 		t->places = l->place;
 	}
@@ -238,7 +245,7 @@ void gompi_timer_at(int64_t when) {
 	timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &s, NULL);
 }
 
-// Sends a few bytes at once, or not at all.
+// Sends a few bytes without blocking. Returns false if not all of them were sent.
 static bool send_now(struct gompi_tcp_link *l, const void *what, size_t bytes) {
 	return send(l->fd, what, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
 }
@@ -249,15 +256,15 @@ static struct gompi_tcp_host *peer_host(const struct gompi_tcp_peer *p) {
 	return &gompi_tcp_state.hosts[gompi_tcp_state.job.node_of[p->rank]];
 }
 
-// The i-th address of a peer's host: behind those that it has published, the loopback interface.
+// Returns the i-th address of a peer's host; the loopback address follows the published ones.
 static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, int i) {
 	static const struct gompi_host_address loopback = {4, REACH_HOST, {127, 0, 0, 1}};
 	const struct gompi_tcp_host *h = peer_host(p);
 	return i < h->n ? h->a[i] : loopback;
 }
 
-// Puts the addresses in the order in which they are tried: what has worked for the node, the loopback interface of
-// this very host, then as they are published.
+// Sets the order in which addresses are tried: first the one that worked for the node, then the loopback interface if
+// the peer is on this host, then the published order.
 static void order_addresses(struct gompi_tcp_peer *p) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_host *h = peer_host(p);
@@ -269,7 +276,8 @@ static void order_addresses(struct gompi_tcp_peer *p) {
 	if (here && h->loopback && worked != h->n)
 		p->order[p->n++] = h->n;
 	for (int i = 0; i < h->n; i++) {
-		bool mine = false; // which on another host is nobody's but this one's
+		// the peer is on another host, but the address is one of this host's: connecting would reach this host
+		bool mine = false;
 		for (int k = 0; k < t->here.n && !here; k++)
 			mine = mine || gompi_host_same(&h->a[i], &t->here.a[k]);
 		if (i != worked && !mine)
@@ -301,12 +309,12 @@ static int attempts_of(const struct gompi_tcp_peer *p) {
 	return n;
 }
 
-// The process needs a descriptor and has none left: reports that once, and frees one. Returns true if one is free now.
+// Handles the lack of a descriptor: reports it once, and tries to free one. Returns true if one is free now.
 static bool give_links_up(int at_least);
 static bool no_more_files(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (t->strangers > 0)
-		return drop_stranger(now); // at the latest PROOF_SHORT from now
+		return drop_stranger(now); // if it returns false, the oldest can be closed within PROOF_SHORT
 	give_links_up(1);
 	if (t->short_of_files)
 		return false;
@@ -325,7 +333,7 @@ static void remember_failure(struct gompi_tcp_peer *p, int address, int error, i
 	p->failed[address].when = now;
 }
 
-// Asks an address: 0, or an errno.
+// Begins to connect to an address. Returns 0 or an errno.
 static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	struct sockaddr_storage to;
 	const struct gompi_host_address a = tried_address(p, address);
@@ -361,7 +369,7 @@ static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	return 0;
 }
 
-// Says what is known about an error of the system.
+// Returns the text for the error of an address.
 static const char *error_text(int error) {
 	switch (error) {
 	case -1:
@@ -402,7 +410,7 @@ void gompi_tcp_why(int peer, char *text, size_t bytes) {
 		snprintf(text + at, bytes - (size_t)at, "; GOMPIRMA_INTERFACE names the network to use");
 }
 
-// All addresses have been tried. Returns true if each has said that it cannot be reached.
+// Called after all addresses have been tried. Returns true if the error of each is definite.
 static bool all_certain(const struct gompi_tcp_peer *p) {
 	for (int i = 0; i < p->n; i++) {
 		int error = p->failed[p->order[i]].error;
@@ -430,7 +438,7 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	p->pause = p->pause == 0 ? PAUSE : p->pause < PAUSE_MOST ? 2 * p->pause : p->pause;
 	p->next_try = now + p->pause;
 	if (p->has_been)
-		return; // whether it lives is not judged here
+		return; // health.c decides whether a peer that was connected before has failed
 	const bool certain = all_certain(p);
 	const int64_t limit = certain && CERTAIN < t->job.timeout ? CERTAIN : t->job.timeout;
 	static bool told;
@@ -450,7 +458,7 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	}
 }
 
-// Tries the next address of a peer, and sets the time of the one after it.
+// Tries the next address of a peer, and sets the time of the next try.
 static void try_next(struct gompi_tcp_peer *p, int64_t now) {
 	const struct gompi_tcp_events *tell = gompi_tcp_state.job.events;
 	if (now - p->since >= CALL && tell->call != NULL)
@@ -463,7 +471,7 @@ static void try_next(struct gompi_tcp_peer *p, int64_t now) {
 			return;
 		}
 		if (is_out_of_files(error) || error == ENOMEM || error == ENOBUFS || error == EAGAIN) {
-			p->at--; // it is this process that cannot, just now
+			p->at--; // a temporary shortage of this process, not an error of the address
 			p->since = now;
 			p->next_try = now + AGAIN;
 			return;
@@ -494,7 +502,7 @@ void gompi_peer_wants(struct gompi_tcp_peer *p) {
 	gompi_timer_at(p->next_try);
 }
 
-// An attempt is over. The next address is tried at once.
+// Ends an attempt after an error. Tries the next address at once.
 static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -510,7 +518,7 @@ static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	gompi_timer_at(p->next_try);
 }
 
-// The other side is at it as well: its own request will do, or this one is made again.
+// Ends an attempt because the other side connects as well. Its connection will be used, or this side tries again later.
 static void attempt_later(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
@@ -545,7 +553,8 @@ static void open_link(struct gompi_tcp_link *l, struct gompi_tcp_peer *p, enum g
 
 // --- The handshake
 
-// Takes so many bytes of a message before the link is open. 1: they are there; 0: not yet; -1: it has ended.
+// Receives a handshake message of `bytes` bytes. Returns 1 if it is complete, 0 if not yet, -1 with errno if the
+// connection has ended.
 static int take_message(struct gompi_tcp_link *l, size_t bytes) {
 	while (l->have < bytes) {
 		ssize_t n = recv(l->fd, l->in.bytes + l->have, bytes - l->have, MSG_DONTWAIT);
@@ -575,7 +584,7 @@ static enum gompi_verdict_of_link judge_peer(struct gompi_tcp_peer *p) {
 	return LINK_YES;
 }
 
-// A stranger has sent its request.
+// Handles a stranger's request.
 static void judge_stranger(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct request r;
@@ -604,7 +613,7 @@ static void judge_stranger(struct gompi_tcp_link *l) {
 	give_links_up(0);
 }
 
-// Who has been asked has sent its number: it is answered with the request.
+// Handles the hello of the accepting side: sends the request.
 static void send_request(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct hello h;
@@ -622,7 +631,7 @@ static void send_request(struct gompi_tcp_link *l) {
 		attempt_failed(l, ECONNRESET);
 }
 
-// Its verdict is there.
+// Handles the verdict of the accepting side.
 static void take_verdict(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = l->peer;
@@ -634,7 +643,7 @@ static void take_verdict(struct gompi_tcp_link *l) {
 		attempt_failed(l, -1);
 		return;
 	}
-	static const uint64_t confirm = TCP_CONFIRM; // the head: its kind, no length
+	static const uint64_t confirm = TCP_CONFIRM; // the head: its kind, and length 0
 	if (v.said != LINK_YES || p->link != NULL || p->gone) {
 		attempt_later(l);
 		return;
@@ -704,7 +713,7 @@ void gompi_link_broken(struct gompi_tcp_link *l, int error) {
 		gompi_peer_fail(p, FI_ENOTCONN);
 		t->job.events->lost(p->rank);
 	} else if (p->first != NULL || p->requests != NULL) {
-		gompi_peer_wants(p); // it had not been open, or was given up
+		gompi_peer_wants(p); // the link had not been confirmed, or was being closed as idle
 	}
 }
 
@@ -713,7 +722,7 @@ static bool is_idle(const struct gompi_tcp_link *l) {
 	       l->have == 0 && !l->stalled;
 }
 
-// The link is given up by both.
+// Closes an idle link, after both sides have agreed.
 static void part(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	p->link = NULL;
@@ -729,7 +738,7 @@ void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
 		part(l);
 	} else if (kind == TCP_BYE) {
 		if (is_idle(l) && send_now(l, &go, sizeof go))
-			part(l); // the other side sends nothing more, so nothing is lost
+			part(l); // the other side sends nothing more, so no data is lost
 		else
 			gompi_link_tell(l, TCP_STAY);
 	} else if (l->state == LINK_BYE && kind == TCP_GO) {
@@ -737,12 +746,12 @@ void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
 	} else if (l->state == LINK_BYE) {
 		l->state = LINK_OPEN;
 		l->used = gompi_now_ns();
-		gompi_tcp_state.reserve_owed = gompi_tcp_state.reserve < 0; // another link has to be given up
+		gompi_tcp_state.reserve_owed = gompi_tcp_state.reserve < 0; // another link must be closed
 		gompi_link_send(l);
 	}
 }
 
-// Raises the soft limit of files to the hard one. Returns true if it was lower.
+// Raises the soft limit of open files to the hard one. Returns true if it was lower.
 static bool raise_limit(void) {
 	struct rlimit r = {0};
 	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
@@ -753,8 +762,8 @@ static bool raise_limit(void) {
 	return raises && setrlimit(RLIMIT_NOFILE, &r) == 0;
 }
 
-// Has the system permit more files, then gives up the links that have been idle for longest: as many as there are more
-// than most_links, and at least at_least. Returns true if it has given up one.
+// Raises the limit of open files, then offers to close the links that have been idle for longest: as many as exceed
+// most_links, and at least at_least. Returns true if it has offered one.
 static bool give_links_up(int at_least) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	static const uint64_t bye = TCP_BYE;
@@ -763,7 +772,7 @@ static bool give_links_up(int at_least) {
 	raise_limit();
 	int many = gompi_tcp_counts.links - t->strangers - t->most_links;
 	for (const struct gompi_tcp_link *l = t->links; l != NULL; l = l->next)
-		many -= l->state == LINK_BYE; // which go already
+		many -= l->state == LINK_BYE; // are being closed already
 	bool any = false;
 	for (many = many > at_least ? many : at_least; many > 0; many--) {
 		struct gompi_tcp_link *oldest = NULL;
@@ -801,12 +810,12 @@ static int listen_at(const struct sockaddr *a, socklen_t length) {
 	return -1;
 }
 
-// Listens at a port, 0: any, on all addresses that are permitted; 0 or an errno.
+// Listens at a port (0: any) on all permitted addresses. Returns 0 or an errno.
 static int listen_port(uint16_t port) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct sockaddr_storage s;
 	int rc = -1;
-	if (t->here.loopback) { // on all of them
+	if (t->here.loopback) { // one socket listens on all addresses
 		struct gompi_host_address any = {.family = 6};
 		socklen_t length = gompi_host_sockaddr(&any, port, &s);
 		rc = listen_at((struct sockaddr *)&s, length);
@@ -820,14 +829,14 @@ static int listen_port(uint16_t port) {
 		socklen_t length = gompi_host_sockaddr(&t->here.a[i], port, &s);
 		rc = listen_at((struct sockaddr *)&s, length);
 		if (rc != 0 && errno == EADDRNOTAVAIL && (i + 1 < t->here.n || t->n_listeners > 0)) {
-			rc = 0; // one of IPv6 that the system has not tried yet: others will do
+			rc = 0; // an IPv6 address whose duplicate address detection is not finished; the others suffice
 			continue;
 		}
 		if (rc != 0)
 			break;
 		length = sizeof s;
 		if (port == 0 && getsockname(t->listeners[0], (struct sockaddr *)&s, &length) == 0)
-			port = ntohs(((struct sockaddr_in *)&s)->sin_port); // where IPv6 has it as well
+			port = ntohs(((struct sockaddr_in *)&s)->sin_port); // at the same offset in sockaddr_in6
 	}
 	if (rc == 0) {
 		socklen_t length = sizeof s;
@@ -847,12 +856,12 @@ int gompi_listen(char *why, size_t why_bytes) {
 	if (!gompi_ports_permitted(&first, &last, why, why_bytes))
 		return EINVAL;
 	int error = EADDRINUSE;
-	if (first == 0) { // on several addresses the port that the first gets may be taken at the next
+	if (first == 0) { // the port chosen for the first address may be in use on another one
 		for (int tries = 0; tries < 16 && error == EADDRINUSE; tries++)
 			error = listen_port(0);
 		return error;
 	}
-	const int n = last - first + 1, begin = (int)(getpid() % n); // ranks of a node begin at different ones
+	const int n = last - first + 1, begin = (int)(getpid() % n); // the ranks of a node begin at different ports
 	for (int i = 0; i < n && error != 0; i++)
 		error = listen_port((uint16_t)(first + (begin + i) % n));
 	if (error == EADDRINUSE)
@@ -866,8 +875,8 @@ static bool has_connection(int fd) {
 	return poll(&p, 1, 0) == 1;
 }
 
-// Accepts a connection. If there is no descriptor left an old stranger is closed for it, or it gets the reserve.
-// Returns -1 with errno.
+// Accepts a connection. If no descriptor is left, closes an old stranger, or uses the spare descriptor. Returns -1 and
+// sets errno on failure.
 static int accept_one(int fd, int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	for (;;) {
@@ -875,7 +884,7 @@ static int accept_one(int fd, int64_t now) {
 		if (got >= 0 || !is_out_of_files(errno))
 			return got;
 		const int error = errno;
-		if (!has_connection(fd)) // the system looks for a descriptor first
+		if (!has_connection(fd)) // the system allocates a descriptor before it checks for a connection
 			return errno = EAGAIN, -1;
 		if (raise_limit() || drop_stranger(now))
 			continue;
@@ -916,7 +925,7 @@ void gompi_listener_ready(int fd) {
 	}
 }
 
-// --- The clock
+// --- The timer
 
 void gompi_timers(int64_t now) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
@@ -924,7 +933,7 @@ void gompi_timers(int64_t now) {
 		return;
 	uint64_t rung;
 	if (read(t->timer, &rung, sizeof rung) < 0) {
-		// It has not rung: the time of this look is a little later.
+		// It has not expired yet: this call is a little later than its time.
 	}
 	t->timer_at = 0;
 	if (t->accept_at != 0 && t->accept_at <= now)
@@ -938,7 +947,7 @@ void gompi_timers(int64_t now) {
 			gompi_timer_at(l->deadline);
 		} else if (l->state == LINK_CONNECTING || l->state == LINK_ASKING) {
 			attempt_failed(l, ETIMEDOUT);
-			next = t->links; // others may have been closed
+			next = t->links; // other links may have been closed
 		} else {
 			gompi_tcp_counts.strangers += l->state == LINK_STRANGE;
 			gompi_link_close(l);

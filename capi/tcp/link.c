@@ -1,4 +1,4 @@
-// What goes through links that are open: items leave in order, what arrives goes where it belongs.
+// Data through open links: sends queued items in order, and delivers what arrives.
 #define _GNU_SOURCE
 #include "tcp/link.h"
 
@@ -12,8 +12,8 @@
 #include "base/wait.h"
 
 enum {
-	PIECES = 32,           // items that leave in one go
-	LOOK_MOST = 256 << 10, // bytes taken from a link before others have their turn
+	PIECES = 32,           // items in one system call
+	LOOK_MOST = 256 << 10, // bytes read from a link before other links are served
 };
 
 // --- Items
@@ -36,8 +36,8 @@ void gompi_item_put(struct gompi_tcp_item *i) {
 	items_free = i;
 }
 
-// Returns true if an item is data of a read or write that others need not wait for: nothing is promised about their
-// order.
+// Returns true if an item is large data of a read or write. Other items may overtake it, since their order is not
+// guaranteed.
 static bool is_bulk(const struct gompi_tcp_item *i) {
 	enum { LITTLE = 16 << 10 };
 	return (i->head.kind == TCP_WRITE || i->head.kind == TCP_DATA) && i->data.iov_len > LITTLE;
@@ -58,7 +58,7 @@ void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i) {
 		p->last = i;
 }
 
-// Takes the first item out.
+// Removes the first item.
 static void drop_first(struct gompi_tcp_peer *p) {
 	struct gompi_tcp_item *i = p->first;
 	p->first = i->next;
@@ -70,7 +70,7 @@ static void drop_first(struct gompi_tcp_peer *p) {
 
 // --- Sending
 
-// What is left of an item.
+// Writes the unsent rest of an item to v, and returns the number of entries.
 static int item_pieces(const struct gompi_tcp_item *i, struct iovec *v) {
 	int n = 0;
 	size_t sent = i->sent;
@@ -85,7 +85,7 @@ static int item_pieces(const struct gompi_tcp_item *i, struct iovec *v) {
 	return n;
 }
 
-// Counts bytes as sent, and ends the items that are.
+// Accounts for sent bytes, and completes the items that are sent completely.
 static void count_sent(struct gompi_tcp_peer *p, size_t bytes) {
 	while (p->first != NULL) {
 		struct gompi_tcp_item *i = p->first;
@@ -151,8 +151,8 @@ void gompi_links_forget(const struct gompi_tcp_memory *m) {
 		}
 		if (l->peer == NULL || l->peer->link != l)
 			continue;
-		// The window's members have synchronized before the memory goes, so a peer that still reads it is
-		// wrong. It gets zeros, or loses its link if there is no memory for them.
+		// The members of the window have synchronized before the memory is deregistered, so a peer that still
+		// reads it is in error. It receives zeros, or loses its link if there is no memory for them.
 		bool fine = true;
 		for (struct gompi_tcp_item *i = l->peer->first; i != NULL; i = i->next)
 			if (i->memory == m) {
@@ -182,7 +182,7 @@ void gompi_peer_fail(struct gompi_tcp_peer *p, int error) {
 	}
 }
 
-// --- What arrives
+// --- Receiving
 
 static struct gompi_tcp_request *answered_request(struct gompi_tcp_peer *p, uint64_t id) {
 	for (struct gompi_tcp_request **at = &p->requests; *at != NULL; at = &(*at)->next)
@@ -194,7 +194,7 @@ static struct gompi_tcp_request *answered_request(struct gompi_tcp_peer *p, uint
 	return NULL;
 }
 
-// The registered bytes that a head names; NULL: there are none.
+// Returns the address of the registered bytes that a head names, or NULL if they are not registered for this access.
 static char *named_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
 			  struct gompi_tcp_memory **memory) {
 	struct gompi_tcp_memory *m = gompi_tcp_memory_of(h->key);
@@ -204,7 +204,7 @@ static char *named_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64
 	return m->at + h->offset;
 }
 
-// Answers a read or write; data may be none. false: there is no memory.
+// Answers a read or write; data may be empty. Returns false if out of memory.
 static bool answer(struct gompi_tcp_link *l, uint64_t id, int error, struct iovec data,
 		   const struct gompi_tcp_memory *m) {
 	struct gompi_tcp_item *i = gompi_item_get();
@@ -222,7 +222,8 @@ static bool answer(struct gompi_tcp_link *l, uint64_t id, int error, struct iove
 	return true;
 }
 
-// The head is there: finds out where what follows goes. false: the link is of no more use. *wait: there is no place.
+// Called after a head has arrived: chooses the destination of its data. Returns false if the link must be closed. Sets
+// *wait if there is no receive buffer.
 static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_head *h = &l->in.head;
@@ -256,7 +257,7 @@ static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	}
 }
 
-// What follows the head has arrived. false: the link is of no more use, or has ended.
+// Called after the data of a head has arrived. Returns false if the link must be closed, or is closed already.
 static bool end_body(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_head h = l->in.head;
 	struct gompi_tcp_memory *m;
@@ -315,7 +316,8 @@ static bool end_body(struct gompi_tcp_link *l) {
 	}
 }
 
-// Takes bytes that have arrived. How many; less than there are: there is no place for the rest, or *fine is false.
+// Handles received bytes. Returns the number of bytes used. That is less than n if there is no receive buffer for the
+// rest, or after an error (*fine is false then).
 static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool *fine) {
 	size_t at = 0;
 	for (;;) {
@@ -356,7 +358,7 @@ static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool 
 	}
 }
 
-// Keeps bytes for which there is no place.
+// Stores bytes that wait for a receive buffer, and marks the link as stalled. Returns false if out of memory.
 static bool keep(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	if (!l->stalled) {
 		l->stalled = true;
@@ -374,7 +376,7 @@ static bool keep(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	return true;
 }
 
-// Returns true if the link waits for a place: its head is there, and nothing can follow.
+// Returns true if the link waits for a receive buffer: the head of a message is complete.
 static bool waits_for_place(const struct gompi_tcp_link *l) {
 	return !l->in_body && l->have == GOMPI_TCP_SHORT && l->in.head.kind == TCP_FRAME;
 }
@@ -447,7 +449,7 @@ bool gompi_link_receive(struct gompi_tcp_link *l) {
 		if ((size_t)got > there && !take_bytes(l, scratch, (size_t)got - there))
 			return true;
 		if ((size_t)got < direct + (more ? sizeof scratch : 0))
-			break; // that was all
+			break; // the socket is empty
 	}
 	if (all > 0)
 		l->used = gompi_now_ns();

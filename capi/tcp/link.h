@@ -1,4 +1,4 @@
-// What the files of this room share: peers, links (sockets) and what goes through them.
+// State shared by the files of this directory: peers, links (sockets), and the data that travels through them.
 #ifndef GOMPI_TCP_LINK_H
 #define GOMPI_TCP_LINK_H
 
@@ -9,30 +9,30 @@
 
 #pragma GCC visibility push(hidden)
 
-// --- What is sent through a link that is open: heads, each with what follows it
+// --- The protocol on an open link: heads, each followed by its data
 
 enum gompi_tcp_kind {
 	TCP_FRAME = 1, // a message
-	TCP_WRITE,     // bytes for registered memory
-	TCP_READ,      // wants some
-	TCP_DATA,      // has them: the answer to a read
-	TCP_DONE,      // the answer to a write, or to a read that cannot be
-	TCP_CONFIRM,   // the first of who has asked for the link: it is open
-	TCP_BYE,       // this side would give the link up, and sends nothing more until it has an answer
-	TCP_STAY,      // the answers to that: no
-	TCP_GO,        // yes
+	TCP_WRITE,     // data for registered memory
+	TCP_READ,      // requests data of registered memory
+	TCP_DATA,      // answer to a read: the data
+	TCP_DONE,      // answer to a write, or to a read that failed
+	TCP_CONFIRM,   // first head of the side that connected: the link is open
+	TCP_BYE,       // offers to close the idle link; the sender sends nothing more until it has the answer
+	TCP_STAY,      // answer to TCP_BYE: no
+	TCP_GO,        // answer to TCP_BYE: yes
 };
 
 struct gompi_tcp_head {
 	uint32_t kind;
-	uint32_t length; // of what follows the head
-	// Of reads, writes and their answers:
-	uint64_t id;     // of who asks
-	uint64_t key;    // of the memory; TCP_DONE: an error of libfabric, 0: none
-	uint64_t offset; // in it
-	uint64_t bytes;  // TCP_READ: wanted
+	uint32_t length; // bytes that follow the head
+	// Only in reads, writes and their answers:
+	uint64_t id;     // chosen by the requester
+	uint64_t key;    // of the memory; TCP_DONE: an error of libfabric, or 0
+	uint64_t offset; // in the memory
+	uint64_t bytes;  // TCP_READ: bytes requested
 };
-enum { GOMPI_TCP_SHORT = 8 }; // bytes of the head of what is no read, write or answer to one
+enum { GOMPI_TCP_SHORT = 8 }; // bytes of the head of other kinds
 
 static inline size_t gompi_tcp_head_bytes(uint32_t kind) {
 	return kind >= TCP_WRITE && kind <= TCP_DONE ? sizeof(struct gompi_tcp_head) : GOMPI_TCP_SHORT;
@@ -49,57 +49,57 @@ struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key);
 void gompi_tcp_memory_add(struct gompi_tcp_memory *m);
 void gompi_tcp_memory_remove(struct gompi_tcp_memory *m);
 
-// Something to be sent.
+// An item to be sent.
 struct gompi_tcp_item {
 	struct gompi_tcp_item *next;
 	struct gompi_tcp_head head;
 	uint32_t head_bytes;
-	struct iovec data;                     // what follows the head
-	size_t sent;                           // bytes of both
-	void *context;                         // completed when all is sent, NULL: nothing is
-	char *copy;                            // freed then
-	const struct gompi_tcp_memory *memory; // that data is part of, NULL: none
+	struct iovec data;                     // follows the head
+	size_t sent;                           // bytes of head and data
+	void *context;                         // completed when all is sent; NULL if none
+	char *copy;                            // freed then; NULL if none
+	const struct gompi_tcp_memory *memory; // that data is part of; NULL if none
 };
 
-// A read or write under way: its answer has not come.
+// A read or write whose answer has not arrived.
 struct gompi_tcp_request {
 	struct gompi_tcp_request *next;
 	uint64_t id;
 	void *context;
-	char *to; // of a read
+	char *to; // destination of a read
 	uint64_t bytes;
 };
 
 // --- Links
 
 enum gompi_link_state {
-	LINK_CONNECTING, // asked by this side: the system is at it
-	LINK_ASKING,     // connected; the other side's number is awaited, or its answer
-	LINK_STRANGE,    // accepted by this side: whoever it is has not proved to be of the job
-	LINK_TAKEN,      // has proved it, and has been told that it is taken; it has not confirmed
+	LINK_CONNECTING, // connect(2) is in progress
+	LINK_ASKING,     // connected by this side; waits for the other side's hello or verdict
+	LINK_STRANGE,    // accepted by this side; the peer has not proved yet that it belongs to the job (a stranger)
+	LINK_TAKEN,      // the peer has proved it and this side has accepted; waits for TCP_CONFIRM
 	LINK_OPEN,
-	LINK_BYE, // this side has offered to give it up
+	LINK_BYE, // this side has offered to close the idle link
 };
 
 enum {
-	GOMPI_SCRATCH = 16 << 10, // bytes taken from a socket before it is known where they go
-	GOMPI_HANDSHAKE = 64,     // the most bytes of a message before a link is open
-	GOMPI_ATTEMPTS = 4,       // links to a peer that are tried at the same time
+	GOMPI_SCRATCH = 16 << 10, // bytes read from a socket before their destination is known
+	GOMPI_HANDSHAKE = 64,     // maximum bytes of a handshake message
+	GOMPI_ATTEMPTS = 4,       // concurrent connection attempts to a peer
 };
 
 struct gompi_tcp_link {
 	int fd;
 	enum gompi_link_state state;
-	bool requested;                       // by this side, and its request has left
-	uint32_t watched;                     // what epoll says of it
-	int address;                          // which of the host's, of one that this side has asked for
-	struct gompi_tcp_link *next, *before; // all of them
-	struct gompi_tcp_peer *peer;          // NULL: not known
-	int64_t deadline;                     // 0: none
-	int64_t used;                         // when something has gone through it last
-	uint64_t mine[2], theirs[2];          // numbers drawn by lot, for the proofs
+	bool requested;                       // this side has sent its request
+	uint32_t watched;                     // events registered with epoll
+	int address;                          // index of the host's address, if this side connects
+	struct gompi_tcp_link *next, *before; // list of all links
+	struct gompi_tcp_peer *peer;          // NULL if not known yet
+	int64_t deadline;                     // of the current state; 0 if none
+	int64_t used;                         // time of the last data received (or state change)
+	uint64_t mine[2], theirs[2];          // random numbers for the proofs
 
-	// What arrives: the head, then bytes for a sink, NULL: nobody wants them.
+	// Receive state: the head, then data for sink (NULL: discarded).
 	union {
 		struct gompi_tcp_head head;
 		char bytes[GOMPI_HANDSHAKE];
@@ -108,16 +108,16 @@ struct gompi_tcp_link {
 	bool in_body;
 	char *sink;
 	size_t left;
-	struct gompi_tcp_place *place;         // of a message
-	struct gompi_tcp_request *answered;    // of the answer to a read
-	const struct gompi_tcp_memory *memory; // of a write, whose bytes go there
-	char *stash;                           // bytes for which there was no place
+	struct gompi_tcp_place *place;         // receive buffer of a message
+	struct gompi_tcp_request *answered;    // the request that a TCP_DATA answers
+	const struct gompi_tcp_memory *memory; // destination of a write
+	char *stash;                           // received bytes that wait for a receive buffer
 	size_t stash_bytes;
 	struct gompi_tcp_link *next_stalled;
 	bool stalled;
 };
 
-// A place for a message.
+// A posted receive buffer.
 struct gompi_tcp_place {
 	struct gompi_tcp_place *next;
 	char *at;
@@ -127,24 +127,24 @@ struct gompi_tcp_place {
 
 struct gompi_tcp_peer {
 	int rank;
-	struct gompi_tcp_link *link;                     // the one that is open, or is about to be
-	struct gompi_tcp_link *attempts[GOMPI_ATTEMPTS]; // asked for by this side
+	struct gompi_tcp_link *link;                     // open, or accepted and about to open
+	struct gompi_tcp_link *attempts[GOMPI_ATTEMPTS]; // connection attempts of this side
 	bool gone;
-	bool has_been; // connected
+	bool has_been; // connected before
 	struct gompi_tcp_item *first, *last;
-	struct gompi_tcp_item *ahead; // the last one in front of the data of reads and writes; NULL: there is none
+	struct gompi_tcp_item *ahead; // the last item before the data of reads and writes; NULL if there is none
 	struct gompi_tcp_request *requests;
-	struct gompi_tcp_peer *next; // of those that want a link
+	struct gompi_tcp_peer *next; // in the list of peers that want a link
 
-	// Trying. A round is over when all addresses have been tried.
-	bool wants;                          // a link
-	int round, at;                       // number of the round, of the next address in it
-	int order[GOMPI_HOST_ADDRESSES + 1]; // of the addresses of the host
+	// State of the attempts. A round ends when all addresses have been tried.
+	bool wants;                          // a link is wanted
+	int round, at;                       // number of the round; position in order of the next address
+	int order[GOMPI_HOST_ADDRESSES + 1]; // indexes of the host's addresses
 	int n;
 	int64_t since, next_try, pause;
 	bool warned, refused, unreachable;
 	struct {
-		int error; // of the system, -1: whoever answers there is somebody else, 0: not tried to the end
+		int error; // errno; -1 if another process answers there; 0 if not finished
 		int64_t when;
 	} failed[GOMPI_HOST_ADDRESSES + 1];
 };
@@ -158,69 +158,70 @@ struct gompi_tcp_state {
 	int64_t timer_at;
 	struct gompi_tcp_peer **peers; // by rank
 	struct gompi_tcp_host *hosts;  // by node
-	int8_t *worked;                // by node: the address that has been connected to, -1: none
+	int8_t *worked;                // by node: index of the address that worked last; -1 if none
 	struct gompi_tcp_link *links;
 	struct gompi_tcp_peer *wanting;
-	struct gompi_tcp_place *places; // that wait for messages
+	struct gompi_tcp_place *places; // posted receive buffers
 	struct gompi_tcp_place *places_free;
 	struct gompi_tcp_link *stalled;
 	struct gompi_tcp_link *hot;
 	uint64_t id;
 	int most_links;
-	int strangers;       // links that are LINK_STRANGE
-	int reserve;         // a descriptor that is closed to accept one more stranger; -1: in use
-	bool reserve_owed;   // a peer has it, and no idle link has been given up for that
-	int64_t accept_at;   // the listeners are not watched until then; 0: they are
-	bool short_of_files; // and it has been said
-	// What link.c finds out, and connect.c deals with: gompi_link_broken, gompi_link_bye.
+	int strangers;       // number of links in state LINK_STRANGE
+	int reserve;         // spare descriptor, closed in order to accept one more stranger; -1 if in use
+	bool reserve_owed;   // a peer uses the spare descriptor, and no idle link has been closed in exchange
+	int64_t accept_at;   // the listeners are not watched until this time; 0 if they are watched
+	bool short_of_files; // the shortage of descriptors has been reported
+	// Callbacks from link.c into connect.c: gompi_link_broken and gompi_link_bye.
 	void (*broken)(struct gompi_tcp_link *l, int error);
 	void (*bye)(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 };
 extern struct gompi_tcp_state gompi_tcp_state;
 
-struct gompi_tcp_peer *gompi_tcp_peer(int rank); // NULL: there is no memory
-// Has the system say when something arrives, and if out when there is room.
+struct gompi_tcp_peer *gompi_tcp_peer(int rank); // returns NULL if out of memory
+// Registers a link with epoll for input (unless it is stalled) and, if out, for output.
 void gompi_link_watch(struct gompi_tcp_link *l, bool out);
 
-// --- link.c: what goes through a link
+// --- link.c: data through a link
 
-// Sends what it can of what waits for the peer.
+// Sends as much as possible of the peer's queue.
 void gompi_link_send(struct gompi_tcp_link *l);
-// Puts an item behind what waits, but in front of the data of reads and writes if it is not such itself; the head's
-// kind, length and the rest are filled in.
+// gompi_item_get returns a zeroed item (NULL if out of memory), gompi_item_put frees one. gompi_peer_append queues an
+// item with its head filled in. Large data of reads and writes goes to the end of the queue; other items go before such
+// data.
 struct gompi_tcp_item *gompi_item_get(void);
 void gompi_item_put(struct gompi_tcp_item *i);
 void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);
-// Sends a head alone, ahead of nothing; false: there is no memory.
+// Queues a head without data, and sends the queue. Returns false if out of memory.
 bool gompi_link_tell(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
-// Takes what has arrived, up to a bound. Returns true if there was something.
+// Receives and handles what has arrived, up to a limit. Returns true if there was any.
 bool gompi_link_receive(struct gompi_tcp_link *l);
-// Goes on with bytes that waited for places.
+// Continues with data that waited for receive buffers. Returns true if there was any.
 bool gompi_links_unstall(void);
-// Forgets that memory: what still goes there is dropped, what comes from there is zeros.
+// Forgets registered memory: data that still arrives for it is dropped, and data read from it is replaced by zeros.
 void gompi_links_forget(const struct gompi_tcp_memory *m);
-// Ends all that waits for the peer with an error of libfabric.
+// Completes all items and requests of a peer with an error of libfabric.
 void gompi_peer_fail(struct gompi_tcp_peer *p, int error);
 
-// --- connect.c: links come and go
+// --- connect.c: opening and closing links
 
-int gompi_listen(char *why, size_t why_bytes); // 0 or an errno, why is written if it says more
-// The peer wants a link.
+int gompi_listen(char *why, size_t why_bytes); // returns 0 or an errno; writes why if it has more details
+// Requests a link to the peer.
 void gompi_peer_wants(struct gompi_tcp_peer *p);
-// The listener, the clock, or a link that is not open has something to do.
+// gompi_listener_ready accepts waiting connections of a listener.
 void gompi_listener_ready(int fd);
-// Opens the descriptor that is kept for strangers unless it is open, or cannot be.
+// Opens the spare descriptor unless it is open, or cannot be opened.
 void gompi_reserve_descriptor(void);
 void gompi_timers(int64_t now);
 void gompi_link_handshake(struct gompi_tcp_link *l, bool out);
-// A link that was open has ended; error is of the system, 0: orderly.
+// Ends a link after an error. error is an errno; 0 if the other side closed the connection.
 void gompi_link_broken(struct gompi_tcp_link *l, int error);
 void gompi_link_close(struct gompi_tcp_link *l);
-// Frees those that have been closed; nobody in a call refers to one.
+// Frees closed links. No caller may refer to one.
 void gompi_links_free(void);
-// Answers to an offer to give it up.
+// Handles TCP_BYE and the answers to it.
 void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
-// When the clock is to ring at the latest.
+// Makes the timer expire at `when` (ns) at the latest.
 void gompi_timer_at(int64_t when);
 
 // --- completion.c
@@ -230,15 +231,16 @@ struct gompi_tcp_completion {
 	size_t length;
 	int error; // of libfabric
 };
-// Reserves the place of an operation's completion. Returns false if there is no memory: the operation must not start.
+// Reserves an entry for an operation's completion. Returns false if out of memory: then the operation must not start.
 bool gompi_completion_promise(void);
-// Gives the place back: the operation has not started.
+// Releases the entry of an operation that has not started.
 void gompi_completion_withdraw(void);
-// Completes an operation, whose place has been reserved.
+// Adds the completion of an operation, whose entry has been reserved.
 void gompi_complete(void *context, size_t length, int error);
-// Drops all completions and places: the endpoint is closed.
+// Drops all completions and entries, because the endpoint is closed.
 void gompi_completions_drop(void);
-// The first that has not been told, and the one after it, once that has been; NULL: there is none.
+// gompi_completion_first returns the oldest completion that has not been reported. gompi_completion_next removes it and
+// returns the next one. NULL if there is none.
 const struct gompi_tcp_completion *gompi_completion_first(void);
 const struct gompi_tcp_completion *gompi_completion_next(void);
 

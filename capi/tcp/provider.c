@@ -1,4 +1,4 @@
-// The objects of libfabric's interface, and the look at what has arrived.
+// The objects of libfabric's interface, and polling for arrivals.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -18,17 +18,17 @@
 #include "tcp/link.h"
 
 enum {
-	INJECT = 4096, // bytes that go at once, or are copied
-	EVENTS = 32,   // of links that are looked at together
-	HOT_LOOKS = 8, // at the link that something came through last, for each at all of them
+	INJECT = 4096, // bytes that are sent at once, or copied
+	EVENTS = 32,   // epoll events that are read at once
+	HOT_LOOKS = 8, // polls of the link that had data last, for one poll of all links
 };
 
-// --- Looking
+// --- Polling
 
 static void link_ready(struct gompi_tcp_link *l, uint32_t events) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (l->fd < 0)
-		return; // closed by what came before
+		return; // closed by an earlier event
 	if (l->state != LINK_TAKEN && l->state != LINK_OPEN && l->state != LINK_BYE) {
 		gompi_link_handshake(l, (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0);
 		return;
@@ -61,7 +61,7 @@ static void look_around(void) {
 	gompi_links_free();
 	if (t->stalled != NULL)
 		gompi_links_unstall();
-	// The next of a series comes from where the last one did.
+	// The next message of a series usually arrives on the same link as the previous one.
 	struct gompi_tcp_link *hot = t->hot;
 	if (hot != NULL && ++looks % HOT_LOOKS != 0 && (hot->stalled || gompi_link_receive(hot)))
 		return;
@@ -101,7 +101,8 @@ static int may_wait(struct fid_fabric *f, struct fid **on, int n) {
 
 // --- Sending
 
-// Puts an item on its way; it is what is left of it that waits. Bytes of an item without a context are copied.
+// Queues the unsent part of a message. copy: its data is copied first, because an injected message has no context that
+// keeps it valid.
 static void enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
 	if (copy && i->data.iov_len > 0) {
 		i->copy = gompi_must_have(i->data.iov_len);
@@ -142,7 +143,7 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 	if (i == NULL && sent == 0)
 		return -FI_EAGAIN;
 	if (i == NULL)
-		i = gompi_must_have(sizeof *i); // half a message has left
+		i = gompi_must_have(sizeof *i); // part of the message has been sent, so it cannot be refused any more
 	i->head = head;
 	i->head_bytes = GOMPI_TCP_SHORT;
 	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};
@@ -176,7 +177,7 @@ static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi
 		gompi_completion_withdraw();
 		return -FI_ENOMEM;
 	}
-	// The one that was used last is in caches.
+	// last in, first out: the buffer that was used last is in caches
 	*place = (struct gompi_tcp_place){t->places, at, bytes, context};
 	t->places = place;
 	return 0;
@@ -255,7 +256,7 @@ static int memory_register(struct fid *domain, const void *at, size_t bytes, uin
 
 // --- The objects
 
-static int close_nothing(struct fid *f) { return 0; } // gompi_tcp_end closes all
+static int close_nothing(struct fid *f) { return 0; } // gompi_tcp_end closes everything
 
 static struct fi_ops fid_ops = {.size = sizeof fid_ops, .close = close_nothing};
 static struct fi_ops_msg msg_ops = {.size = sizeof msg_ops, .send = ep_send, .inject = ep_inject, .recv = ep_recv};

@@ -1,4 +1,4 @@
-// What all of the provider knows: its peers, its memory by key, and which events the system tells.
+// The state of the provider: peers, registered memory by key, and the events registered with epoll.
 #include <stdlib.h>
 #include <sys/epoll.h>
 

@@ -1,7 +1,7 @@
 // Package tcp carries messages and memory between nodes by TCP, in C: a provider with libfabric's interface that
 // connects any two processes of a job, over whichever of their hosts' networks it can.
 //
-// It must not know what it carries, nor what a frame is.
+// It must not know the meaning of what it carries.
 package tcp
 
 /*
@@ -16,7 +16,7 @@ import (
 	_ "gompirma/capi/base"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that importing packages are compiled again when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

@@ -1,10 +1,10 @@
-// TCP between the processes of a job, with the interface of a provider of libfabric: one endpoint that reaches all
-// others, whose addresses are their ranks; messages to places that have been posted, reads and writes of registered
-// memory, one completion queue with a descriptor. libfabric itself is not needed.
+// TCP between the processes of a job, with the interface of a libfabric provider: one endpoint that reaches all peers,
+// whose addresses are their ranks; messages into posted receive buffers; reads and writes of registered memory; one
+// completion queue with a descriptor. libfabric itself is not needed.
 //
-// Connections are made when something is to be sent, from whichever side can, over whichever of the host's addresses
-// answers; both sides prove that they know the job's secret. One at a time calls what is here and the objects that it
-// makes, under a lock of the caller's.
+// Connections are made when something is to be sent, by whichever side can connect, over whichever address of the host
+// answers. Both sides prove that they know the job's secret. The functions below, and those of the objects that
+// gompi_tcp_open returns, are called by one thread at a time, under a lock of the caller.
 #ifndef GOMPI_TCP_H
 #define GOMPI_TCP_H
 
@@ -17,21 +17,22 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-	GOMPI_TCP_PORT = 2,    // bytes of what a process publishes about itself: its port
-	GOMPI_TCP_HOST = 256,  // the most bytes of what one of its host does: addresses
-	GOMPI_TCP_TEXT = 1000, // bytes of texts
-	GOMPI_TCP_VERSION = 1, // of what is sent
+	GOMPI_TCP_PORT = 2,    // bytes of the data that a process publishes: its port
+	GOMPI_TCP_HOST = 256,  // maximum bytes of the data that a host publishes: its addresses
+	GOMPI_TCP_TEXT = 1000, // bytes of error texts
+	GOMPI_TCP_VERSION = 1, // of the protocol
 };
 
-// What the caller is told, under its lock.
+// Event callbacks, called under the caller's lock.
 struct gompi_tcp_events {
-	// The connection to a peer that had been open has ended without a word: its process has, or its network.
+	// An open connection to a peer has ended without a goodbye: the process or its network has failed.
 	void (*lost)(int peer);
-	// No address of the peer can be reached, and each said so, for long: see gompi_tcp_why.
+	// The peer is given up: for a long time no address of it could be reached. See gompi_tcp_why.
 	void (*unreachable)(int peer);
-	// This process has tried a peer in vain for a second: let the peer be asked to connect. Again and again.
+	// This process has tried unsuccessfully for a second to connect: the peer should be asked to connect. Called
+	// repeatedly.
 	void (*call)(int peer);
-	// Writes the name of the host of a peer.
+	// Writes the host name of a peer.
 	void (*host)(int peer, char *name, int bytes);
 };
 
@@ -41,16 +42,17 @@ struct gompi_tcp {
 	struct fid_domain *domain;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	int fd; // readable when there is something to do, fi_trywait permitting
+	int fd; // readable when there is work, provided that fi_trywait has allowed sleeping
 };
 
-// Opens what others connect to. GOMPIRMA_INTERFACE and GOMPIRMA_PORTS of the environment say where it may be. Writes
-// what is to be published: the port, and what is the same for all processes of a host. false: why says why.
+// Opens the listening side. The environment variables GOMPIRMA_INTERFACE and GOMPIRMA_PORTS restrict addresses and
+// ports. Writes the data to publish: the port, and the data that is the same for all processes of a host. Returns
+// false, and the reason in why, on failure.
 bool gompi_tcp_open(struct gompi_tcp *t, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST], size_t *host_bytes,
 		    char *why, size_t why_bytes);
 
-// Who is where: ports by rank; what hosts have published, by node, the i-th at host_at[i] to host_at[i + 1]. Copied,
-// but for events. false: there is no memory.
+// Sets the addresses of all processes: ports by rank; published host data by node, that of node i at host_at[i] to
+// host_at[i + 1]. Copies all of it except events. Returns false if out of memory.
 struct gompi_tcp_job {
 	int size, rank, nodes;
 	const char *ports;
@@ -58,30 +60,30 @@ struct gompi_tcp_job {
 	const uint32_t *host_at;
 	const int32_t *node_of;
 	uint64_t secret[2];
-	int64_t timeout; // nanoseconds; 0: nobody is given up
+	int64_t timeout; // nanoseconds; 0 if no peer is ever given up
 	const struct gompi_tcp_events *events;
 };
 bool gompi_tcp_begin(const struct gompi_tcp_job *job);
 
-// Closes all.
+// Closes all connections and frees all state.
 void gompi_tcp_end(void);
 
-// Connects to a peer though there is nothing to send: it has asked for that.
+// Connects to a peer without anything to send, because the peer has asked for it.
 void gompi_tcp_reach(int peer);
 
-// Returns true if no address of the peer has a process behind it any longer: each has refused since the last
-// connection ended.
+// Returns true if no process listens at any address of the peer any more: each has refused since the last connection
+// ended.
 bool gompi_tcp_refused(int peer);
 
-// Writes why a peer cannot be reached: who, from where, each address with its port and what the system answered. An
-// empty text if nothing is known to be wrong.
+// Writes why a peer cannot be reached: both processes and hosts, each address with its port, and the system's error.
+// Writes an empty text if no error is known.
 void gompi_tcp_why(int peer, char *text, size_t bytes);
 
-// Lists the addresses that this process would publish, the first to be tried first, one a line: address, interface,
-// what it is. false: text says what is wrong.
+// Lists the addresses that this process would publish, in the order in which peers try them, one per line: address,
+// interface, kind. Returns false, and the reason in text, on failure.
 bool gompi_tcp_addresses(char *text, size_t bytes);
 
-// Counters, for the tests and for who looks for an error.
+// Counters for tests and debugging.
 struct gompi_tcp_counts {
 	uint64_t connected, accepted, crossed, strangers, idle;
 	int links; // descriptors in use
