@@ -31,18 +31,15 @@
 #include "tcp/link.h"
 
 #define MS 1000000LL
-// after which the next address is tried beside one that does not answer
-static const int64_t STAGGER = 300 * MS,
-		     // timeout of an attempt: the system repeats its first packet after 1 and 3 s
-	ATTEMPT = 5000 * MS,
-		     PROOF = 2000 * MS,          // timeout of a stranger's proof that it belongs to the job
-	PROOF_SHORT = 100 * MS,                  // the same while other connections wait for its descriptor
-	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds of all addresses: first and maximum value
-	// until the next attempt after the other side has answered that it connects itself
-	AGAIN = 20 * MS,
-		     CALL = 1000 * MS, // after which the other side is asked to connect
-	TELL = 5000 * MS,              // after which the problem is printed
-	CERTAIN = 12000 * MS;          // after which a peer is given up if the error of each address is definite
+static const int64_t STAGGER = 300 * MS, // then the next address is tried beside one that does not answer
+	ATTEMPT = 5000 * MS,             // timeout of an attempt: the system repeats its first packet after 1 and 3 s
+	PROOF = 2000 * MS,               // timeout of a stranger's proof that it belongs to the job
+	PROOF_SHORT = 100 * MS,          // the same while other connections wait for its descriptor
+	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds of all addresses: first, maximum
+	AGAIN = 20 * MS,                         // before the next attempt if the other side connects itself
+	CALL = 1000 * MS,                        // then the other side is asked to connect
+	TELL = 5000 * MS,                        // then the problem is printed
+	CERTAIN = 12000 * MS;                    // then a peer is given up if the error of each address is definite
 
 enum { BACKLOG = 4096, ACCEPTS = 64, STRANGERS = 256 };
 
