@@ -1,8 +1,8 @@
-// What a program does by itself, as far as libgompirma-access.so tells: which memory is of interest there, found from
-// the records of calls as they are written, and the records of what has been gathered, before the next call's.
+// The program's own accesses, which libgompirma-access.so gathers. This file determines from the records of calls which
+// memory is watched, and writes records of the gathered accesses before the record of the next call.
 //
-// Of interest is the memory of windows, each buffer of an operation from its call until all operations of that window
-// and target are complete, and the buffers of requests until these are complete.
+// Watched memory: the memory of windows; each buffer of an operation until all operations on that window and target are
+// complete; the buffers of requests until these are complete.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 #include "insight/given.h"
 #include "insight/threads.h"
 
-// What calls have to do with it.
+// What a function means for watched memory.
 enum {
 	NOTHING,
 	CREATE,
@@ -49,19 +49,19 @@ enum { BUFFERS = 64, NOBODY = -1, SEVERAL = -2 };
 struct watched {
 	struct watched *next;
 	uint64_t win;
-	int64_t target; // of the operations that are under way
-	int locks;      // of this process
+	int64_t target; // of the operations in progress
+	int locks;      // number of locks that this process holds
 	int memories, room, buffers;
 	struct extent *memory;
-	struct extent buffer[BUFFERS + 1]; // ascending, none touches the next
+	struct extent buffer[BUFFERS + 1]; // sorted; no two touch
 };
 
 static _Atomic(struct gompi_access_runtime *) access_runtime;
 static pthread_mutex_t access_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the windows
 static struct watched *access_windows;
 
-// Buffers of requests that are not complete, or that are persistent, in buckets by their handles. What of them is of
-// interest is in a window without memory.
+// Buffers of requests that are not complete, or that are persistent, in a hash table by handle. Their watched ranges
+// are stored in a window without memory (NO_WINDOW).
 struct pending {
 	struct pending *next;
 	uint64_t request;
@@ -69,11 +69,11 @@ struct pending {
 };
 enum { PENDING_BUCKETS = 4096, NO_WINDOW = 0 };
 static struct pending *access_pending[PENDING_BUCKETS];
-static size_t pending_live, pending_dropped; // the latter since what is of interest has been found anew
+static size_t pending_live, pending_dropped; // pending_dropped: since the watched ranges were last rebuilt
 
-// What nonblocking and persistent functions say of their buffers, a letter for each input: an address, a number of
-// elements, the same for each member, a datatype, and lists of numbers, displacements and datatypes for each member.
-// Displacements are in bytes if there is a list of datatypes. What follows a datatype is about another buffer.
+// Descriptions of the buffers of nonblocking and persistent functions, one letter per input: a address, n number of
+// elements, N the same per member, t datatype, l, d, w lists of counts, displacements and datatypes per member, -
+// other. Displacements are in bytes with a list of datatypes. A datatype ends the description of a buffer.
 static const char *buffers_of[GOMPI_INSIGHT_FUNCTIONS];
 
 static void pass_gathered(struct gompi_insight_thread *t);
@@ -96,7 +96,8 @@ static bool is_called(const char *function, const char *name) {
 	return strncmp(function, name, n) == 0 && (function[n] == 0 || strcmp(function + n, "_c") == 0);
 }
 
-// Notes a function that makes a request. A persistent one has the inputs of the nonblocking one of its kind.
+// Classifies a function that creates a request. A persistent function has the inputs of the nonblocking one of its
+// kind.
 static void classify_starts(const char *function, int number) {
 	static const struct {
 		const char *name, *buffers;
@@ -210,7 +211,7 @@ static void begin_accesses(void) {
 	find_accesses();
 }
 
-// Notes which memory a record of accesses is about.
+// Notes the memory that a record of accesses concerns.
 static void note_pieces(struct gompi_insight_thread *t) {
 	if (gompi_load(&gompi_threads_several) == 0)
 		return;
@@ -303,7 +304,8 @@ static int by_low(const void *a, const void *b) {
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-// Sorts extents and joins those that touch; if there are more than so many, also those that are closest.
+// Sorts extents and joins those that touch. If more than `most` remain, also joins those with the smallest gaps.
+// Returns their number.
 static int join_extents(struct extent *e, int n, int most) {
 	qsort(e, n, sizeof *e, by_low);
 	int m = 0;
@@ -327,7 +329,7 @@ static int join_extents(struct extent *e, int n, int most) {
 	return m;
 }
 
-// Returns the bytes of a buffer; none: it has none, or nothing is known of them.
+// Returns the range of a buffer; an empty range if it has no bytes or its size is unknown.
 static struct extent extent_of(uint64_t address, int64_t count, uint64_t type) {
 	MPI_Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;
 	if (count <= 0 || type <= (uintptr_t)MPI_DATATYPE_NULL ||
@@ -339,7 +341,7 @@ static struct extent extent_of(uint64_t address, int64_t count, uint64_t type) {
 			       address + true_lb + true_extent + (last > 0 ? last : 0)};
 }
 
-// Returns true if the bytes were not among the buffers of the window.
+// Adds a range to the buffers of the window. Returns true if it was not covered before.
 static bool add_extent(struct watched *w, struct extent e) {
 	if (w == NULL || e.low < 4096 || e.high <= e.low)
 		return false;
@@ -364,7 +366,7 @@ static bool drop_buffers(struct watched *w) {
 	return some;
 }
 
-// Tells the other library.
+// Publishes the watched ranges to libgompirma-access.so.
 static void own_publish(struct gompi_access_runtime *r) {
 	int n = 0;
 	for (struct watched *w = access_windows; w != NULL; w = w->next)
@@ -391,7 +393,7 @@ static void own_publish(struct gompi_access_runtime *r) {
 	free(all);
 }
 
-// Adds the memory of all who share a window: it lies together, unless the program has not wanted that.
+// Adds the memory of all members of a shared window, which is contiguous unless the program has requested otherwise.
 static bool add_shared(struct watched *w) {
 	MPI_Group group = MPI_GROUP_NULL;
 	int n = 0;
@@ -443,7 +445,7 @@ static bool learn_memory(int what, const uint64_t *in) {
 	}
 }
 
-// Inputs of the operations: which is the target, and which the window.
+// Learns from an operation. The table gives the indexes of the inputs target and window.
 static bool learn_operation(int what, const uint64_t *in) {
 	static const struct {
 		uint8_t target, win;
@@ -500,7 +502,8 @@ static void drop_pending(uint64_t request) {
 		}
 }
 
-// Of more requests nothing is known: of calls that complete thousands not all are recorded.
+// Maximum number of pending requests: if it is reached, all are forgotten. Not all calls that complete thousands of
+// requests are recorded completely.
 enum { MOST_PENDING = 1 << 16 };
 
 static bool add_pending(uint64_t request, struct extent e) {
@@ -532,15 +535,15 @@ static bool forget_pending(void) {
 
 static uint64_t list_length(const uint64_t *list) { return (uint32_t)*list; }
 
-// A buffer of a call, as far as its inputs have been read.
+// A buffer of a call, as far as its inputs have been parsed.
 struct parsed {
 	uint64_t address[2];
 	int addresses;
 	int64_t count;
-	const uint64_t *counts, *displs; // lists, or NULL; without displacements the elements lie together
+	const uint64_t *counts, *displs; // lists, or NULL; without displacements the elements are contiguous
 };
 
-// Adds the buffers that a datatype ends the description of; types: a list, with displacements in bytes.
+// Adds the buffers whose description a datatype ends. types: a list of datatypes, with displacements in bytes; or NULL.
 static bool add_parsed(uint64_t request, const struct parsed *b, uint64_t type, const uint64_t *types) {
 	bool added = false;
 	int64_t count = b->count;
@@ -573,7 +576,7 @@ static bool add_parsed(uint64_t request, const struct parsed *b, uint64_t type, 
 }
 
 static bool learn_start(const struct gompi_insight_thread *t) {
-	uint32_t number = t->words[0] & 0xffff, made = t->used - 2; // the list of the request that has been made
+	uint32_t number = t->words[0] & 0xffff, made = t->used - 2; // the list that holds the new request
 	if (t->words[made] != ((uint64_t)GOMPI_INSIGHT_STATE_GIVEN << 32 | 1))
 		return false;
 	uint64_t request = t->words[t->used - 1];
@@ -591,7 +594,8 @@ static bool learn_start(const struct gompi_insight_thread *t) {
 		case 'n':
 			b.count = *word;
 			break;
-		case 'N': // the communicator is the last input, but for the hints of what is persistent
+		// the communicator is the last input, except that an info argument follows it in persistent functions
+		case 'N':
 			b.count = *word * gompi_insight_members((MPI_Comm)t->words[made - 1 - persistent]);
 			break;
 		case 'l':
@@ -610,7 +614,7 @@ static bool learn_start(const struct gompi_insight_thread *t) {
 	return added;
 }
 
-// Requests that are MPI_REQUEST_NULL when a call has returned are complete.
+// Drops the requests that have become MPI_REQUEST_NULL: they are complete.
 static bool learn_completion(int what, const uint64_t *in) {
 	const uint64_t *before = what == COMPLETE ? in : in + 1, *after = before + 1 + list_length(before);
 	for (uint64_t i = 1; i <= list_length(before) && i <= list_length(after); i++)
@@ -619,7 +623,7 @@ static bool learn_completion(int what, const uint64_t *in) {
 	return forget_pending();
 }
 
-// Which memory of the program is a window's.
+// Learns which memory of the program belongs to windows.
 static void learn_given(int what, const uint64_t *in) {
 	switch (what) {
 	case CREATE:
@@ -644,7 +648,8 @@ static void learn_from(struct gompi_insight_thread *t) {
 		return;
 	for (uint32_t i = GOMPI_INSIGHT_HEAD_WORDS;
 	     gompi_load(&gompi_threads_several) > 0 && i < t->used && i < MOST_WORDS; i++)
-		gompi_threads_note_memory(t->words[i], 1); // whatever it is: some are addresses of buffers
+		// all words, without interpretation: some are addresses of buffers
+		gompi_threads_note_memory(t->words[i], 1);
 	if (t->words[5] != MPI_SUCCESS)
 		return;
 	int what = what_for[number];
@@ -653,7 +658,7 @@ static void learn_from(struct gompi_insight_thread *t) {
 	const uint64_t *in = t->words + GOMPI_INSIGHT_HEAD_WORDS;
 	if (what <= FREE) {
 		if (gompi_load(&access_runtime) == NULL)
-			find_accesses(); // it may have been loaded in the meantime
+			find_accesses(); // it may have been loaded meanwhile
 		pthread_mutex_lock(&access_mutex);
 		learn_given(what, in);
 		pthread_mutex_unlock(&access_mutex);

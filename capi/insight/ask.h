@@ -1,10 +1,10 @@
-// What wrappers ask themselves they ask the library below all tools.
+// Direct calls to the MPI library below all tools, for information that the wrappers need.
 #ifndef GOMPI_INSIGHT_ASK_H
 #define GOMPI_INSIGHT_ASK_H
 
 #include "insight/record.h"
 
-// Calls PMPI_X.
+// Calls PMPI_X. Evaluates to its result, or to MPI_ERR_OTHER if there is no such function.
 #define GOMPI_ASK(name, ...)                                                            \
 	({                                                                              \
 		static _Atomic(void *) found;                                           \

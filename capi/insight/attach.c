@@ -1,6 +1,6 @@
-// How a process and its threads take part: memory that gompirun has made is mapped when this library is loaded, and
-// belongs to the process of its rank that calls MPI first. A shell in front of it, or what a program starts, calls
-// nothing of MPI and so takes nothing.
+// How a process and its threads attach: memory that gompirun has created is mapped when this library is loaded. It
+// belongs to the first process of the rank that calls MPI. A shell that starts the program, or a child process of it,
+// does not call MPI and so does not attach.
 
 #include <pthread.h>
 #include <sched.h>
@@ -91,11 +91,11 @@ struct gompi_insight_own gompi_insight_own;
 struct gompi_insight_job *gompi_insight_job;
 bool gompi_insight_alone;
 
-static gompi_a32 insight_claimed; // 1: somebody is at it, 2: it has been done
-static pthread_key_t insight_key; // gives a thread's record back
+static gompi_a32 insight_claimed; // 1: in progress, 2: done
+static pthread_key_t insight_key; // its destructor frees a thread's record
 gompi_a32 gompi_insight_attached;
 
-// Returns a number of the environment, or -1.
+// Returns a number from the environment, or -1.
 static long number_of(const char *name) {
 	const char *text = getenv(name);
 	char *end;
@@ -103,7 +103,7 @@ static long number_of(const char *name) {
 	return text && *text && !*end ? number : -1;
 }
 
-// Ends a mapping of this library, of which the function of that name (free.c) need not know.
+// Unmaps memory by a direct system call, bypassing the interposed munmap (free.c).
 static void unmap(void *at, size_t size) { syscall(SYS_munmap, at, size); }
 
 // Maps the part of a rank, with its ring twice.
@@ -122,7 +122,7 @@ static struct gompi_insight_part *map_part(int fd, const struct gompi_insight_jo
 	return (struct gompi_insight_part *)at;
 }
 
-// The descriptor of the memory, which whoever takes the part needs no longer, and which file it was.
+// The descriptor of the shared memory, closed when a process attaches, and the identity of its file.
 static int insight_fd = -1;
 static struct stat insight_file;
 
@@ -130,10 +130,10 @@ static void close_insight(void) {
 	struct stat st;
 	if (insight_fd >= 0 && fstat(insight_fd, &st) == 0 && st.st_ino == insight_file.st_ino &&
 	    st.st_dev == insight_file.st_dev)
-		close(insight_fd); // else the program has closed it, and uses the number for something else
+		close(insight_fd); // otherwise the program has closed it, and the number refers to another file
 }
 
-// Has a process count by itself, if the user asked for that: under another launcher.
+// Makes a process count by itself, if the user has requested that: under another launcher.
 static void count_alone(void) {
 	static struct gompi_insight_job job = {.mode = GOMPI_INSIGHT_MODE_STATS};
 	const char *what = getenv(GOMPI_INSIGHT_ENV_ALONE);
@@ -172,7 +172,7 @@ __attribute__((constructor)) static void map_job(void) {
 	insight_file = st;
 }
 
-// A forked process is not the rank.
+// Detaches a forked child process, which is not the rank.
 static void forked(void) {
 	gompi_insight_part = NULL;
 	gompi_store(&gompi_insight_attached, 0);
@@ -181,7 +181,7 @@ static void forked(void) {
 	gompi_insight_self.slot = NULL;
 }
 
-// Gives a thread a slot, with counters that the last one left there: they are sums.
+// Assigns a slot of counters to a thread. They keep the values of earlier threads, since only sums matter.
 static void give_counters(struct gompi_insight_thread *t) {
 	for (int i = 0; i < GOMPI_INSIGHT_SLOTS; i++) {
 		uint32_t nobody = 0;
@@ -195,7 +195,7 @@ static void give_counters(struct gompi_insight_thread *t) {
 
 static void thread_ends(void *words) {
 	struct gompi_insight_thread *t = &gompi_insight_self;
-	t->open = false; // destructors of others may still call
+	t->open = false; // destructors of other libraries may still call MPI
 	t->words = NULL;
 	if (t->slot != NULL && gompi_insight_part != NULL)
 		gompi_store_total(&gompi_insight_part->owners[t->slot - gompi_insight_part->slots], 0);
@@ -224,7 +224,7 @@ static void claim_rank(void) {
 	gompi_store_release(&gompi_insight_attached, 1); // pairs with the acquire in gompi_insight_enter
 }
 
-// The C library's function for it is one that this library stands before.
+// Runs claim_rank once. It does not use pthread_once, because this library interposes that.
 static void claim_once(void) {
 	uint32_t nobody = 0;
 	if (gompi_change_once(&insight_claimed, &nobody, 1)) {
@@ -235,8 +235,8 @@ static void claim_once(void) {
 		sched_yield();
 }
 
-// Returns true if a thread has left the wrapper that it was in by longjmp, as an error handler may. Then its frame is
-// not above the one at hand, on the same stack, or is no longer what it was.
+// Returns true if a thread has left its wrapper by longjmp, as an error handler may do. Then the wrapper's frame is not
+// above the current one on the same stack, or its return address has changed.
 static bool has_left(const struct gompi_insight_thread *t, uintptr_t frame) {
 	const uintptr_t stack = 8 << 20;
 	if (frame >= t->frame)
@@ -244,11 +244,11 @@ static bool has_left(const struct gompi_insight_thread *t, uintptr_t frame) {
 	return t->frame - frame < stack && ((void **)t->frame)[1] != t->back;
 }
 
-// Returns true if t may make a record although it is not open: it begins, or has left what it was in.
+// Returns true if t may make a record although it is not open: it is new, or it has left its wrapper.
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame) {
 	if (t->frame != 0)
 		return t->words != NULL && t->mode != 0 && has_left(t, frame);
-	t->frame = frame; // from here on it is within
+	t->frame = frame; // calls from here on are nested
 	claim_once();
 	if (!gompi_load_acquire(&gompi_insight_attached)) { // pairs with the release in claim_rank
 		t->frame = 0;

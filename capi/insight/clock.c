@@ -1,4 +1,4 @@
-// The clocks: that of the system, and the processor's counter of ticks if it runs at one speed.
+// The clocks: the system's, and the processor's tick counter if it runs at a constant rate.
 
 #include <time.h>
 
@@ -7,7 +7,7 @@
 bool gompi_insight_steady;
 uint64_t gompi_insight_cost;
 
-// Returns true if the processor's counter runs at one speed, whatever the processor does.
+// Returns true if the processor's tick counter runs at a constant rate (invariant TSC).
 static bool is_steady(void) {
 #if defined(__x86_64__)
 	uint32_t a = 0x80000000, b, c, d;
@@ -29,7 +29,7 @@ void gompi_insight_set_clock(void) {
 		uint64_t before = gompi_insight_ticks(), took = gompi_insight_ticks() - before;
 		gompi_insight_cost = took < gompi_insight_cost ? took : gompi_insight_cost;
 	}
-	gompi_insight_cost += gompi_insight_cost == 0; // a slow counter
+	gompi_insight_cost += gompi_insight_cost == 0; // a slow counter may not advance between two readings
 }
 
 int64_t gompi_insight_now(int clock) {

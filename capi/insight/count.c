@@ -1,31 +1,31 @@
-// Measuring, and sizes of datatypes.
+// Measuring of calls, and sizes of datatypes.
 
 #include <time.h>
 
 #include "insight/ask.h"
 #include "insight/count.h"
 
-// How many calls a measured one stands for at most: of those that wait for nobody, of those that may wait.
+// Maximum number of calls that a measured one stands for: of calls that do not wait, and of calls that may wait.
 #define MOST_LOCAL 64
 #define MOST_WAITING 16
 
-// A call that takes so long, in ticks, is measured for a few percent of what it takes: the clock is read twice, and
-// what is done with that takes another time.
+// A call of at least this length, in ticks, can always be measured at a cost of a few percent: two readings of the
+// clock, and about as much for the processing.
 #define LONG (128 * gompi_insight_cost)
 
 gompi_a32 gompi_insight_age = 1;
 
-// Notes what both clocks are now.
+// Stores the current values of both clocks, for the conversion of ticks.
 static void note_clocks(struct gompi_insight_part *part, uint64_t ticks) {
 	gompi_store(&part->ticks_now, ticks);
 	gompi_store(&part->now, gompi_insight_now(CLOCK_MONOTONIC));
 }
 
-// Has the next call of a function measured that is so many calls away.
+// Sets the number of calls until the next measured one.
 static void set_stride(struct gompi_insight_count *c, uint32_t stride) { c->stride = c->left = stride; }
 
-// Returns the next stride after a call that took so long: measuring is to cost little, and a row of short calls before
-// a long one must not hide that.
+// Returns the next stride after a call of `took` ticks. Measuring must cost little, but a series of short calls before
+// a long one must not hide the long one.
 static uint32_t next_stride(uint32_t stride, uint64_t took, uint32_t most) {
 	if (took >= LONG)
 		return 1;
@@ -34,7 +34,7 @@ static uint32_t next_stride(uint32_t stride, uint64_t took, uint32_t most) {
 	return stride > 1 && took * stride > 2 * LONG ? stride / 2 : stride;
 }
 
-// Notes that a call has been measured now, and sometimes what both clocks are.
+// Notes the time of a measurement, and stores both clocks from time to time.
 static void note_now(struct gompi_insight_thread *t, uint64_t now) {
 	t->stamp = now;
 	if (now - gompi_load(&gompi_insight_part->ticks_now) > UINT64_C(1) << 27)
@@ -50,7 +50,7 @@ void gompi_insight_measured(struct gompi_insight_thread *t, int function, uint64
 	struct gompi_insight_count *c = &t->slot->functions[function];
 	uint64_t now = gompi_insight_ticks(), took = took_since(began, now);
 	uint32_t stride = c->stride ? c->stride : 1;
-	// What is far too long was an interruption, which the other calls did not have.
+	// A call that is far too long has been interrupted; the calls that it stands for have not.
 	gompi_insight_raise(&c->ticks, took >= LONG ? took : took * stride);
 	set_stride(c, next_stride(stride, took, MOST_LOCAL));
 	note_now(t, now);
@@ -76,7 +76,7 @@ void gompi_insight_waited(struct gompi_insight_thread *t, int function, uint64_t
 	} else {
 		if (went_on < 2)
 			return;
-		// gompirun may have been late, but the call began after the last one that was measured.
+		// gompirun may have been late, but the call began after the last measurement.
 		took = in_ticks(went_on, now);
 		took = took < now - t->stamp ? took : now - t->stamp;
 		stride = 1;
@@ -98,7 +98,7 @@ void gompi_insight_ended(void) {
 int64_t gompi_insight_ask_size(struct gompi_insight_thread *t, MPI_Datatype type) {
 	uint32_t age = gompi_load(&gompi_insight_age);
 	MPI_Count size = 0;
-	// The standard's first handle of a datatype is this. Below there are none.
+	// MPI_DATATYPE_NULL is the lowest handle of a datatype in the ABI; lower values are not datatypes.
 	if ((uintptr_t)type <= (uintptr_t)MPI_DATATYPE_NULL || GOMPI_ASK(MPI_Type_size_c, type, &size) != MPI_SUCCESS ||
 	    size < 0)
 		return 0;
@@ -106,7 +106,7 @@ int64_t gompi_insight_ask_size(struct gompi_insight_thread *t, MPI_Datatype type
 	return size;
 }
 
-// Returns the size of a list: of n elements each time.
+// Sums the sizes of a list: n[i] elements of each member's type.
 #define SIZE_OF_LIST                                                                                                \
 	int64_t members = neighbors ? gompi_insight_neighbors(comm, true) : gompi_insight_members(comm), bytes = 0; \
 	for (int64_t i = 0; n != NULL && i < members; i++)                                                          \

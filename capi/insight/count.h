@@ -1,12 +1,12 @@
-// Counters: how often each function was called, with how many bytes, and how long it took; and the same for what is
-// done with each window. Every thread has a slot of its own in the rank's part, which no other writes to, so counting
-// is a few plain instructions.
+// Counters: calls, bytes and time of each function, and of each use of a window. Each thread has a slot of its own in
+// the rank's part, which no other thread writes, so counting takes a few plain instructions.
 //
-// A put takes less time than reading the clock twice. So a call is measured only so often that this costs a small part
-// of what the calls themselves take: one that was short stands for itself and some that follow, one that was long for
-// itself alone. CountTicks of core/insight/layout.go is the sum of these. That would miss the one long wait among many
-// short calls, or multiply it. So who may wait also looks at a word that gompirun sets to the time each millisecond: a
-// call during which that went on twice is counted as it is, measured or not.
+// Sampling: a put takes less time than reading the clock twice. So calls are measured only as often as this costs a
+// small part of the time of the calls themselves. A measured short call stands for itself and for a number of calls
+// that follow; a long one stands for itself alone. CountTicks of core/insight/layout.go is the sum of these. Sampling
+// alone would miss one long wait among many short calls, or multiply it. So calls that may wait also read a word that
+// gompirun increments each millisecond (tick). A call during which it advanced by at least 2 is counted with its own
+// duration, measured or not.
 #ifndef GOMPI_INSIGHT_COUNT_H
 #define GOMPI_INSIGHT_COUNT_H
 
@@ -14,10 +14,10 @@
 
 static inline bool gompi_insight_counts(const struct gompi_insight_thread *t) { return t->slot != NULL; }
 
-extern bool gompi_insight_steady;   // the processor's counter of ticks is a clock
-extern uint64_t gompi_insight_cost; // what reading that takes, in ticks
+extern bool gompi_insight_steady;   // the processor's tick counter runs at a constant rate
+extern uint64_t gompi_insight_cost; // ticks that one reading takes
 
-// Sets up what counters measure time with.
+// Initializes the clock that the counters use.
 void gompi_insight_set_clock(void);
 
 static inline uint64_t gompi_insight_ticks(void) {
@@ -32,12 +32,12 @@ static inline uint64_t gompi_insight_ticks(void) {
 	return gompi_insight_now(1); // CLOCK_MONOTONIC
 }
 
-// Only the thread itself adds; gompirun looks.
+// Adds to a counter. Only the owning thread writes it; gompirun reads it.
 static inline void gompi_insight_raise(gompi_a64 *counter, uint64_t by) {
 	gompi_store(counter, gompi_load(counter) + by);
 }
 
-// Counts a call. Returns when it began, or 0: it is not measured.
+// Counts a call. Returns its start time in ticks, or 0 if the call is not measured.
 static inline uint64_t gompi_insight_count(struct gompi_insight_thread *t, int function) {
 	struct gompi_insight_count *c = &t->slot->functions[function];
 	gompi_insight_raise(&c->calls, 1);
@@ -53,19 +53,19 @@ static inline void gompi_insight_bytes(struct gompi_insight_thread *t, int funct
 	gompi_insight_raise(&t->slot->functions[function].bytes, bytes);
 }
 
-// A call that began then, and that waits for nobody, has returned.
+// Records the end of a measured call that does not wait for other processes. began: its start time.
 void gompi_insight_measured(struct gompi_insight_thread *t, int function, uint64_t began);
 
 static inline uint32_t gompi_insight_tick(void) { return gompi_load(&gompi_insight_job->tick); }
 
-// The same of a call that may wait. began is 0 if it is not measured; tick is what gompirun's word was before. use is
-// what it waited for at a window, or NULL.
+// Records the end of a call that may wait. began: its start time, 0 if not measured; tick: gompirun's word before the
+// call; use: the window counters to which its time is added, or NULL.
 void gompi_insight_waited(struct gompi_insight_thread *t, int function, uint64_t began, uint32_t tick,
 			  struct gompi_insight_use *use);
 
 int64_t gompi_insight_ask_size(struct gompi_insight_thread *t, MPI_Datatype type);
 
-// Returns the size of so many elements of a type.
+// Returns the size of n elements of a type.
 static inline int64_t gompi_insight_size(struct gompi_insight_thread *t, int64_t n, MPI_Datatype type) {
 	struct gompi_insight_type *known = &t->types[(uintptr_t)type % GOMPI_INSIGHT_TYPES];
 	if (n <= 0)
@@ -75,7 +75,7 @@ static inline int64_t gompi_insight_size(struct gompi_insight_thread *t, int64_t
 	return n * gompi_insight_ask_size(t, type);
 }
 
-// The same of lists of counts, of one type or a list of types.
+// Return the total size of lists of counts, of one type or of a list of types.
 int64_t gompi_insight_size_of_ints(struct gompi_insight_thread *t, const int *n, MPI_Comm comm, MPI_Datatype type,
 				   const MPI_Datatype *types, bool neighbors);
 int64_t gompi_insight_size_of_counts(struct gompi_insight_thread *t, const MPI_Count *n, MPI_Comm comm,
@@ -97,15 +97,15 @@ static inline struct gompi_insight_use *gompi_insight_use(struct gompi_insight_t
 	return &all[use];
 }
 
-// A window has been made, has got a name, will be freed.
+// Update the table of counted windows: after a window is created, after it is named, before it is freed.
 void gompi_insight_window_made(MPI_Win win, MPI_Comm comm);
 void gompi_insight_window_named(MPI_Win win, const char *name);
 void gompi_insight_window_freed(MPI_Win win);
 
-// MPI_Finalize will be called: prints what was counted if gompirun does not.
+// Prints the counters if gompirun does not. Called before MPI_Finalize.
 void gompi_insight_report(void);
 
-// MPI_Finalize has returned.
+// Records the end of the measurement. Called after MPI_Finalize.
 void gompi_insight_ended(void);
 
 #endif

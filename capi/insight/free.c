@@ -1,5 +1,6 @@
-// Memory that a program gives back while it has several threads may be another thread's next, and nothing that is seen
-// orders the two. So the program's own loads and stores there do not count any longer. And it must not be a window's.
+// Interposed free, realloc and munmap. If a program has several threads, freed memory may be reused by another thread
+// without visible synchronization. So earlier loads and stores of the program in it are forgotten. Freed memory must
+// not be part of a window.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +16,7 @@
 static void (*_Atomic next_free)(void *);
 static void *(*_Atomic next_realloc)(void *, size_t);
 
-// dlsym may free something itself.
+// dlsym may call free itself.
 static __attribute__((tls_model("initial-exec"))) _Thread_local bool finding_next;
 
 __attribute__((constructor)) static void find_next_free(void) {
@@ -27,7 +28,7 @@ __attribute__((constructor)) static void find_next_free(void) {
 	finding_next = false;
 }
 
-// Returns true if it matters what is given back.
+// Returns true if freed memory must be checked.
 static inline bool watches_memory(void) {
 	return __builtin_expect(gompi_load(&gompi_given_windows) != 0, 0) || gompi_threads_share_memory();
 }
@@ -46,7 +47,7 @@ CALLED void free(void *memory) {
 	if (__builtin_expect(next == NULL, 0)) {
 		find_next_free();
 		if ((next = gompi_load(&next_free)) == NULL)
-			return; // it is lost, from within dlsym
+			return; // called from within dlsym: the memory is leaked
 	}
 	if (watches_memory())
 		give_memory_back(memory);

@@ -11,7 +11,7 @@
 
 enum { PIECES = 64 };
 static struct {
-	gompi_a64 win, low, high; // high is 0: nothing
+	gompi_a64 win, low, high; // high is 0 if the entry is free
 } given_pieces[PIECES];
 gompi_a32 gompi_given_windows;
 
@@ -35,10 +35,11 @@ void gompi_given_end(uint64_t win, uint64_t low) {
 		}
 }
 
-// More than any memory: the window is over all that lies behind an address, of which only the first byte is surely its.
+// Larger than any memory: such a window covers everything after its base address, of which only the first byte
+// certainly belongs to it.
 #define NO_SIZE ((uint64_t)1 << 40)
 
-// Returns the window that has some of the memory, 0: none.
+// Returns the window that contains some of the memory, or 0.
 static uint64_t window_with(uintptr_t low, uintptr_t size, bool block) {
 	for (int i = 0; i < PIECES; i++) {
 		uint64_t begin = gompi_load(&given_pieces[i].low), end = gompi_load(&given_pieces[i].high);
@@ -49,7 +50,7 @@ static uint64_t window_with(uintptr_t low, uintptr_t size, bool block) {
 	return 0;
 }
 
-// Returns where the program has called: a `delete` has the library of C++ between.
+// Returns the address in the program that frees memory. Skips the C++ library, which is between for `delete`.
 static uintptr_t program_address(void) {
 	static const char own[] = "libgompirma-insight", cxx[] = "libstdc++";
 	void *at[12];
@@ -70,7 +71,7 @@ void gompi_given_back(uintptr_t low, uintptr_t size, bool block) {
 	int error = errno;
 	struct gompi_insight_thread *t = gompi_insight_begin();
 	if (t == NULL)
-		return; // MPI gives it back
+		return; // MPI itself frees it
 	uintptr_t caller = program_address();
 	gompi_insight_object_of(t, caller);
 	t->truncated = false;

@@ -1,8 +1,9 @@
-// Lengths of lists that depend on a communicator. They ask the library below all tools.
+// Lengths of lists that depend on a communicator, obtained from the MPI library below all tools.
 
 #include "insight/ask.h"
 
-// Returns true if a handle may be a communicator. The standard's first one is the null handle; below there are none.
+// Returns true if a handle may be a communicator. MPI_COMM_NULL is the lowest handle of the ABI; lower values are not
+// communicators.
 static bool may_be_comm(MPI_Comm comm) { return (uintptr_t)comm > (uintptr_t)MPI_COMM_NULL; }
 
 bool gompi_insight_inter(MPI_Comm comm) {

@@ -1,4 +1,5 @@
-// Who is in a communicator or group: what a reader cannot know of a handle. It asks the library below all tools.
+// The members of communicators and groups, which a reader cannot derive from a handle. They are obtained from the MPI
+// library below all tools.
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// Where wrappers go on: the next function of each name in the order of the loader.
+// The next function of each name in the loader's order, which the wrappers call.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,8 +9,9 @@
 
 _Atomic(void *) gompi_insight_table[2][GOMPI_INSIGHT_FUNCTIONS];
 
-// Returns the next definition of a symbol. Where the MPI library has been loaded by something that was itself loaded
-// by dlopen, as an extension of Python is, its names are in no order that starts here.
+// Returns the next definition of a symbol. If the MPI library was loaded as a dependency of a library that was loaded
+// by dlopen, such as an extension of Python, RTLD_NEXT does not find it. So this also searches the loaded MPI
+// libraries.
 static void *next_symbol(const char *name) {
 	void *next = dlsym(RTLD_NEXT, name);
 	static const char *const libraries[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libgompirma.so.1",
@@ -25,7 +26,7 @@ static void *next_symbol(const char *name) {
 	return next;
 }
 
-// Writes the name of a function, with P in front if profiling is true.
+// Writes the name of a function, with prefix P if profiling is true.
 static const char *name_of(char name[static 128], int number, bool profiling) {
 	snprintf(name, 128, "%s%s", profiling ? "P" : "", gompi_insight_names[number]);
 	return name;
@@ -44,11 +45,11 @@ void *gompi_insight_find(int number, bool profiling) {
 
 void *gompi_insight_symbol(const char *name) { return next_symbol(name); }
 
-// All that can be found when this library is loaded; a library of MPI that comes later is looked for by each function
-// at its first call. So are the functions PMPI_X, which few programs call.
+// Finds all functions that are available when this library is loaded. If the MPI library is loaded later, each function
+// is found at its first call, and so are the functions PMPI_X, which few programs call.
 __attribute__((constructor)) static void find_all(void) {
 	if (dlsym(RTLD_NEXT, "MPI_Init") == NULL)
-		return; // no program of MPI, such as a shell before it
+		return; // not an MPI program, such as a shell that starts it
 	for (int i = 0; i < GOMPI_INSIGHT_FUNCTIONS; i++)
 		gompi_store(&gompi_insight_table[false][i], dlsym(RTLD_NEXT, gompi_insight_names[i]));
 }

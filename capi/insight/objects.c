@@ -1,6 +1,6 @@
-// The objects that the process has loaded, with which gompirun turns addresses into names and lines. The object of
-// every caller is in the table before the record is. The loader calls note_loaded under a lock of its own, so one
-// thread at a time writes.
+// The table of objects (libraries and the program) that the process has loaded. gompirun needs it to turn addresses
+// into names and lines. The object of each caller is added before the record is written. The loader calls note_loaded
+// under a lock of its own, so one thread at a time writes the table.
 
 #define _GNU_SOURCE
 #include <link.h>
@@ -9,12 +9,13 @@
 
 #include "insight/record.h"
 
-static unsigned long long objects_adds; // how many had ever been loaded when the table was written
+static unsigned long long objects_adds; // the loader's count of loaded objects at the last update
 
 static struct gompi_insight_object *object_of(uintptr_t address) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	uint32_t n = gompi_load_acquire(&part->objects); // pairs with the release in note_object
-	for (uint32_t i = n; i-- > 0;)                   // the latest first: an address may have been another object's
+	// latest first: the address may have belonged to another object before
+	for (uint32_t i = n; i-- > 0;)
 		if (part->table[i].low <= address && address < part->table[i].high)
 			return &part->table[i];
 	return NULL;
@@ -40,7 +41,7 @@ static void note_object(uint64_t low, uint64_t high, uint64_t bias, const char *
 static int note_loaded(struct dl_phdr_info *info, size_t size, void *again) {
 	(void)size;
 	if (!*(bool *)again && info->dlpi_adds == objects_adds)
-		return 1; // nothing is new
+		return 1; // nothing new
 	*(bool *)again = true;
 	objects_adds = info->dlpi_adds;
 	uint64_t low = UINT64_MAX, high = 0;
@@ -65,7 +66,7 @@ static int note_loaded(struct dl_phdr_info *info, size_t size, void *again) {
 	return 0;
 }
 
-// Returns true if an object is the Fortran bindings, which call for others.
+// Returns true if an object is the Fortran bindings, which call on behalf of the application.
 static bool is_binding(const struct gompi_insight_object *object) {
 	const char *name = gompi_insight_part->name + object->name;
 	return strstr(name, "/libgompirma_fortran") != NULL || strstr(name, "/libmpifort_abi") != NULL;
@@ -104,7 +105,7 @@ uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address
 	for (int depth = 0; depth < 8; depth++) {
 		if (!gompi_insight_in_bindings(t, address))
 			return address;
-		// The bindings keep frame pointers (scripts/fortran.sh).
+		// The bindings are compiled with frame pointers (scripts/fortran.sh).
 		frame = (const uintptr_t *)frame[0];
 		address = frame[1];
 	}

@@ -1,6 +1,6 @@
-// What gcc makes of OpenMP: functions of libgomp that have several threads do something, and order them. libgomp
-// keeps its threads for the next region, so what a thread does in one is entered and left, and nothing is known of
-// the threads themselves. Other libraries of OpenMP have other functions, and their threads are not seen.
+// Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them.
+// libgomp reuses its threads for the next region, so a thread enters and leaves each region, and the threads themselves
+// are not tracked. Other OpenMP runtimes have other functions; their threads are not seen.
 
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -12,12 +12,12 @@
 
 #define CALLED __attribute__((visibility("default")))
 
-// Threads that do something together.
+// The threads of a region.
 struct openmp_team {
-	char tasks, depend, ordered, barrier[2], end; // objects: their addresses
+	char tasks, depend, ordered, barrier[2], end; // objects: only their addresses are used
 };
 
-// What a region's threads begin with. What is first there libgomp looks at in some cases.
+// The start data of a region's threads. libgomp reads the first word in some cases.
 struct openmp_region {
 	void *first;
 	void (*body)(void *);
@@ -27,17 +27,17 @@ struct openmp_region {
 	struct gompi_threads_fork fork;
 };
 
-// What a thread is in.
+// The current context of a thread.
 struct openmp_place {
 	struct openmp_team *team;
-	unsigned barriers; // how many it has come to
-	uint64_t task;     // an object that those tasks release that it has made
-	bool final;        // tasks that it makes it does itself, at once
-	char *frame;       // of the function that does what it is in
+	unsigned barriers; // number of barriers that it has reached
+	uint64_t task;     // object that the tasks release which it has created
+	bool final;        // it executes tasks that it creates immediately
+	char *frame;       // frame of the function that runs the current activity
 };
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct openmp_place openmp_self;
 
-// What a part of a loop or a task had on the stack the next one has again, and nothing orders the two.
+// Records the stack of a part of a loop, or of a task, as freed: the next one reuses it without being ordered after it.
 enum { STACK = 1 << 18 };
 static void give_stack_back(void) {
 	char *here = __builtin_frame_address(0), *frame = openmp_self.frame;
@@ -55,7 +55,7 @@ static void openmp_acquire(const void *object) {
 		gompi_threads_acquire((uintptr_t)object);
 }
 
-// A thread's part of a region.
+// Runs a thread's part of a region.
 static void run_part(void *region) {
 	struct openmp_region *r = region;
 	struct openmp_place outer = openmp_self;
@@ -103,7 +103,7 @@ static void end_region(struct openmp_region *r) {
 	openmp_acquire(&r->team->tasks);
 }
 
-// Calls a function that has a body done by several threads, which are together again when it returns.
+// Defines a function that runs a body in several threads, which have joined when it returns.
 #define REGION(name, first, parameters, ...)                             \
 	CALLED void name parameters {                                    \
 		struct openmp_team team;                                 \
@@ -140,8 +140,8 @@ CALLED unsigned GOMP_parallel_reductions(BODY, unsigned flags) {
 	return n;
 }
 
-// A barrier, in which tasks may be done. Its objects take turns: a thread that is at the next one already is not before
-// one that has not left this.
+// Barriers, in which tasks may be executed. Two objects alternate: a thread that has reached the next barrier must not
+// be ordered before a thread that has not left this one.
 static char *come_to_barrier(void) {
 	struct openmp_place *p = &openmp_self;
 	gompi_threads_end_parts();
@@ -182,7 +182,7 @@ BARRIER_CANCEL(GOMP_barrier_cancel)
 BARRIER_CANCEL(GOMP_loop_end_cancel)
 BARRIER_CANCEL(GOMP_sections_end_cancel)
 
-// All but the first come to the barrier here, in which they get what that has made.
+// All threads but the first reach the barrier here, and receive the data of the first in it.
 CALLED void *GOMP_single_copy_start(void) {
 	char *object = come_to_barrier();
 	void *data = GOMPI_REAL(GOMP_single_copy_start, NULL)();
@@ -191,7 +191,7 @@ CALLED void *GOMP_single_copy_start(void) {
 	return data;
 }
 
-// Steps of a loop, or sections, that come to whichever thread is free.
+// Handles iterations of a loop, or sections, that any free thread may execute.
 static bool part_if(bool more) {
 	if (openmp_self.team != NULL) {
 		bool parts = gompi_threads_self.parted;
@@ -278,7 +278,7 @@ GIVES(GOMP_critical_name_end, NULL, name, (void **name), name)
 TAKES(GOMP_atomic_start, NULL, &openmp_atomic, (void))
 GIVES(GOMP_atomic_end, NULL, &openmp_atomic, (void))
 
-#define LOCKS "OMP_3.0" // there were others before
+#define LOCKS "OMP_3.0" // older versions exist
 #define LOCK(_)                                                        \
 	TAKES(omp_set_lock##_, LOCKS, lock, (void *lock), lock)        \
 	GIVES(omp_unset_lock##_, LOCKS, lock, (void *lock), lock)      \
@@ -287,9 +287,9 @@ GIVES(GOMP_atomic_end, NULL, &openmp_atomic, (void))
 	GIVES(omp_unset_nest_lock##_, LOCKS, lock, (void *lock), lock) \
 	TRIES(omp_test_nest_lock##_, LOCKS, lock, (void *lock), lock)
 LOCK()
-LOCK(_) // of Fortran
+LOCK(_) // for Fortran
 
-// Parts of loops that come in the order of the loop.
+// Parts of loops that execute in the order of the loop.
 static const char *openmp_ordered(void) {
 	return openmp_self.team != NULL ? &openmp_self.team->ordered : &openmp_atomic;
 }
@@ -298,7 +298,7 @@ GIVES(GOMP_ordered_end, NULL, openmp_ordered(), (void))
 GIVES(GOMP_doacross_post, NULL, openmp_ordered(), (long *counts), counts)
 GIVES(GOMP_doacross_ull_post, NULL, openmp_ordered(), (unsigned long long *counts), counts)
 
-// More than so many loops in each other are not ordered.
+// Maximum depth of nested doacross loops that are ordered correctly.
 enum { NESTED = 8 };
 #define WAITS_FOR_PART(name, type)                                                                        \
 	CALLED void name(type first, ...) {                                                               \
@@ -315,18 +315,18 @@ enum { NESTED = 8 };
 WAITS_FOR_PART(GOMP_doacross_wait, long)
 WAITS_FOR_PART(GOMP_doacross_ull_wait, unsigned long long)
 
-// A task comes after the call that made it, and before the end of what waits for it; with others nothing orders it,
-// also if one thread does both. Of those that depend on memory it is not looked which ones do so on the same: they
-// count in the order in which they were done.
+// A task is ordered after the call that created it, and before the end of a wait for it. It is not ordered with other
+// tasks, even if one thread executes both. Dependences of tasks (depend) are not matched by address: such tasks count
+// as ordered in the order in which they execute.
 enum { FINAL = 1 << 1, DEPEND = 1 << 3, NOGROUP = 1 << 11, REDUCTION = 1 << 12, DETACH = 1 << 13 };
 
 struct openmp_task {
-	void *head[3]; // of the data: libgomp writes and reads it there
+	void *head[3]; // first words of the data, which libgomp may read and write
 	void (*body)(void *);
 	void (*copy)(void *, void *);
 	void *data;
-	long size, offset; // of the data, and where the copy is
-	int changes;       // words of the head that libgomp has changed
+	long size, offset; // size of the data, and offset of its copy
+	int changes;       // number of words of head that libgomp changes
 	unsigned flags;
 	bool loop;
 	struct openmp_team *team;
@@ -351,7 +351,7 @@ static void run_task(void *task) {
 	bool seen = gompi_threads_self.seen;
 	if (t->changes > 0)
 		memcpy(data, t->head, t->changes * sizeof t->head[0]);
-	gompi_threads_self.seen = true; // also at the region's end, behind its body
+	gompi_threads_self.seen = true; // also at the end of the region, after its body
 	gompi_threads_suspend(&self);
 	gompi_threads_enter(&t->fork, !t->loop);
 	openmp_self = (struct openmp_place){.team = t->team,
@@ -375,7 +375,7 @@ static void run_task(void *task) {
 	openmp_self = outer;
 }
 
-// Makes t of what a task is made of. Returns what its data are aligned to then.
+// Fills *t so that it wraps a task. Returns the alignment of the wrapped data.
 static long wrap_task(struct openmp_task *t, void (*body)(void *), void *data, void (*copy)(void *, void *), long size,
 		      long align, unsigned flags) {
 	align = align < 16 ? 16 : align;
@@ -399,7 +399,7 @@ CALLED void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, voi
 	if (!defer || !defers()) {
 		GOMPI_REAL(GOMP_task, NULL)(body, data, copy, size, align, defer, flags, depend, priority, detach);
 		if (flags & DEPEND && openmp_self.team != NULL)
-			openmp_acquire(&openmp_self.team->depend); // it has waited for some
+			openmp_acquire(&openmp_self.team->depend); // it has waited for tasks on which it depends
 		return;
 	}
 	struct openmp_task t;
@@ -409,7 +409,7 @@ CALLED void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, voi
 	(run_task, &t, copy_task, t.offset + size, align, defer, flags, depend, priority, detach);
 }
 
-// Begin and end are the first words of the data of each task.
+// libgomp stores begin and end in the first words of the data of each task.
 #define TASKLOOP(name, type)                                                                                    \
 	CALLED void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
 			 unsigned flags, unsigned long tasks, int priority, type start, type end, type step) {  \

@@ -1,8 +1,8 @@
-// Calls of PMPI_X: which of them are the application's, and from where it makes them.
+// Calls of PMPI_X: which of them the application makes, and from where.
 //
-// In a program with a profiling library there are two cases. If that library stands behind this one, in the order of
-// the loader, it calls PMPI_X within the wrapper of MPI_X, which has recorded the call. If the program itself defines
-// MPI_X, no wrapper of MPI_X is called, and that of PMPI_X records the call.
+// A profiling library can be used in two ways. If it follows this library in the loader's order, it calls PMPI_X inside
+// the wrapper of MPI_X, which has recorded the call. If the program itself defines MPI_X, no wrapper of MPI_X is
+// called, and the wrapper of PMPI_X records the call.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 #include "insight/record.h"
 
 // Returns true if an address is in the Fortran binding of PMPI_X, which calls PMPI_X for the application. All other
-// calls of PMPI_ functions in the bindings convert something.
+// calls of PMPI_ functions in the bindings are conversions.
 static bool in_pmpi_function(uintptr_t address, int function) {
 	char name[128];
 	Dl_info info;
@@ -33,9 +33,9 @@ bool gompi_insight_serves(struct gompi_insight_thread *t, int function) {
 	return true;
 }
 
-// The function of each name MPI_X that programs call, unless it is the wrapper here.
+// The functions MPI_X that the program calls, if they are not this library's wrappers.
 static struct outer {
-	gompi_a64 low; // 0: not known yet, 1: there is none
+	gompi_a64 low; // 0 if not known yet, 1 if there is none
 	uint64_t size;
 } outers[GOMPI_INSIGHT_FUNCTIONS];
 

@@ -1,9 +1,9 @@
-// --check=error: a call waits until gompirun has looked at it, and raises an error if it was the later one of two that
-// conflict. It has been done by then, like any call that MPI finds erroneous.
+// --check=error: a call waits until gompirun has checked it, and raises an error if it was the later one of two
+// conflicting calls. Its effects have happened by then, as with any call that MPI finds erroneous.
 
 #include "insight/ask.h"
 
-// Waits until gompirun has looked as far as a position in the ring. False: it has not for a long time.
+// Waits until gompirun has checked the ring up to a position. Returns false if it has not advanced for a long time.
 static bool await_answer(struct gompi_insight_part *part, uint64_t position) {
 	static struct gompi_insight_wait wait;
 	uint64_t answered;
@@ -28,7 +28,7 @@ static bool is_later(struct gompi_insight_thread *t) {
 	return false;
 }
 
-// The error handler may set its code to something else, which is lost: the call was in error whatever that says.
+// The error handler may change its error code; that is ignored, since the call was erroneous in any case.
 int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc) {
 	if (!is_later(t) || rc != MPI_SUCCESS)
 		return rc;

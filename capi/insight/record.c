@@ -1,4 +1,4 @@
-// A record is made in memory of its thread, and copied to the ring when it is complete.
+// A record is built in memory of its thread, and copied to the ring when it is complete.
 
 #include <linux/futex.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 const char gompi_insight_absent[1];
 
-// What lists and texts leave free for the words that follow them.
+// Words that lists and texts leave free for the words that follow them.
 #define SPARE 64
 
 void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void *caller) {
@@ -34,7 +34,7 @@ static void list_head(struct gompi_insight_thread *t, uint64_t state, uint64_t n
 	t->truncated |= state == GOMPI_INSIGHT_STATE_TRUNCATED;
 }
 
-// Returns true if a pointer points to something; else that is written down.
+// Returns true if a pointer refers to memory. Otherwise writes its special value to the record.
 static bool points(struct gompi_insight_thread *t, const void *pointer) {
 	uintptr_t address = (uintptr_t)pointer;
 	if (address >= 4096)
@@ -132,20 +132,20 @@ bool gompi_insight_await(struct gompi_insight_wait *w, gompi_a64 *position, uint
 	return true;
 }
 
-// Waits until gompirun has read something. False: it has not for a long time.
+// Waits until gompirun has read a part of the ring. Returns false if it has not read for a long time.
 static bool await_reader(struct gompi_insight_part *part, uint64_t tail) {
 	static struct gompi_insight_wait wait;
 	return gompi_insight_await(&wait, &part->tail, tail, &part->room, &part->full);
 }
 
-// Passes on the first words of the record. Of a ring in which there may be no room a part is kept for those that are
-// not alone.
+// Copies the record to the ring. If records may be dropped, a quarter of the ring is reserved for records that are not
+// `alone`, since others depend on them.
 static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	uint64_t size = gompi_insight_job->ring_size / 8, n = t->used, head = gompi_load(&part->head), tail;
 	uint64_t room = alone && !(t->mode & GOMPI_INSIGHT_MODE_WAITS) ? size - size / 4 : size;
 	for (;;) {
-		tail = gompi_load_acquire(&part->tail); // what has been read is zero again
+		tail = gompi_load_acquire(&part->tail); // space that has been read is zero again
 		if (head + n - tail > room) {
 			if (!(t->mode & GOMPI_INSIGHT_MODE_WAITS) || !await_reader(part, tail)) {
 				if (!alone) // before any later record
@@ -164,7 +164,7 @@ static void to_ring(struct gompi_insight_thread *t, uint32_t flags, bool alone) 
 	gompi_a64 *to = part->ring + (head & (size - 1));
 	flags |= t->truncated ? GOMPI_INSIGHT_FLAG_TRUNCATED : 0;
 	memcpy((void *)(to + 1), t->words + 1, (n - 1) * sizeof *to);
-	// Release: who sees the first word sees all; pairs with the load of it in core/insight.
+	// Release: a reader that sees the first word sees the whole record; pairs with its load in core/insight.
 	gompi_store_release(to, (t->words[0] & 0xffff) | flags << 16 | n << 32);
 	if (__builtin_expect(head + n - tail > size / 4, 0))
 		call_reader();

@@ -1,14 +1,14 @@
-// libgompirma-insight.so: wrappers of all functions of the ABI (z_*.c), which write down what passes for gompirun to
-// read: of MPI_X, and of PMPI_X for programs that call that themselves, or define MPI_X and call it there. This library
-// is preloaded and stands before the one that implements MPI: it is no part of that, knows nothing of it but mpi_rma.h,
-// and what is recorded means nothing to it. The form of a record is documented in core/insight.
+// libgompirma-insight.so: wrappers of all functions of the ABI (z_*.c), which write records for gompirun to read. There
+// are wrappers of MPI_X, and of PMPI_X for programs that call PMPI_X directly, or that define MPI_X and call PMPI_X
+// there. The library is preloaded before the MPI library. It is not part of that and uses only mpi_rma.h; it does not
+// interpret what it records. core/insight documents the format of a record.
 //
-// A wrapper calls the next function of its name in the order of the loader (next.c), so that another tool may stand
-// behind it. What is called within a call, by a wrapper, by MPI, or by a function that the application gave to MPI, is
-// not recorded: one call of the application is one record.
+// A wrapper calls the next function of its name in the loader's order (next.c), so that another tool may follow. Calls
+// within a call are not recorded, whether a wrapper, MPI, or a callback of the application makes them: each call of the
+// application gives one record.
 //
-// Words in shared memory that are written here: all of the rank's part but its tail and the ring behind that, which
-// gompirun makes zero; bell and sleeping of the job.
+// This library writes the following words of the shared memory: all of the rank's part except its tail and the ring,
+// which gompirun clears after reading; bell and sleeping of the job.
 #ifndef GOMPI_INSIGHT_RECORD_H
 #define GOMPI_INSIGHT_RECORD_H
 
@@ -25,7 +25,7 @@
 #include "base/order.h"
 #include "insight/z_layout.h"
 
-// What the job has in common, and a rank's part: core/insight/layout.go.
+// The shared memory: the job's header, and the part of a rank. See core/insight/layout.go.
 struct gompi_insight_job {
 	uint64_t magic;
 	uint32_t version, mode, ranks;
@@ -76,12 +76,13 @@ struct gompi_insight_part {
 	struct gompi_insight_window window[GOMPI_INSIGHT_MAX_WINDOWS];
 	struct MPIX_Gompirma_count ways[GOMPI_INSIGHT_MAX_WINDOWS][MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS];
 	_Alignas(4096) struct gompi_insight_slot slots[GOMPI_INSIGHT_SLOTS];
-	gompi_a64 ring[]; // mapped twice, so that no record has a gap
+	gompi_a64 ring[]; // mapped twice, so that each record is contiguous
 };
 
-// Sizes of datatypes, and windows, that a thread has used. They hold while nothing of the kind has been freed.
+// Per-thread caches: sizes of datatypes, and counters of windows. Entries are valid while no datatype or window has
+// been freed since (age).
 enum { GOMPI_INSIGHT_TYPES = 64, GOMPI_INSIGHT_KNOWN = 8 };
-extern gompi_a32 gompi_insight_age; // raised when a datatype or a window is freed
+extern gompi_a32 gompi_insight_age; // incremented when a datatype or a window is freed
 struct gompi_insight_type {
 	MPI_Datatype type;
 	uint32_t age;
@@ -93,23 +94,23 @@ struct gompi_insight_known {
 	struct gompi_insight_use *uses;
 };
 
-// A thread of the application.
+// State of a thread of the application.
 struct gompi_insight_thread {
-	bool open; // the next call is not within another one
+	bool open; // the next call is not inside another one
 	bool truncated;
 	uint32_t mode;
 	uint32_t number;
 	uint32_t used;                       // words of the record
-	uintptr_t frame;                     // of the wrapper that the thread is in
-	void *back;                          // where that returns to
-	uintptr_t low, size;                 // an object that is in the table, where the last caller was
-	uintptr_t binding_low, binding_size; // the Fortran bindings, if they have called
-	uint64_t *words;                     // the record, GOMPI_INSIGHT_MAX_RECORD of them
-	uint64_t ends;                       // where the last one ends in the ring; 0: it was lost
-	uintptr_t on;                        // window or communicator on which the call would raise it
-	uint32_t conflicts;                  // the rank's, as far as the thread knows (raise.c)
-	uint64_t stamp;                      // ticks when a call was measured last
-	struct gompi_insight_slot *slot;     // NULL: the thread is not counted
+	uintptr_t frame;                     // frame of the wrapper that the thread is in
+	void *back;                          // its return address
+	uintptr_t low, size;                 // range of the object that contains the last caller, which is in the table
+	uintptr_t binding_low, binding_size; // range of the Fortran bindings, if they have called
+	uint64_t *words;                     // the record; room for GOMPI_INSIGHT_MAX_RECORD words
+	uint64_t ends;                       // position in the ring where the last record ends; 0 if it was dropped
+	uintptr_t on;                        // window or communicator on which the call would raise an error
+	uint32_t conflicts;                  // number of the rank's conflicts that the thread has seen (raise.c)
+	uint64_t stamp;                      // ticks of the last measurement
+	struct gompi_insight_slot *slot;     // NULL if the thread is not counted
 	struct gompi_insight_known windows[GOMPI_INSIGHT_KNOWN];
 	struct gompi_insight_type types[GOMPI_INSIGHT_TYPES];
 };
@@ -125,12 +126,13 @@ static inline void *gompi_insight_next(int number, bool profiling) {
 }
 #define GOMPI_NEXT(number, profiling, name) ((__typeof__(name) *)gompi_insight_next(number, profiling))
 
-// The body of two wrappers, which is inlined into both.
+// The common body of the wrappers of MPI_X and PMPI_X, which is inlined into both.
 #define GOMPI_INSIGHT_BODY static inline __attribute__((always_inline)) int
 
 bool gompi_insight_enter(struct gompi_insight_thread *t, uintptr_t frame);
 
-// Returns the thread if this call is one to be recorded or counted; gompi_insight_end belongs to it.
+// Returns the thread if this call must be recorded or counted, else NULL. If it returns the thread, the caller must
+// call gompi_insight_end.
 static inline __attribute__((always_inline)) struct gompi_insight_thread *gompi_insight_begin(void) {
 	struct gompi_insight_thread *t = &gompi_insight_self;
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -144,66 +146,69 @@ static inline __attribute__((always_inline)) struct gompi_insight_thread *gompi_
 
 static inline void gompi_insight_end(struct gompi_insight_thread *t) { t->open = true; }
 
-// Returns true if the call of PMPI_X that t has begun is not the application's but one by which the Fortran bindings
-// convert arguments. Ends it then: it is neither recorded nor counted (profiling.c).
+// Returns true if the call of PMPI_X that t has begun comes from the Fortran bindings, which convert arguments, and not
+// from the application. Then it ends the call, which is neither recorded nor counted (profiling.c).
 bool gompi_insight_serves(struct gompi_insight_thread *t, int function);
 
-// Returns where the application calls MPI_X if MPI_X is not the wrapper here but a function that calls PMPI_X, as in a
-// program that a profiling library is linked into; back is where PMPI_X returns to. Else returns back (profiling.c).
+// Returns the address in the application that calls MPI_X. If MPI_X is not this library's wrapper but a function that
+// calls PMPI_X, as in a program linked with a profiling library, it is the caller of that function. Otherwise returns
+// back, the return address of PMPI_X (profiling.c).
 void *gompi_insight_call_site(int function, void *back);
 
-// Unlikely, so that what it needs costs nothing where calls are only counted.
+// Marked unlikely, so that recording costs nothing where calls are only counted.
 static inline bool gompi_insight_records(const struct gompi_insight_thread *t) {
 	return __builtin_expect(t->mode & GOMPI_INSIGHT_MODE_RECORDS, 0);
 }
 
-// Begins a record, of a call that returns to an address.
+// Begins the record of a call. caller: its return address.
 void gompi_insight_start(struct gompi_insight_thread *t, uint32_t function, void *caller);
 
 static inline void gompi_insight_word(struct gompi_insight_thread *t, uint64_t word) { t->words[t->used++] = word; }
 
-// Writes down n elements of a size; n below zero: they mean nothing.
+// Adds a list of n elements of a size to the record. n < 0: the list is not significant.
 void gompi_insight_list(struct gompi_insight_thread *t, const void *elements, int64_t n, size_t size);
 
-// Puts a request of its own in the place of one that stands for several, if it matters which of them a call completes
-// (requests.c).
+// Replaces a request handle that may stand for several requests by a distinct one, if the mode needs to know which of
+// them a call completes (requests.c).
 void gompi_insight_make_distinct(struct gompi_insight_thread *t, MPI_Request *request);
 
-// In place of a text: it means nothing.
+// Passed instead of a text that is not significant.
 extern const char gompi_insight_absent[1];
 #define GOMPI_ABSENT ((char *)gompi_insight_absent)
 void gompi_insight_text(struct gompi_insight_thread *t, const char *text);
 
-// All inputs have been written down, and the call may wait.
+// Writes an entry record if the mode needs one: all inputs are in the record, and the call may wait.
 void gompi_insight_entered(struct gompi_insight_thread *t);
 
-// The same for a call that does not wait but operates on a window: who is to answer must know that it is under way.
+// Writes an entry record for a call that does not wait but operates on a window, if gompirun must answer: it must know
+// that the call is in progress.
 void gompi_insight_operates(struct gompi_insight_thread *t);
 
-// The call has returned, outputs follow.
+// Records the end and the result of a call; outputs follow.
 void gompi_insight_returned(struct gompi_insight_thread *t, int64_t result);
 
-// Passes the record on; alone: of a call on which the meaning of no other depends.
+// Copies the complete record to the ring. gompi_insight_write_alone is for calls on which the interpretation of no
+// other record depends.
 void gompi_insight_write(struct gompi_insight_thread *t);
 void gompi_insight_write_alone(struct gompi_insight_thread *t);
 
-// Returns true if the outputs of a call have a value.
+// Returns true if the outputs of a call are valid.
 static inline bool gompi_insight_made(int rc) { return rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS; }
 
-// The same without looking at what it is.
+// Copies the record to the ring without interpreting it.
 void gompi_insight_write_words(struct gompi_insight_thread *t);
 
-// Waits until gompirun has moved a position on from where it was seen, which rings a bell if somebody waits. False: it
-// has not for a long time, so it may do so no more; then nobody else waits until it does.
+// Waits until gompirun has advanced *position beyond seen. gompirun then rings bell if *waits is set. Returns false if
+// it has not advanced for a long time, and may never do so; then no thread waits again before it advances.
 struct gompi_insight_wait {
-	gompi_a64 given_up; // where it stood, and 1
+	gompi_a64 given_up; // the position at that time + 1
 };
 bool gompi_insight_await(struct gompi_insight_wait *w, gompi_a64 *position, uint64_t seen, gompi_a32 *bell,
 			 gompi_a32 *waits);
 
-// Waits until gompirun has looked at the call that has been recorded, which has returned rc. If that was the later one
-// of two that conflict it raises MPI_ERR_RMA_CONFLICT, on the window or the communicator. Returns what the wrapper is
-// to return. In raise.c, for --check=error.
+// Waits until gompirun has checked the recorded call, which has returned rc. If it was the later one of two conflicting
+// calls, raises MPI_ERR_RMA_CONFLICT on the window or the communicator. Returns the result for the wrapper. In raise.c,
+// for --check=error.
 int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc);
 int gompi_insight_raise_comm(struct gompi_insight_thread *t, int rc);
 
@@ -211,53 +216,55 @@ static inline bool gompi_insight_asks(const struct gompi_insight_thread *t) {
 	return t->mode & GOMPI_INSIGHT_MODE_ANSWERS;
 }
 
-// What the program's own loads and stores need. access.c sets it when this library is loaded: what comes before it in
-// a call knows no more of it.
+// Hooks for the program's own loads and stores. access.c sets them when this library is loaded; the rest of the library
+// uses only these.
 struct gompi_insight_own {
-	void (*find)(void);                              // finds libgompirma-access.so
-	void (*pass_on)(struct gompi_insight_thread *t); // before a call: what that has gathered of the thread
+	void (*find)(void); // finds libgompirma-access.so
+	// before a call: records the accesses that the thread has gathered
+	void (*pass_on)(struct gompi_insight_thread *t);
 	void (*hand_on)(struct gompi_insight_thread *t); // the same at other times
-	void (*learn)(struct gompi_insight_thread *t);   // from a record, which memory is of interest
-	void (*forget)(uintptr_t low, uintptr_t high);   // what has been gathered of memory that is given back
+	void (*learn)(struct gompi_insight_thread *t);   // learns from a record which memory to watch
+	void (*forget)(uintptr_t low, uintptr_t high);   // forgets accesses gathered in memory that is freed
 };
 extern struct gompi_insight_own gompi_insight_own; // attach.c
 
-// Returns true if a test is to be recorded: those that find nothing come by thousands.
+// Returns true if the result of a test must be recorded: unsuccessful tests may come by thousands, and are only
+// counted.
 bool gompi_insight_found(struct gompi_insight_thread *t, int rc, const int *flag);
 
-// Lengths of lists that the standard's text gives; below zero where the list means nothing.
+// Return the lengths of lists as the standard's text defines them; < 0 if the list is not significant.
 int64_t gompi_insight_members(MPI_Comm comm); // of the remote group, if there is one
 int64_t gompi_insight_own_members(MPI_Comm comm);
-int64_t gompi_insight_members_at(MPI_Comm comm, int root); // nothing elsewhere
+int64_t gompi_insight_members_at(MPI_Comm comm, int root); // significant at root only
 int64_t gompi_insight_neighbors(MPI_Comm comm, bool out);
 int64_t gompi_insight_dimensions(MPI_Comm comm);
 int64_t gompi_insight_sum(const int *numbers, int n);
 int64_t gompi_insight_last(const int *numbers, int n);
 
-// The next function of a name that has no wrapper, such as PMPI_X, or NULL.
+// Returns the next function of a name that has no wrapper, such as PMPI_X, or NULL.
 void *gompi_insight_symbol(const char *name);
 
-// Writes down who is in a communicator, its remote group or a group, as ranks in MPI_COMM_WORLD; nothing of a null
-// handle (members.c).
+// Add the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD;
+// nothing for a null handle (members.c).
 void gompi_insight_comm_members(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_group_members(struct gompi_insight_thread *t, MPI_Group group);
 bool gompi_insight_inter(MPI_Comm comm);
 
-// Returns the address in the application that a wrapper which returns to an address was called from, and has its object
-// in the table.
+// Returns the address in the application from which a wrapper was called. address is the wrapper's return address,
+// which may be in the Fortran bindings. Adds its object to the table.
 uintptr_t gompi_insight_caller(struct gompi_insight_thread *t, uintptr_t address);
 
-// Returns true if an address is in the Fortran bindings, and has its object in the table.
+// Returns true if an address is in the Fortran bindings. Adds its object to the table.
 bool gompi_insight_in_bindings(struct gompi_insight_thread *t, uintptr_t address);
 
-// Has the object of an address in the table.
+// Adds the object of an address to the table.
 void gompi_insight_object_of(struct gompi_insight_thread *t, uintptr_t address);
 
-// The part of this process' rank, and the job; NULL: nobody reads.
+// The part of this process' rank, and the job; NULL if no process reads the records.
 extern struct gompi_insight_part *gompi_insight_part;
 extern struct gompi_insight_job *gompi_insight_job;
-extern gompi_a32 gompi_insight_attached; // this process has its part
+extern gompi_a32 gompi_insight_attached; // this process has attached to its part
 extern bool gompi_insight_alone;         // this process counts without gompirun
 
 int64_t gompi_insight_now(int clock);

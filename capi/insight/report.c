@@ -1,5 +1,5 @@
-// The table of --stats where no gompirun reads the counters: under another launcher the ranks add them up when they
-// call MPI_Finalize, and rank 0 prints.
+// The table of --stats without gompirun: under another launcher the ranks reduce their counters when they call
+// MPI_Finalize, and rank 0 prints the table.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { SHOWN = 20 };
 
-// A function in the table: sums over all ranks, and where its time was longest.
+// A row of the table: sums over all ranks, and the rank with the longest time.
 struct gompi_insight_row {
 	int function;
 	uint64_t calls, bytes;
@@ -22,7 +22,7 @@ struct gompi_insight_row {
 	} most;
 };
 
-// Adds up a rank's counters: calls and bytes in sums, seconds apart.
+// Adds up a rank's counters: calls and bytes in sums, seconds separately.
 static void add_up(uint64_t (*sums)[2], double *seconds) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	double per_tick = (double)(gompi_insight_now(CLOCK_MONOTONIC) - (int64_t)part->monotonic) * 1e-9 /

@@ -1,6 +1,6 @@
-// Requests that can be told apart. All sends and operations that are complete when their call returns may have one
-// handle, which is predefined; of others a handle is not used again before millions of other requests have been made.
-// --check must know which operation a call completes, so there each has a request of its own.
+// Distinct requests. All operations that are complete when their call returns may share one predefined handle. Other
+// handles are not reused before millions of other requests have been created. --check must know which operation a call
+// completes, so it gives each operation a request of its own.
 
 #include "insight/ask.h"
 

@@ -1,4 +1,4 @@
-// Functions of the C library that make threads, wait for them and order them.
+// Interposed functions of the C library that create, join and synchronize threads.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 
 #define CALLED __attribute__((visibility("default")))
 
-// A thread that is to begin.
+// Arguments of a thread that is being created.
 struct thread_start {
 	void *(*routine)(void *);
 	int (*routine_c11)(void *);
@@ -20,7 +20,8 @@ struct thread_start {
 	struct gompi_threads_fork fork;
 };
 
-// Returns true if what an address is in orders its threads by means that are not seen here, or is MPI.
+// Returns true if an address is in MPI, or in a runtime library that synchronizes its threads by means that are not
+// interposed.
 static bool orders_by_itself(void *address) {
 	static const char *const libraries[] = {"libgompirma", "libmpi_abi", "libgomp.",  "libomp",
 						"libiomp",     "libtbb",     "libfabric", "libpmix"};
@@ -34,7 +35,7 @@ static bool orders_by_itself(void *address) {
 	return false;
 }
 
-// Returns what a new thread of this one begins with; NULL: nothing is known of that thread.
+// Returns the start arguments of a new thread. Returns NULL if the thread is not to be watched.
 static struct thread_start *new_start(void *argument, void *caller) {
 	if (!gompi_threads_begin() || orders_by_itself(caller))
 		return NULL;
@@ -58,11 +59,11 @@ static struct thread_start begin_thread(void *start) {
 	free(start);
 	gompi_threads_self.seen = true;
 	gompi_threads_enter(&s.fork, true);
-	gompi_threads_acquire((uintptr_t)pthread_self()); // of another one, whose stack it has
+	gompi_threads_acquire((uintptr_t)pthread_self()); // of an earlier thread with the same stack
 	return s;
 }
 
-// Who joins the thread comes after it.
+// Records the end of the thread; a thread that joins it is ordered after that.
 static void end_thread(void *unused) {
 	(void)unused;
 	gompi_threads_end((uintptr_t)pthread_self());
@@ -118,7 +119,7 @@ static void acquire_object(const void *object) {
 		gompi_threads_acquire((uintptr_t)object);
 }
 
-// A function that takes something if it returns `taken`.
+// Defines a function that acquires an object if it returns `taken`.
 #define TAKES(name, version, object, taken, parameters, ...)         \
 	CALLED int name parameters {                                 \
 		int result = GOMPI_REAL(name, version)(__VA_ARGS__); \
@@ -126,7 +127,7 @@ static void acquire_object(const void *object) {
 			acquire_object((const void *)(object));      \
 		return result;                                       \
 	}
-// A function that gives something back.
+// Defines a function that releases an object.
 #define GIVES(name, version, object, parameters, ...)          \
 	CALLED int name parameters {                           \
 		release_object((const void *)(object));        \
@@ -168,8 +169,8 @@ TAKES(sem_timedwait, NULL, s, 0, (sem_t * s, const struct timespec *until), s, u
 TAKES(sem_clockwait, NULL, s, 0, (sem_t * s, clockid_t clock, const struct timespec *until), s, clock, until)
 GIVES(sem_post, NULL, s, (sem_t * s), s)
 
-// Who waits for a condition gives the mutex back and takes it again, whatever comes of it.
-#define COND "GLIBC_2.3.2" // there were others before
+// A wait for a condition releases the mutex and acquires it again, whatever the result.
+#define COND "GLIBC_2.3.2" // older versions exist
 #define WAITS(name, version, parameters, ...)                    \
 	CALLED int name parameters {                             \
 		release_object(m);                               \
@@ -189,7 +190,8 @@ GIVES(pthread_cond_broadcast, COND, c, (pthread_cond_t * c), c)
 GIVES(cnd_signal, NULL, c, (cnd_t * c), c)
 GIVES(cnd_broadcast, NULL, c, (cnd_t * c), c)
 
-// Who reads comes after who wrote, who writes after all: readers release something else, behind the lock's first byte.
+// A reader is ordered after earlier writers, a writer after all. So readers release a separate object: the address
+// after the lock's first byte.
 static const char *readers_of(const pthread_rwlock_t *l) { return (const char *)l + 1; }
 
 static int reads_if(int rc, pthread_rwlock_t *l) {
@@ -255,7 +257,7 @@ CALLED int pthread_barrier_wait(pthread_barrier_t *b) {
 	return rc;
 }
 
-// What is done once is released before the others go on.
+// The routine of a once call runs in a wrapper, which releases the control object before other threads continue.
 static _Thread_local struct {
 	void (*routine)(void);
 	void *control;

@@ -1,4 +1,4 @@
-// The records of what orders threads, and what is known of them here, so that most need none (threads.h).
+// Records of synchronization between threads, and the vector clocks that make most of them unnecessary (threads.h).
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,11 +18,11 @@ gompi_a32 gompi_threads_on;
 
 enum { OBJECTS = 8192, BUCKETS = 4096 };
 
-// Something by which threads are ordered, found by its address.
+// A synchronization object, found by its address.
 struct thread_object {
 	struct thread_object *next;
 	uintptr_t address;
-	uintptr_t writer;        // of a lock: who has it alone; of a thread: it has ended
+	uintptr_t writer;        // of a lock: exclusive holder; of a thread: set when it has ended
 	unsigned count, arrived; // of a barrier
 	struct gompi_threads_known known;
 };
@@ -32,11 +32,11 @@ static struct thread_bucket {
 	struct thread_object *first;
 } thread_buckets[BUCKETS];
 static gompi_a32 objects_used;                  // more than OBJECTS: there was no room for some
-static atomic_flag slots_busy;                  // guards the rest
-static gompi_a32 slots_used;                    // how many threads are known by number
-static uint32_t slot_last[GOMPI_THREADS_SLOTS]; // of those that have ended
+static atomic_flag slots_busy;                  // guards the following
+static gompi_a32 slots_used;                    // number of indexes in vector clocks
+static uint32_t slot_last[GOMPI_THREADS_SLOTS]; // last clock value of ended threads
 static bool slot_free[GOMPI_THREADS_SLOTS];
-static gompi_a32 write_all; // nothing is left out
+static gompi_a32 write_all; // omit no event
 
 static void take_flag(atomic_flag *busy) {
 	for (int i = 1; gompi_flag_take(busy); i++)
@@ -59,7 +59,7 @@ static int known_slots(void) {
 	return n < GOMPI_THREADS_SLOTS ? (int)n : GOMPI_THREADS_SLOTS;
 }
 
-// Returns true if a comes after all that b does.
+// Returns true if clock a includes clock b.
 static bool knows(const struct gompi_threads_known *a, const struct gompi_threads_known *b) {
 	int less = 0;
 	for (int i = 0, n = known_slots(); i < n; i++)
@@ -72,7 +72,8 @@ static void learn_known(struct gompi_threads_known *a, const struct gompi_thread
 		a->of[i] = a->of[i] < b->of[i] ? b->of[i] : a->of[i];
 }
 
-// Gives a thread its number. That of one which has ended is good for who comes after all of that.
+// Assigns a clock index to a thread. The index of an ended thread can be reused by a thread that is ordered after all
+// of its activity.
 static void number_thread(struct gompi_threads_self *self) {
 	if (self->slot != 0)
 		return;
@@ -106,7 +107,8 @@ static size_t hash_object(uintptr_t address) { return (address >> 3 ^ address >>
 
 static atomic_flag *busy_of(uintptr_t address) { return &thread_buckets[hash_object(address)].busy; }
 
-// Returns an object, whose flag is taken; NULL: there is none, or no room.
+// Returns an object; creates it if make. Returns NULL if it does not exist, or if the table is full. The caller holds
+// the bucket's flag.
 static struct thread_object *object_at_locked(uintptr_t address, bool make) {
 	struct thread_object **bucket = &thread_buckets[hash_object(address)].first, *o = *bucket;
 	while (o != NULL && o->address != address)
@@ -122,7 +124,7 @@ static struct thread_object *object_at_locked(uintptr_t address, bool make) {
 	return *bucket = o;
 }
 
-// Returns the thread if it is to be recorded what it does. end_event belongs to it.
+// Returns the thread if its events are recorded, else NULL. If it returns the thread, the caller must call end_event.
 static inline __attribute__((always_inline)) struct gompi_insight_thread *begin_event(int *error) {
 	if (!gompi_threads_watched() || !gompi_load_acquire(&gompi_insight_attached)) // as in gompi_insight_enter
 		return NULL;
@@ -143,7 +145,7 @@ static void add_event(struct gompi_insight_thread *t, uint64_t what, uint64_t ob
 	t->words[t->used++] = object;
 }
 
-// Writes down an event, and what has to stand before it; none: that alone.
+// Writes a record of an event, preceded by pending drop, enter and fork events. NONE: only those.
 enum { NONE = 1 << 8 };
 static void write_event(struct gompi_insight_thread *t, uint64_t what, uint64_t object) {
 	struct gompi_threads_self *self = &gompi_threads_self;
@@ -184,7 +186,7 @@ void gompi_threads_work(struct gompi_insight_thread *t) {
 		write_event(t, NONE, 0);
 }
 
-// What the thread has loaded and stored up to now is recorded, and what it did is a number of its own.
+// Records the thread's accesses up to now, and ends its current clock value.
 static void settle(struct gompi_insight_thread *t) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	if (gompi_insight_own.hand_on != NULL)
@@ -194,7 +196,7 @@ static void settle(struct gompi_insight_thread *t) {
 	self->worked = false;
 }
 
-// Other threads look at what an object knows only when the record that says so is in the ring.
+// Raises the object's clock only after the record is in the ring: other threads rely on that.
 static void release_by(struct gompi_insight_thread *t, uint64_t what, uintptr_t object) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	atomic_flag *busy = busy_of(object);
@@ -237,7 +239,7 @@ void gompi_threads_acquire(uintptr_t object) {
 		known = o->known;
 	gompi_flag_give(busy);
 	if (!is || gompi_load(&write_all) != 0) {
-		settle(t); // before it knows more
+		settle(t); // before its clock includes more
 		self->forked = false;
 		write_event(t, GOMPI_INSIGHT_ACQUIRE, object);
 		if (o != NULL)
@@ -299,7 +301,7 @@ void gompi_threads_drop(uint64_t object) {
 void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	if (self->slot > 0 && fork->known.of[self->slot - 1] < self->known.of[self->slot - 1])
-		gompi_threads_write_all(); // its number would mean two things
+		gompi_threads_write_all(); // a clock value would mean two different things
 	self->known = fork->known;
 	self->entering = fork->object;
 	self->drops = drops;
@@ -308,7 +310,8 @@ void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops) {
 	self->part = GOMPI_THREADS_BETWEEN;
 }
 
-// What a thread knows is known for all of its parts, so that it is right for the first one alone.
+// The clock of a thread is shared by all of its parts, so it is correct only for the first part. With more parts, all
+// events are recorded.
 void gompi_threads_next_part(bool more) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	int error;
@@ -348,7 +351,7 @@ void gompi_threads_end_parts(void) {
 	self->parted = false;
 }
 
-// Writes down that nothing enters any longer what the thread has not entered: it has nothing recorded.
+// Records that no thread enters the object that this thread has not entered, since it has recorded nothing.
 static void write_drop(struct gompi_insight_thread *t, struct gompi_threads_self *self) {
 	uint64_t object = self->entering;
 	self->entering = 0;
@@ -400,7 +403,7 @@ void gompi_threads_resume(const struct gompi_threads_self *outer) {
 
 void gompi_threads_end(uintptr_t thread) {
 	gompi_threads_leave(thread);
-	gompi_threads_write_locks(thread); // until somebody joins it
+	gompi_threads_write_locks(thread); // until a thread joins it
 	gompi_threads_self.seen = false;
 	give_number_back(&gompi_threads_self);
 }
@@ -418,8 +421,8 @@ void gompi_threads_joined(uintptr_t thread) {
 	gompi_threads_acquire(thread);
 }
 
-// Pages of which something has been recorded since there are several threads: bits for what the page's number has in
-// common with others'. More than so many at once: all.
+// Pages with recorded memory since there are several threads: a bit map indexed by a hash of the page number. After a
+// range of MOST_PAGES or more, all pages count as noted.
 enum { PAGE_BITS = 12, NOTED_BITS = 1 << 16, MOST_PAGES = 256 };
 static gompi_a64 noted_pages[NOTED_BITS / 64];
 static gompi_a32 all_noted;
@@ -469,7 +472,7 @@ void gompi_threads_set_barrier(uintptr_t barrier, unsigned count) {
 	gompi_flag_give(busy);
 }
 
-// Two in turn are enough: nobody begins the round after the next one before all have left this.
+// Two alternating objects suffice: no thread begins the round after the next one before all threads have left this one.
 uintptr_t gompi_threads_round(uintptr_t barrier) {
 	atomic_flag *busy = busy_of(barrier);
 	take_flag(busy);
@@ -499,7 +502,7 @@ bool gompi_threads_write_unlocks(uintptr_t lock) {
 	return is;
 }
 
-// What has been loaded by dlopen is in no order that starts here.
+// Searches loaded libraries too: a library that was loaded by dlopen is not in the lookup order of RTLD_NEXT.
 void *gompi_threads_find(_Atomic(void *) *next, const char *name, const char *version) {
 	void *found = version != NULL ? dlvsym(RTLD_NEXT, name, version) : NULL;
 	if (found == NULL)

@@ -1,5 +1,5 @@
-// The windows that are counted. One is known by its first member, its size, and which of those it is, so that all
-// members know it by the same; its handle is different in each.
+// The table of counted windows. The handle of a window differs between members. So a window is identified by its first
+// member, its number of members, and its ordinal among the windows with equal values.
 
 #include <pthread.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "insight/ask.h"
 #include "insight/count.h"
 
-static pthread_mutex_t windows_mutex = PTHREAD_MUTEX_INITIALIZER; // guards what the table gets
+static pthread_mutex_t windows_mutex = PTHREAD_MUTEX_INITIALIZER; // guards additions to the table
 
 static struct gompi_insight_window *window_of(MPI_Win win) {
 	struct gompi_insight_part *part = gompi_insight_part;
@@ -17,7 +17,8 @@ static struct gompi_insight_window *window_of(MPI_Win win) {
 	return NULL;
 }
 
-// Finds out who is in the communicator of a window. Without a world there is nothing by which members know each other.
+// Finds the first member (rank in MPI_COMM_WORLD) and the number of members of a communicator. Without MPI_COMM_WORLD
+// there is no common identification of members.
 static void ask_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
 	int started = 0, n = 0, first = 0, at = -1;
@@ -34,14 +35,14 @@ static void ask_members(MPI_Comm comm, int32_t *leader, uint32_t *members) {
 	*members = n;
 }
 
-// Has the library count operations on a window at an entry by the way that they take, if it is gompirma.
+// Makes the library count operations on a window by the path that they take, if it is gompirma.
 static void count_ways(MPI_Win win, uint32_t entry) {
 	__typeof__(MPIX_Gompirma_win_count) *count = gompi_insight_symbol("MPIX_Gompirma_win_count");
 	if (count != NULL && count(win, gompi_insight_part->ways[entry]) == MPI_SUCCESS)
 		gompi_insight_part->window[entry].ways = 1;
 }
 
-// Gives a window an entry, but not the last one, which stands for all that have none.
+// Adds a window to the table. The last entry is reserved: it collects all windows without an entry.
 static void enter_window(MPI_Win win, MPI_Comm comm) {
 	struct gompi_insight_part *part = gompi_insight_part;
 	int32_t leader = -1;
@@ -60,7 +61,7 @@ static void enter_window(MPI_Win win, MPI_Comm comm) {
 	gompi_store_release(&part->windows, n + 1); // pairs with the acquire in window_of, and in core/insight
 }
 
-// A window that was not seen when it was made is among all others.
+// Returns the counters of a window; those of the last entry if the window is not in the table.
 struct gompi_insight_use *gompi_insight_find_window(struct gompi_insight_thread *t, MPI_Win win) {
 	uint32_t age = gompi_load(&gompi_insight_age);
 	struct gompi_insight_window *w = window_of(win);
@@ -75,7 +76,7 @@ void gompi_insight_window_made(MPI_Win win, MPI_Comm comm) {
 	if (win != MPI_WIN_NULL && window_of(win) == NULL)
 		enter_window(win, comm);
 	pthread_mutex_unlock(&windows_mutex);
-	gompi_add_total(&gompi_insight_age, 1); // the handle may have been looked for before
+	gompi_add_total(&gompi_insight_age, 1); // a thread may have looked up the handle before
 }
 
 void gompi_insight_window_named(MPI_Win win, const char *name) {
