@@ -70,7 +70,7 @@ static const char paced[] = "bbr";
 static bool is_paced; // the system's default is BBR
 
 static void begin_unpaced(int fd) {
-	char name[16] = ""; // TCP_CA_NAME_MAX
+	char name[16] = ""; // the maximum length of a name
 	socklen_t length = sizeof name;
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0 || strncmp(name, paced, sizeof name) != 0)
 		return;
