@@ -29,9 +29,9 @@ static void ring_bell(void) {
 	}
 }
 
-// Dekker-style handshake: the progress thread stores ARMED, then reads the lists. A thread that has added to a list
-// then reads the mode. With the two full fences, at least one of them sees the other's store. Otherwise the progress
-// thread could sleep while the list is not empty.
+// Wakes an armed progress thread (Dekker-style handshake). The progress thread stores ARMED, then reads the lists. A
+// thread that has added to a list then reads the mode. With the two full fences, at least one of them sees the other's
+// store. Otherwise the progress thread could sleep while the list is not empty.
 void gompi_bell_stir(void) {
 	// it checks the lists before it sleeps, and must not count itself as an active application thread
 	if (gompi_progress_thread)
@@ -50,8 +50,9 @@ void gompi_bell_looked(void) {
 		gompi_store(&gompi_bell.looked, 1);
 }
 
-// A sleeping thread is woken by a handler, so arrivals must be handled at once. This asks a progress thread that makes
-// rounds to arm itself now. Without it, it would do so after a round without activity, which is later.
+// Asks a progress thread that makes rounds to arm itself now: a handler wakes the thread that is about to sleep, so
+// arrivals must be handled at once. Without this call it would arm itself after a round without activity, which is
+// later.
 void gompi_bell_asleep(void) {
 	if (gompi_load(&gompi_my_cell()->pollers) > 0)
 		return;

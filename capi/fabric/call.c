@@ -61,7 +61,7 @@ void gompi_call_open(void) {
 	due = 0;
 }
 
-// If the place in the cell is in use, the request is dropped; the caller repeats it.
+// Writes a request into this process' cell. If the place is in use, the request is dropped; the caller repeats it.
 void gompi_call_for(int peer) {
 	uint32_t nobody = 0;
 	gompi_change_once(&gompi_my_cell()->out_of_reach[peer % GOMPI_CALLS], &nobody, (uint32_t)peer + 1);

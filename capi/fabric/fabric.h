@@ -97,8 +97,9 @@ int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_
 void gompi_fabric_unregister(const struct gompi_region *region);
 
 // A read or write in progress. The caller keeps it and local valid until done is called. One thread at a time calls
-// done, holding no lock, possibly before the call that starts the transfer returns. class is 0, MPI_ERR_PROC_ABORTED or
-// MPI_ERR_OTHER. done may start other transfers and wake waiters (gompi_wake); it must not block.
+// done, holding no lock, possibly before the call that starts the transfer returns. The class is 0,
+// MPI_ERR_PROC_ABORTED or MPI_ERR_OTHER. The callback may start other transfers and wake waiters (gompi_wake); it must
+// not block.
 struct gompi_transfer {
 	void (*done)(struct gompi_transfer *t, int class);
 	char *local;

@@ -304,9 +304,9 @@ int gompi_leaders_alltoall(struct gompi_leaders *m, struct gompi_leaders_words *
 
 // --- Gather at a root
 
-// The root of a group of two receives the other member's record. It sends a record itself only if the other member
-// waits for one, or may do so: if the other member is not in this call, it may be in another call, of which it is the
-// root.
+// Receives the other member's record at the root of a group of two. The root sends a record itself only if the other
+// member waits for one, or may do so. If the other member is not in this call, it may be in another call, of which it
+// is the root.
 static int root_of_two(struct leaders_meeting *t, bool verdict) {
 	bool says = t->bad || !arrives_soon(t->m, 0);
 	int rc = says ? meeting_sends(t, 0) : 0;

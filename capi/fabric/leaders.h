@@ -32,7 +32,7 @@ struct gompi_leaders *gompi_leaders_open(uint64_t id, int n, int me, const int32
 // Closes the group at this member, after its last call. Other members may still be in their last call. m may be NULL.
 void gompi_leaders_close(struct gompi_leaders *m);
 
-// Barrier: returns when all members have called it as often as this one. ceil(log2 n) rounds of one record each, which
+// Waits until all members have called it as often as this one (barrier). ceil(log2 n) rounds of one record each, which
 // are sent at once. Returns 0; MPI_ERR_PROC_ABORTED if a member has failed, after which the group cannot be used;
 // MPI_ERR_NO_MEM.
 int gompi_leaders_barrier(struct gompi_leaders *m, const struct gompi_waiting *what);
@@ -62,20 +62,21 @@ struct gompi_leaders_blocks {
 	const char **got;
 };
 
-// Allgather: gives all members the blocks of each. Synchronizes all members as gompi_leaders_barrier does, in as many
+// Gives all members the blocks of each (allgather). Synchronizes all members as gompi_leaders_barrier does, in as many
 // rounds. differs is NULL, or the words of a process that this member represents and whose call does not match: then
 // all members return GOMPI_LEADERS_DIFFER.
 int gompi_leaders_allgather(struct gompi_leaders *m, struct gompi_leaders_words *words,
 			    const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
 			    const struct gompi_waiting *what);
 
-// All-to-all: each member has one block for each member, and receives the blocks that are for it. Synchronization,
-// differs and results as in gompi_leaders_allgather.
+// Gives each member the blocks that are for it; each member has one block for each member (all-to-all).
+// Synchronization, differs and results as in gompi_leaders_allgather.
 int gompi_leaders_alltoall(struct gompi_leaders *m, struct gompi_leaders_words *words,
 			   const struct gompi_leaders_words *differs, struct gompi_leaders_blocks *b,
 			   const struct gompi_waiting *what);
 
-// Gather: root receives the blocks of all members. got is set at root only. differs as in gompi_leaders_allgather.
+// Gives root the blocks of all members (gather); got is set at root only. differs as in gompi_leaders_allgather.
+//
 // Synchronizes all members, except in a group of two in which all have opened the group. There the other member does
 // not wait for root (except once every few calls), and need not learn of a mismatch. With verdict it waits for root's
 // answer, and learns of a mismatch. All members pass the same verdict, since it follows from words.
@@ -92,11 +93,12 @@ enum { GOMPI_LEADERS_FEW = 3 };
 int gompi_leaders_stream(struct gompi_leaders *m, struct gompi_leaders_blocks *b, uint64_t n,
 			 void (*taken)(void *arg, uint64_t piece), const struct gompi_waiting *what);
 
-// Broadcast: sends the words of root and up to GOMPI_LEADERS_MOST bytes of data to all members, along a binomial tree.
-// At root, words, *data and *bytes are input. Elsewhere they are output, and *data is valid until the next call on m. A
-// member other than root waits for its parent in the tree. Root does not wait, with two exceptions: once every few
-// calls it synchronizes all members; and if it has sent much to a peer that has not opened the groups yet, it waits
-// until the peer opens this one (desk.h).
+// Sends the words of root and up to GOMPI_LEADERS_MOST bytes of data to all members, along a binomial tree (broadcast).
+// At root, words, *data and *bytes are input. Elsewhere they are output, and *data is valid until the next call on m.
+//
+// A member other than root waits for its parent in the tree. Root does not wait, with two exceptions. Once every few
+// calls it synchronizes all members. If it has sent much to a peer that has not opened the groups yet, it waits until
+// the peer opens this one (desk.h).
 int gompi_leaders_bcast(struct gompi_leaders *m, int root, struct gompi_leaders_words *words, const void **data,
 			uint32_t *bytes, const struct gompi_waiting *what);
 

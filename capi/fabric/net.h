@@ -38,8 +38,9 @@ struct gompi_net {
 };
 extern struct gompi_net gompi_net;
 
-// gompi_net_take acquires the lock in order to call the provider. gompi_net_try acquires it in order to poll for
-// completions; it fails if the lock is held or if a thread waits to send, so that senders have priority.
+// Acquires or releases the lock. gompi_net_take acquires it in order to call the provider. gompi_net_try acquires it in
+// order to poll for completions. It fails if the lock is held or if a thread waits to send, so that senders have
+// priority.
 static inline void gompi_net_take(void) {
 	if (__builtin_expect(!gompi_mutex_try(&gompi_net.lock), 0)) {
 		gompi_add(&gompi_net.wanted, 1);

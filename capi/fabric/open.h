@@ -33,8 +33,9 @@ struct gompi_candidate {
 };
 int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int most, char why[GOMPI_FABRIC_TEXT]);
 
-// Opens an endpoint of that provider. Returns its address, of *length bytes, under which peers reach it. host receives
-// the data that is the same for all processes of the host, which one process of each node publishes; it may be empty.
+// Opens an endpoint of that provider. Returns its address, of *length bytes, under which peers reach it. Writes to host
+// the data that is the same for all processes of the host. One process of each node publishes this data; it may be
+// empty.
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 		    char host[GOMPI_HOST], size_t *host_length, char why[GOMPI_FABRIC_TEXT]);
 

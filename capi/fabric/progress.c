@@ -232,8 +232,8 @@ static void net_lasts(void) {
 	gompi_bell_asleep();
 }
 
-// A last poll is not needed, because the progress thread makes rounds. It would also delay the answer to what the
-// thread has waited for.
+// Sends queued records at the end of a wait, without a last poll: the progress thread makes rounds, so it is not
+// needed. It would also delay the answer to what the thread has waited for.
 static void net_ends(void) {
 	if (gompi_fabric_is_open())
 		gompi_fabric_push(-1);

@@ -9,7 +9,7 @@
 #include "fabric/bell.h"
 #include "fabric/peer.h"
 
-// Condition of a wait for room.
+// Returns true if a wait for room has ended.
 static bool has_room(void *arg) {
 	struct gompi_peer *p = arg;
 	return gompi_load_total(&p->blocked) == 0 || gompi_load(&p->gone) != 0;
@@ -41,7 +41,7 @@ static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, siz
 	return record + sizeof(struct gompi_record_head);
 }
 
-// The general case of gompi_fabric_reserve: creates the peer, opens a frame, or waits for room.
+// Reserves a record in the general case: creates the peer, opens a frame, or waits for room.
 static char *reserve_closer(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	struct gompi_peer *p = gompi_peer_of(peer, class);
 	if (p == NULL)
@@ -99,7 +99,8 @@ static struct gompi_peer *_Atomic pending_list;
 
 void gompi_records_open(void) { gompi_store(&pending_list, NULL); }
 
-// The caller holds p's lock, or acquires it before it looks for the work for which p is put on the list.
+// Puts p on the list of peers with queued records. The caller holds p's lock, or acquires it before it looks for the
+// work for which p is put on the list.
 static void put_on_pending(struct gompi_peer *p) {
 	if (gompi_load_acquire(&p->pending) != 0) // pairs with the store of 0 in gompi_fabric_push
 		return;

@@ -75,7 +75,7 @@ static inline int64_t gompi_insight_size(struct gompi_insight_thread *t, int64_t
 	return n * gompi_insight_ask_size(t, type);
 }
 
-// Return the total size of lists of counts, of one type or of a list of types.
+// Returns the total size of a list of counts, of one type or of a list of types.
 int64_t gompi_insight_size_of_ints(struct gompi_insight_thread *t, const int *n, MPI_Comm comm, MPI_Datatype type,
 				   const MPI_Datatype *types, bool neighbors);
 int64_t gompi_insight_size_of_counts(struct gompi_insight_thread *t, const MPI_Count *n, MPI_Comm comm,
@@ -97,7 +97,7 @@ static inline struct gompi_insight_use *gompi_insight_use(struct gompi_insight_t
 	return &all[use];
 }
 
-// Update the table of counted windows: after a window is created, after it is named, before it is freed.
+// Updates the table of counted windows: after a window is created, after it is named, before it is freed.
 void gompi_insight_window_made(MPI_Win win, MPI_Comm comm);
 void gompi_insight_window_named(MPI_Win win, const char *name);
 void gompi_insight_window_freed(MPI_Win win);

@@ -16,7 +16,7 @@
 static void (*_Atomic next_free)(void *);
 static void *(*_Atomic next_realloc)(void *, size_t);
 
-// dlsym may call free itself.
+// Guards against recursion: dlsym may call free itself.
 static __attribute__((tls_model("initial-exec"))) _Thread_local bool finding_next;
 
 __attribute__((constructor)) static void find_next_free(void) {

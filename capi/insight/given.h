@@ -12,9 +12,9 @@ void gompi_given_end(uint64_t win, uint64_t low);
 
 extern gompi_a32 gompi_given_windows; // number of ranges
 
-// Writes a record if the freed memory overlaps a window. block: the memory comes from malloc; then it belongs to the
-// window only if the window begins in it, since a window may be declared larger than its memory, and other blocks may
-// follow it.
+// Writes a record if the freed memory overlaps a window. block: the memory comes from malloc. Then it belongs to the
+// window only if the window begins in it: a window may be declared larger than its memory, and other blocks may follow
+// it.
 void gompi_given_back(uintptr_t low, uintptr_t size, bool block);
 
 #endif

@@ -1,6 +1,6 @@
-// Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them.
-// libgomp reuses its threads for the next region, so a thread enters and leaves each region, and the threads themselves
-// are not tracked. Other OpenMP runtimes have other functions; their threads are not seen.
+// Interposed functions of libgomp, gcc's OpenMP runtime, which run code in several threads and synchronize them. A
+// thread of libgomp is reused for the next region. So a thread enters and leaves each region, and the threads
+// themselves are not tracked. Other OpenMP runtimes have other functions; their threads are not seen.
 
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -182,7 +182,7 @@ BARRIER_CANCEL(GOMP_barrier_cancel)
 BARRIER_CANCEL(GOMP_loop_end_cancel)
 BARRIER_CANCEL(GOMP_sections_end_cancel)
 
-// All threads but the first reach the barrier here, and receive the data of the first in it.
+// Handles the barrier that all threads but the first reach here, in which they receive the data of the first.
 CALLED void *GOMP_single_copy_start(void) {
 	char *object = come_to_barrier();
 	void *data = GOMPI_REAL(GOMP_single_copy_start, NULL)();

@@ -28,7 +28,8 @@ static bool is_later(struct gompi_insight_thread *t) {
 	return false;
 }
 
-// The error handler may change its error code; that is ignored, since the call was erroneous in any case.
+// Raises the error on the window, here, or on the communicator, below. The error handler may change its error code;
+// that is ignored, since the call was erroneous in any case.
 int gompi_insight_raise_win(struct gompi_insight_thread *t, int rc) {
 	if (!is_later(t) || rc != MPI_SUCCESS)
 		return rc;

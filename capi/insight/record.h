@@ -155,7 +155,7 @@ bool gompi_insight_serves(struct gompi_insight_thread *t, int function);
 // back, the return address of PMPI_X (profiling.c).
 void *gompi_insight_call_site(int function, void *back);
 
-// Marked unlikely, so that recording costs nothing where calls are only counted.
+// Returns true if calls are recorded. Marked unlikely, so that recording costs nothing where calls are only counted.
 static inline bool gompi_insight_records(const struct gompi_insight_thread *t) {
 	return __builtin_expect(t->mode & GOMPI_INSIGHT_MODE_RECORDS, 0);
 }
@@ -232,7 +232,7 @@ extern struct gompi_insight_own gompi_insight_own; // attach.c
 // counted.
 bool gompi_insight_found(struct gompi_insight_thread *t, int rc, const int *flag);
 
-// Return the lengths of lists as the standard's text defines them; < 0 if the list is not significant.
+// Returns the length of a list as the standard's text defines it; < 0 if the list is not significant.
 int64_t gompi_insight_members(MPI_Comm comm); // of the remote group, if there is one
 int64_t gompi_insight_own_members(MPI_Comm comm);
 int64_t gompi_insight_members_at(MPI_Comm comm, int root); // significant at root only
@@ -244,7 +244,7 @@ int64_t gompi_insight_last(const int *numbers, int n);
 // Returns the next function of a name that has no wrapper, such as PMPI_X, or NULL.
 void *gompi_insight_symbol(const char *name);
 
-// Add the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD;
+// Adds the members of a communicator, of its remote group or of a group to the record, as ranks in MPI_COMM_WORLD;
 // nothing for a null handle (members.c).
 void gompi_insight_comm_members(struct gompi_insight_thread *t, MPI_Comm comm);
 void gompi_insight_comm_remote(struct gompi_insight_thread *t, MPI_Comm comm);

@@ -190,8 +190,8 @@ GIVES(pthread_cond_broadcast, COND, c, (pthread_cond_t * c), c)
 GIVES(cnd_signal, NULL, c, (cnd_t * c), c)
 GIVES(cnd_broadcast, NULL, c, (cnd_t * c), c)
 
-// A reader is ordered after earlier writers, a writer after all. So readers release a separate object: the address
-// after the lock's first byte.
+// Returns the object that readers release, the address after the lock's first byte. A reader is ordered after earlier
+// writers, a writer after all: so readers and writers release different objects.
 static const char *readers_of(const pthread_rwlock_t *l) { return (const char *)l + 1; }
 
 static int reads_if(int rc, pthread_rwlock_t *l) {

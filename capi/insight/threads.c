@@ -310,8 +310,8 @@ void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops) {
 	self->part = GOMPI_THREADS_BETWEEN;
 }
 
-// The clock of a thread is shared by all of its parts, so it is correct only for the first part. With more parts, all
-// events are recorded.
+// Ends the current part, and begins the next one. The clock of a thread is shared by all of its parts, so it is correct
+// only for the first part. With more parts, all events are recorded.
 void gompi_threads_next_part(bool more) {
 	struct gompi_threads_self *self = &gompi_threads_self;
 	int error;
@@ -472,7 +472,8 @@ void gompi_threads_set_barrier(uintptr_t barrier, unsigned count) {
 	gompi_flag_give(busy);
 }
 
-// Two alternating objects suffice: no thread begins the round after the next one before all threads have left this one.
+// Returns the object of the current round. Two alternating objects suffice: no thread begins the round after the next
+// one before all threads have left this one.
 uintptr_t gompi_threads_round(uintptr_t barrier) {
 	atomic_flag *busy = busy_of(barrier);
 	take_flag(busy);

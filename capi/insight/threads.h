@@ -67,7 +67,7 @@ static inline bool gompi_threads_begin(void) {
 	return true;
 }
 
-// Record that the thread releases or acquires an object, if it is watched.
+// Records that the thread releases or acquires an object, if it is watched.
 void gompi_threads_release(uintptr_t object);
 void gompi_threads_acquire(uintptr_t object);
 
@@ -83,15 +83,15 @@ void gompi_threads_fork(struct gompi_threads_fork *fork, uint64_t object);
 void gompi_threads_enter(const struct gompi_threads_fork *fork, bool drops);
 void gompi_threads_leave(uintptr_t object);
 
-// Marks the following activity of the thread as parts that are not ordered with each other, such as iterations of a
-// loop that any free thread may execute: that one thread executes two of them is chance. more: there is another part.
+// Marks the following activity of the thread as parts that are not ordered with each other. Example: iterations of a
+// loop that any free thread may execute; that one thread executes two of them is chance. more: there is another part.
 void gompi_threads_next_part(bool more);
 void gompi_threads_end_parts(void);
 
 // Returns true if the thread has recorded something since it entered.
 bool gompi_threads_entered(void);
 
-// Save and restore the state of a thread that interrupts its activity to enter another one.
+// Saves or restores the state of a thread that interrupts its activity to enter another one.
 void gompi_threads_suspend(struct gompi_threads_self *outer);
 void gompi_threads_resume(const struct gompi_threads_self *outer);
 
@@ -100,7 +100,7 @@ void gompi_threads_resume(const struct gompi_threads_self *outer);
 void gompi_threads_end(uintptr_t thread);
 void gompi_threads_joined(uintptr_t thread);
 
-// Fork and end of a region of reused threads, of which the calling thread is one. Regions without records cost no
+// Begins or ends a region of reused threads, of which the calling thread is one. Regions without records cost no
 // record.
 void gompi_threads_begin_region(struct gompi_threads_fork *fork);
 void gompi_threads_end_region(uintptr_t object);

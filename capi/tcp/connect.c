@@ -407,7 +407,7 @@ void gompi_tcp_why(int peer, char *text, size_t bytes) {
 		snprintf(text + at, bytes - (size_t)at, "; GOMPIRMA_INTERFACE names the network to use");
 }
 
-// Called after all addresses have been tried. Returns true if the error of each is definite.
+// Returns true if the error of each address is definite. Called after all addresses have been tried.
 static bool all_certain(const struct gompi_tcp_peer *p) {
 	for (int i = 0; i < p->n; i++) {
 		int error = p->failed[p->order[i]].error;

@@ -222,8 +222,8 @@ static bool answer(struct gompi_tcp_link *l, uint64_t id, int error, struct iove
 	return true;
 }
 
-// Called after a head has arrived: chooses the destination of its data. Returns false if the link must be closed. Sets
-// *wait if there is no receive buffer.
+// Chooses the destination of the data after a head has arrived. Returns false if the link must be closed. Sets *wait if
+// there is no receive buffer.
 static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_head *h = &l->in.head;
@@ -257,7 +257,7 @@ static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	}
 }
 
-// Called after the data of a head has arrived. Returns false if the link must be closed, or is closed already.
+// Handles the end of a head's data. Returns false if the link must be closed, or is closed already.
 static bool end_body(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_head h = l->in.head;
 	struct gompi_tcp_memory *m;

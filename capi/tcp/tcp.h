@@ -1,6 +1,6 @@
-// TCP between the processes of a job, with the interface of a libfabric provider: one endpoint that reaches all peers,
-// whose addresses are their ranks; messages into posted receive buffers; reads and writes of registered memory; one
-// completion queue with a descriptor. libfabric itself is not needed.
+// TCP between the processes of a job, with the interface of a libfabric provider. One endpoint reaches all peers, whose
+// addresses are their ranks. It offers messages into posted receive buffers, reads and writes of registered memory, and
+// one completion queue with a descriptor. libfabric itself is not needed.
 //
 // Connections are made when something is to be sent, by whichever side can connect, over whichever address of the host
 // answers. Both sides prove that they know the job's secret. The functions below, and those of the objects that

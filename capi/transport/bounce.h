@@ -44,12 +44,13 @@ bool gompi_bounce_due(int peer, uint64_t *number);
 // Copies out the results that have arrived, and frees the buffers of applied packets. Returns 0, or the class of an
 // error that a target reported; each error is returned once.
 int gompi_bounce_collect(void);
-// Like gompi_bounce_collect, but keeps errors that belong to no request for the next gompi_bounce_collect.
+// Copies out results and frees buffers like gompi_bounce_collect. Keeps errors that belong to no request for the next
+// gompi_bounce_collect.
 void gompi_bounce_look(void);
 
-// At the target: moves bytes between local memory and a buffer that a packet of peer names. A gompi_packet_mover.
+// Moves bytes, at the target, between local memory and a buffer that a packet of peer names. A gompi_packet_mover.
 bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
-// At the target: stores in the buffer, if address names one, that the packet was not applied.
+// Stores, at the target, in the buffer (if address names one) that the packet was not applied.
 void gompi_bounce_refuse(int peer, uint64_t address, int class);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// The target's side of streams (stream.h): records from processes of other nodes, applied in their order. If a record
-// asks for a lock that is not free, or for an exposure epoch that is not open, it and the records after it in the
+// The target's side of streams (stream.h): records from processes of other nodes, applied in their order. A record may
+// ask for a lock that is not free, or for an exposure epoch that is not open. Then it and the records after it in the
 // stream are kept until the target can continue.
 //
 // One thread at a time delivers records. But any thread that makes progress may grant a waiting lock, so one mutex

@@ -45,8 +45,8 @@ static void expect_more(int process) {
 	last = now;
 }
 
-// An operation with a request waits for its data if the target polls its ring: the data arrives sooner than a request
-// could be created. Otherwise it leaves the operation pending.
+// Moves the data of a put or get. An operation with a request waits for its data if the target polls its ring: the data
+// arrives sooner than a request could be created. Otherwise it leaves the operation pending.
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_buffer *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);

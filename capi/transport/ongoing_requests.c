@@ -130,7 +130,8 @@ static bool serve(void) {
 	return worked;
 }
 
-// The failure of a stream's member causes no notification, so it is checked once every 256 calls.
+// Returns true if serve may find work. The failure of a stream's member causes no notification, so it is checked once
+// every 256 calls.
 static bool ready(void) {
 	enum { NOW_AND_THEN = 256 };
 	static gompi_a32 looks;

@@ -27,8 +27,8 @@ _Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING
 _Static_assert(offsetof(struct gompi_ring_cell, packet.data) + GOMPI_PACKET_DATA == GOMPI_RING_CELL,
 	       "a packet fills a cell");
 
-// The states of the cell for position pos. A fresh ring is all zeros, so each lap has its own values: state + 4 * lap,
-// with lap 0 for the first use of a cell.
+// Returns the first state value of the lap of position pos. A fresh ring is all zeros, so each lap has its own values:
+// state + 4 * lap, with lap 0 for the first use of a cell.
 static inline uint64_t lap(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
 enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
 
@@ -57,9 +57,9 @@ static bool turn_reached(void *arg) {
 	return gompi_load_acquire(&t->cell->turn) == t->turn;
 }
 
-// The end condition of waits on cells. A thread that has taken a position must fill its cell, and take the answer out
-// of it; otherwise the ring stops there. So it gives up only if the ring's own process has failed. The failure of
-// another process does not end these waits.
+// Returns the rank whose failure ends a wait on a cell. A thread that has taken a position must fill its cell, and take
+// the answer out of it; otherwise the ring stops there. So it gives up only if the ring's own process has failed. The
+// failure of another process does not end these waits.
 static int loss_of_target(const void *peer, struct gompi_stuck *place) {
 	const int rank = *(const int *)peer;
 	return gompi_is_gone(rank, place) ? rank : GOMPI_NOBODY;
@@ -363,9 +363,9 @@ bool gompi_ring_serve(void) {
 
 // --- Recovery after a failed process
 
-// Returns the position + 1 of the next cell of a process' ring if it has been taken but not filled, else 0. If the cell
-// still holds an answer that its failed origin has not taken, frees the cell for the process that has taken the next
-// lap.
+// Returns the position plus 1 of the next cell of a process' ring if it has been taken but not filled, else 0. If the
+// cell still holds an answer that its failed origin has not taken, frees the cell for the process that has taken the
+// next lap.
 static uint64_t unfilled(int process) {
 	struct gompi_ring *ring = ring_of(process);
 	uint64_t pos = gompi_load_total(&ring->head);

@@ -20,7 +20,7 @@ static int64_t progress_patience(bool spare, int64_t gap) {
 	return 2 * gap < gompi_node.policy.poll ? 2 * gap : gompi_node.policy.poll;
 }
 
-// Serves as long as there is work. Meanwhile it counts as a poller, so that origins need not ring the doorbell: an
+// Serves as long as there is work. Meanwhile it counts as a poller, so that origins need not ring the doorbell. An
 // origin that has sent one operation is likely to send another, and waking the progress thread costs as much as
 // hundreds of operations.
 static void progress_poll(struct gompi_cell *me) {

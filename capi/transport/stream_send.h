@@ -109,7 +109,7 @@ static inline bool gompi_stream_may_leave(struct gompi_stream *s, uint64_t room)
 // Waits until the member has acquired the lock for this process, or has posted, if the epoch needs that.
 int gompi_stream_await_lock(struct gompi_stream *s, const char *call);
 
-// The lock and unlock functions of the transport. gompi_stream_lock sends nothing.
+// Implements lock and unlock of the transport. gompi_stream_lock sends nothing.
 int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const char *call);
 int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const char *call);
 

@@ -91,9 +91,9 @@ static inline int gompi_flush_local(struct gompi_win *w, int target, const char 
 // makes unnecessary.
 int gompi_settle(struct gompi_win *w, const char *call);
 
-// MPI_Win_lock_all and MPI_Win_unlock_all for the members on other nodes (gompi_win_elsewhere), at least one.
-// gompi_unlock_elsewhere flushes the operations to them; gompi_flush_here flushes those to members on this node. Each
-// returns 0 or an error class.
+// Implements MPI_Win_lock_all and MPI_Win_unlock_all for the members on other nodes (gompi_win_elsewhere), at least
+// one. gompi_unlock_elsewhere flushes the operations to them; gompi_flush_here flushes those to members on this node.
+// Each returns 0 or an error class.
 int gompi_lock_elsewhere(struct gompi_win *w, const char *call);
 int gompi_unlock_elsewhere(struct gompi_win *w, const char *call);
 int gompi_flush_here(struct gompi_win *w, const char *call);
