@@ -71,9 +71,10 @@ enum { PENDING_BUCKETS = 4096, NO_WINDOW = 0 };
 static struct pending *access_pending[PENDING_BUCKETS];
 static size_t pending_live, pending_dropped; // pending_dropped: since the watched ranges were last rebuilt
 
-// Descriptions of the buffers of nonblocking and persistent functions, one letter per input. a: address; n: number of
-// elements; N: number per member; t: datatype. l, d and w: lists of counts, displacements and datatypes per member. -:
-// other. Displacements are in bytes with a list of datatypes. A datatype ends the description of a buffer.
+// Descriptions of the buffers of nonblocking and persistent functions, one letter per input:
+// a: an address; n: a number of elements; N: a number of elements per member; t: a datatype;
+// l, d, w: lists of counts, displacements and datatypes per member; -: another input.
+// Displacements are in bytes with a list of datatypes. A datatype ends the description of a buffer.
 static const char *buffers_of[GOMPI_INSIGHT_FUNCTIONS];
 
 static void pass_gathered(struct gompi_insight_thread *t);

@@ -363,9 +363,9 @@ bool gompi_ring_serve(void) {
 
 // --- Recovery after a failed process
 
-// Returns the position plus 1 of the next cell of a process' ring if it has been taken but not filled, else 0. If the
-// cell still holds an answer that its failed origin has not taken, frees the cell for the process that has taken the
-// next lap.
+// Returns the position plus 1 of the next cell of a process' ring if it has been taken but not filled, otherwise zero.
+// If the cell still holds an answer that its failed origin has not taken, frees the cell for the process that has taken
+// the next lap.
 static uint64_t unfilled(int process) {
 	struct gompi_ring *ring = ring_of(process);
 	uint64_t pos = gompi_load_total(&ring->head);
