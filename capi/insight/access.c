@@ -72,8 +72,11 @@ static struct pending *access_pending[PENDING_BUCKETS];
 static size_t pending_live, pending_dropped; // pending_dropped: since the watched ranges were last rebuilt
 
 // Descriptions of the buffers of nonblocking and persistent functions, one letter per input:
-// a: an address; n: a number of elements; N: a number of elements per member; t: a datatype;
-// l, d, w: lists of counts, displacements and datatypes per member; -: another input.
+// - a: an address
+// - n: a number of elements; N: a number of elements per member
+// - t: a datatype
+// - l, d, w: lists of counts, displacements and datatypes per member
+// - other characters: another input
 // Displacements are in bytes with a list of datatypes. A datatype ends the description of a buffer.
 static const char *buffers_of[GOMPI_INSIGHT_FUNCTIONS];
 
