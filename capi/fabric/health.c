@@ -211,7 +211,7 @@ static void ask_peer(struct gompi_peer *p, int64_t now) {
 	}
 }
 
-// Returns the time at which the last frame of the peer arrived, but at least since.
+// Returns the time at which the last frame of the peer arrived, or since, whichever is later.
 static int64_t heard_at(struct gompi_peer *p, int64_t now, int64_t since) {
 	if (gompi_load(&p->alive) != 0) {
 		gompi_store(&p->alive, 0);

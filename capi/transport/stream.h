@@ -65,9 +65,8 @@ struct gompi_stream {
 	struct gompi_mutex lock_mu; // held while the lock or start is sent
 	gompi_a64 results_out;      // bytes of results that have not arrived
 	gompi_a64 results_asked;    // bytes of results requested since the last record that asked
-	gompi_a64 results_first,
-		// queue of expected results: the serving thread removes, the holder of the peer's lock adds
-		results_end;
+	// queue of expected results: the serving thread removes, the holder of the peer's lock adds
+	gompi_a64 results_first, results_end;
 	struct gompi_stream_result *_Atomic results; // [STREAM_RESULTS_MOST]; allocated at first use
 
 	// As the target: under serve_mu in fabric_serve.c.
