@@ -63,7 +63,7 @@ func dropComm(c *comm.Comm) {
 }
 
 // newComm wraps the calls that create a communicator from another one. f creates it. Its hints come from an info
-// object. If f fails, newComm stores MPI_COMM_NULL, because programs read the handle after an error.
+// object. After an error newComm stores MPI_COMM_NULL, because programs read the handle.
 func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
 	return onComm(function, h, func(c *comm.Comm) error {
 		if err := null(newcomm); err != nil {
@@ -71,6 +71,7 @@ func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*c
 		}
 		hints, err := hintsOf(info)
 		if err != nil {
+			*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 			return err
 		}
 		n, err := f(c)

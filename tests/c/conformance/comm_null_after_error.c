@@ -39,6 +39,8 @@ static void others(MPI_Comm world) {
 	int key;
 	NULL_AFTER(MPI_Comm_split(world, -5, 0, &c));
 	NULL_AFTER(MPI_Comm_split_type(world, 12345, 0, MPI_INFO_NULL, &c));
+	NULL_AFTER(MPI_Comm_dup_with_info(world, (MPI_Info)MPI_COMM_WORLD, &c));
+	NULL_AFTER(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, (MPI_Info)MPI_COMM_WORLD, &c));
 	NULL_AFTER(MPI_Comm_create(world, MPI_GROUP_NULL, &c));
 	NULL_AFTER(MPI_Comm_create_group(world, MPI_GROUP_NULL, 0, &c));
 	NULL_AFTER(MPI_Intercomm_merge(world, 0, &c));
