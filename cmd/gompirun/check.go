@@ -83,8 +83,8 @@ func (l *checkListener) noteLoss() {
 		}
 		l.broken = true
 		l.checker.Broken()
-		fmt.Fprintf(os.Stderr, "gompirun: --check: rank %d has lost records of calls, because gompirun did not "+
-			"read them for a long time: no later call is checked. A larger %s (in bytes) keeps more\n",
+		fmt.Fprintf(os.Stderr, "gompirun: --check: rank %d has lost records of calls, because gompirun did "+
+			"not read them for a long time: no later call is checked. A larger %s (in bytes) holds more\n",
 			rank, envRing)
 	}
 }

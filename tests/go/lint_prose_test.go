@@ -14,7 +14,8 @@ import (
 
 // proseDirs lists the directories and documents whose text follows the rules of TestLintProse. A directory includes its
 // subdirectories. To check others, name them in GOMPIRMA_PROSE, separated by colons.
-var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md")
+var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md",
+	"README.md", "capi/message", "capi/coll", "capi/fabric", "capi/transport", "capi/tcp")
 
 var (
 	riddle = regexp.MustCompile(`^(Who|Whoever|Whichever|What (is|was|has|had|are|were)|Nobody|Somebody)\b`)
@@ -71,6 +72,9 @@ func sentences(file, content string) (found []sentence) {
 		body := line
 		if filepath.Ext(file) != ".md" {
 			body = marker.FindStringSubmatch(line)[1]
+			if strings.HasPrefix(line, "//\t") {
+				body = "" // a table or code
+			}
 			behindCode := strings.TrimSpace(codeLines[i]) != ""
 			if behindCode || i > 0 && strings.TrimSpace(codeLines[i-1]) != "" {
 				flush()

@@ -1,0 +1,36 @@
+package gotest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReadmeProgram: the first program of README.md prints what README.md shows, in any order of the ranks.
+func TestReadmeProgram(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(top, "README.md"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(readme), "```c\n")
+	require.True(t, found)
+	source, rest, _ := strings.Cut(rest, "```\n")
+	_, rest, found = strings.Cut(rest, "    $ gompirun -n 4 ./ring\n")
+	require.True(t, found)
+	var shown []string
+	for line := range strings.Lines(rest) {
+		text, ok := strings.CutPrefix(line, "    ")
+		if !ok {
+			break
+		}
+		shown = append(shown, text)
+	}
+	status, out, errors := gompirun(t, "-n", "4", compile(t, source))
+	require.Zero(t, status, errors)
+	printed := strings.SplitAfter(strings.TrimSuffix(out, "\n"), "\n")
+	printed[len(printed)-1] += "\n"
+	slices.Sort(printed)
+	require.Equal(t, shown, printed)
+}
