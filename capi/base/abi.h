@@ -1,20 +1,20 @@
-// The header of the standard's ABI as the library's own C sees it: its functions are what the library shows, all else
-// is hidden. First in every file, since other headers take the ABI's as they find it.
+// Declares the standard ABI for the library's own C code. The ABI's functions have default visibility; all other
+// symbols are hidden. Every file includes this header first, because other headers depend on the ABI header in this
+// form.
 //
-// A function is what the program calls, without a jump, where it has the types of the standard: GOMPI_ENTRY after its
-// definition makes it PMPI_X and, as a weak symbol that a profiling library may define, MPI_X. z_entry_*.c have the
-// functions for which something is to be done before.
+// GOMPI_ENTRY after the definition of a function with the standard's argument types makes it PMPI_X and MPI_X, so that
+// the program calls it directly, without a jump. MPI_X is a weak symbol that a profiling library may define.
+// z_entry_*.c contain the functions that need a step before the implementation.
 #ifndef GOMPI_ABI_H
 #define GOMPI_ABI_H
 
-#define GOMPIRMA_NO_INLINE // the library has the functions themselves
+#define GOMPIRMA_NO_INLINE // the library defines the functions themselves
 #pragma GCC visibility push(default)
 #include "mpi_rma.h"
 #include "mpix_gompirma.h"
 #pragma GCC visibility pop
 
-//
-// The short ones take as long as it takes to fetch them, so each begins where a line of the cache does.
+// A short call takes about as long as fetching its instructions, so each one starts at a cache line boundary.
 #define GOMPI_CALL __attribute__((aligned(64)))
 #define GOMPI_ENTRY(name, definition)                                           \
 	extern __typeof__(P##name) P##name __attribute__((alias(#definition))); \

@@ -1,31 +1,34 @@
-// A barrier among the members of a communicator or window on one node, in shared memory of GOMPI_BARRIER_SIZE(n)
-// bytes (core/shm.BarrierSize), zeroed before use.
+// A barrier among the members of a communicator or window on one node. It uses shared memory of GOMPI_BARRIER_SIZE(n)
+// bytes (core/shm.BarrierSize), which must be zeroed before the first use.
 #ifndef GOMPI_BARRIER_H
 #define GOMPI_BARRIER_H
 
 #include "base/wait.h"
 
-// One member's lines. Each round of the dissemination has its own word, written by one partner only, so no atomic
+// The cache lines of one member. Each dissemination round has its own word, which only one partner writes. So no atomic
 // read-modify-write is needed.
 struct gompi_barrier_member {
-	_Alignas(GOMPI_LINE) gompi_a32 round[16]; // number of the barrier in which my partner of this round has arrived
+	// number of the last barrier in which the partner of this round has arrived
+	_Alignas(GOMPI_LINE) gompi_a32 round[16];
 	_Alignas(GOMPI_LINE) struct gompi_waitword wait;
 };
 
 struct gompi_barrier {
-	_Alignas(GOMPI_LINE) gompi_a32 arrived; // central form, for more processes than cores
+	_Alignas(GOMPI_LINE) gompi_a32 arrived; // central algorithm, used when there are more processes than cores
 	_Alignas(GOMPI_LINE) gompi_a32 phase;
 	struct gompi_waitword wait;
 	struct gompi_barrier_member member[];
 };
 
-// Returns when all n members have called it as often as this one. number is this member's count of barriers on b, kept
-// by the caller, starting at 0. Whatever a member stored before is seen by all afterwards. 0 or MPI_ERR_PROC_ABORTED.
+// Returns when all n members have called it as often as this member. *number counts this member's barriers on b; the
+// caller keeps it and initializes it with 0. Stores that a member makes before the barrier are visible to all members
+// after it. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
 
-// A barrier in two halves, for a member 0 that does something in between, such as to meet other nodes. The first
-// returns there when all n members have called it, at the others at once; the second returns there at once, at the
-// others when member 0 has called it. All barriers on b are of this form, or none is.
+// A split barrier: member 0 may act between the halves, for example synchronize with other nodes. gompi_barrier_gather
+// returns at member 0 when all n members have called it, and at the other members immediately. gompi_barrier_release
+// returns at member 0 immediately, and at the other members when member 0 has called it. On one b, use either only
+// split barriers or only gompi_shared_barrier. Both return 0 or MPI_ERR_PROC_ABORTED.
 int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
 int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_waiting *what);
 

@@ -8,14 +8,14 @@
 
 #pragma GCC visibility push(hidden)
 
-// Returns zeroed memory of this many bytes; the caller releases it with free(3). Ends the process with a message if
-// malloc fails although the reserve has been released.
+// Returns n zeroed bytes; the caller releases them with free(3). Terminates the process with a message if malloc fails
+// even after the reserve has been released.
 void *gompi_must_have(size_t bytes);
 
 // Returns true if the reserve is in use and cannot be allocated again: new operations must not start.
 bool gompi_memory_is_low(void);
 
-// Ends the process with a message that an allocation of this many bytes has failed.
+// Terminates the process with a message that an allocation of n bytes has failed.
 _Noreturn void gompi_no_memory(size_t bytes);
 
 #pragma GCC visibility pop

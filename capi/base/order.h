@@ -1,6 +1,7 @@
-// Every memory order of the data path, by name. A plain name is relaxed: it orders nothing. _acquire and _release pair
-// with each other; each use says with which. _total are in one order that all threads agree on, which orders nothing
-// else after them but on x86: who then looks at what another thread may have written needs a barrier, see below.
+// All memory orders of the data path, by name. A plain name is relaxed: it orders nothing. _acquire and _release pair
+// with each other; each use names its partner. _total operations (seq_cst) are in one order that all threads agree on.
+// Except on x86 they do not order later plain accesses: a thread that then reads what another thread may have written
+// needs a barrier, see below.
 //
 // Nothing outside of this file names an order (tests/go/lint_test.go).
 #ifndef GOMPI_ORDER_H
@@ -8,9 +9,9 @@
 
 #include <stdatomic.h>
 
-// Two fields that have just been stored must not be loaded by one instruction: it would wait until both stores, and all
-// before them, have left this core, which for a message behind another one are some 100 ns. gcc merges neighbours so
-// where it copies them.
+// A single load of two fields that were just stored separately stalls until both stores, and all stores before them,
+// have left this core: some 100 ns for a message behind another one. gcc merges neighbouring fields this way when it
+// copies them, so that optimization is off.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
@@ -29,7 +30,7 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_store_release(p, v) atomic_store_explicit(p, v, memory_order_release)
 #define gompi_store_total(p, v) atomic_store_explicit(p, v, memory_order_seq_cst)
 
-// What was there before.
+// These return the previous value.
 #define gompi_add(p, v) atomic_fetch_add_explicit(p, v, memory_order_relaxed)
 #define gompi_add_total(p, v) atomic_fetch_add_explicit(p, v, memory_order_seq_cst)
 #define gompi_sub(p, v) atomic_fetch_sub_explicit(p, v, memory_order_relaxed)
@@ -40,7 +41,8 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_and_total(p, v) atomic_fetch_and_explicit(p, v, memory_order_seq_cst)
 #define gompi_swap_total(p, v) atomic_exchange_explicit(p, v, memory_order_seq_cst)
 
-// Returns true if *p was *old and is v now; otherwise *old is what is there. It may fail without a reason.
+// Compare-and-exchange: stores v and returns true if *p equals *old; otherwise stores the current value in *old and
+// returns false. The weak form: it may fail spuriously.
 #define gompi_change(p, old, v) \
 	atomic_compare_exchange_weak_explicit(p, old, v, memory_order_relaxed, memory_order_relaxed)
 #define gompi_change_acq_rel(p, old, v) \
@@ -48,14 +50,14 @@ typedef _Atomic int32_t gompi_ai32;
 #define gompi_change_total(p, old, v) \
 	atomic_compare_exchange_weak_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
 
-// The same, which fails for a reason only.
+// The strong form of gompi_change_total: it does not fail spuriously.
 #define gompi_change_once(p, old, v) \
 	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_seq_cst, memory_order_seq_cst)
 
-// Returns true if *p is v. Acquire: what was stored before v was is seen. On x86 one instruction, which compilers do
-// not make of a load and what is done with it.
+// Returns true if *p equals v. Acquire: makes visible what was stored before the release of v. On x86 it is one
+// instruction; compilers do not fuse an atomic load with the comparison.
 static inline bool gompi_is(gompi_a64 *p, uint64_t v) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	bool equal;
 	__asm__ __volatile__("cmpq %2, %1" : "=@cce"(equal) : "m"(*p), "re"(v) : "memory");
 	return equal;
@@ -64,7 +66,7 @@ static inline bool gompi_is(gompi_a64 *p, uint64_t v) {
 #endif
 }
 static inline bool gompi_is_32(gompi_a32 *p, uint32_t v) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	bool equal;
 	__asm__ __volatile__("cmpl %2, %1" : "=@cce"(equal) : "m"(*p), "ri"(v) : "memory");
 	return equal;
@@ -73,69 +75,69 @@ static inline bool gompi_is_32(gompi_a32 *p, uint32_t v) {
 #endif
 }
 
-// A flag that one thread at a time has. Whether it was taken already.
+// A flag that one thread at a time holds. gompi_flag_take returns true if it was already held.
 #define gompi_flag_take(f) atomic_flag_test_and_set_explicit(f, memory_order_seq_cst)
 #define gompi_flag_give(f) atomic_flag_clear_explicit(f, memory_order_seq_cst)
 
-// Orders what this thread loads before and after.
+// Orders earlier loads of this thread before its later loads and stores.
 static inline void gompi_load_fence(void) { atomic_thread_fence(memory_order_acquire); }
 
-// Orders what this thread stores before and after, and what it has loaded before.
+// Orders earlier loads and stores of this thread before its later stores.
 static inline void gompi_store_fence(void) { atomic_thread_fence(memory_order_release); }
 
-// Orders what a thread does with what signal handlers on it see, or a thread for which membarrier(2) does the rest:
-// nothing but the compiler.
+// A compiler-only fence. Orders the accesses of a thread as its own signal handlers see them, or as another thread sees
+// them that supplies the CPU fence by membarrier(2).
 static inline void gompi_compiler_fence(void) { atomic_signal_fence(memory_order_seq_cst); }
 
 // Orders every store before it with every load after it. On x86 a locked instruction on the stack is cheaper than
 // mfence.
 static inline void gompi_full_fence(void) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	__asm__ __volatile__("lock orl $0, -8(%%rsp)" ::: "memory", "cc");
 #else
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
 }
 
-// The same for who has just changed a word with one of the _total functions. On x86 that was such a barrier. Elsewhere
-// it is none: a load may overtake the store that a read-modify-write ends with.
+// A full fence directly after a _total change of a word. On x86 that change already was a full fence. On other
+// processors it was not: a later load may overtake the store of the read-modify-write.
 static inline void gompi_full_fence_after_change(void) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	gompi_compiler_fence();
 #else
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
 }
 
-// Has the line of an address brought here to be written, while this thread does something else.
+// Starts to fetch the cache line at p for writing; does not wait.
 static inline void gompi_prefetch_to_write(void *p) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)        // which sees no acquire in it
-	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers make it a prefetch to read
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)        // ThreadSanitizer sees no acquire in assembly
+	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers emit a prefetch for reading
 #else
 	__builtin_prefetch(p, 1);
 #endif
 }
 
-// Fetches the line at p to be written to: one way for it instead of two, where it is loaded first.
+// Fetches the cache line at p for writing. One transfer instead of two if the line is loaded before it is stored.
 static inline void gompi_own_line(void *p) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)         // which sees no acquire in it
-	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // where there is none it does nothing
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)         // ThreadSanitizer sees no acquire in assembly
+	__asm__ __volatile__("prefetchw %0" : "+m"(*(char *)p)); // a no-op where the processor lacks it
 #else
 	__builtin_prefetch(p, 1);
 #endif
 }
 
-// A moment's rest for a thread that looks at a word again and again.
+// Pauses the processor briefly; for loops that poll a word.
 static inline void gompi_pause(void) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // which sees no acquire in it
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly
 	__asm__ __volatile__("pause");
 #elif defined(__aarch64__)
 	__asm__ __volatile__("yield");
 #endif
 }
 
-// Elements of window memory, which is the application's and no _Atomic: what MPI's accumulates do to them is a release
-// of what the origin did before and an acquire of what others did to the element.
+// Elements of window memory, which is the application's and not _Atomic. An accumulate is a release of what the origin
+// did before, and an acquire of what other origins did to the element.
 #define gompi_element_load(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define gompi_element_look(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define gompi_element_swap(p, v) __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)
@@ -143,7 +145,7 @@ static inline void gompi_pause(void) {
 #define gompi_element_and(p, v) __atomic_fetch_and(p, v, __ATOMIC_ACQ_REL)
 #define gompi_element_or(p, v) __atomic_fetch_or(p, v, __ATOMIC_ACQ_REL)
 #define gompi_element_xor(p, v) __atomic_fetch_xor(p, v, __ATOMIC_ACQ_REL)
-// For a loop that tries again, and for one try.
+// The weak form, for a retry loop, and the strong form, for a single try.
 #define gompi_element_change(p, old, v) __atomic_compare_exchange_n(p, old, v, 1, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
 #define gompi_element_compare(p, old, v) __atomic_compare_exchange_n(p, old, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 

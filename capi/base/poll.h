@@ -1,37 +1,38 @@
-// Programs that wait by calling MPI again and again: MPI_Fetch_and_op with MPI_NO_OP, MPI_Compare_and_swap until it
-// succeeds, MPI_Get and MPI_Win_flush, MPI_Win_test, MPI_Iprobe, MPI_Test. Whoever they wait for may need the core that
-// they run on; without these functions it gets that when the time slice of the system is over, which is some 1,000
-// times later.
+// Support for programs that wait by calling MPI repeatedly: MPI_Fetch_and_op with MPI_NO_OP, MPI_Compare_and_swap until
+// it succeeds, MPI_Get and MPI_Win_flush, MPI_Win_test, MPI_Iprobe, MPI_Test. The process that they wait for may need
+// the core on which they run. These functions yield the core; otherwise that process gets it only at the end of the
+// system's time slice, which is some 1,000 times later.
 #ifndef GOMPI_POLL_H
 #define GOMPI_POLL_H
 
 #include "base/tuning.h"
 #include "base/wait.h"
 
-// What this thread has been looking at.
+// What this thread has polled.
 struct gompi_poll {
-	uint32_t calls; // in a row that found nothing new
+	uint32_t calls; // consecutive calls that found nothing new
 	uint32_t flushes;
-	uint32_t tests; // of messages that found nothing, ever
-	const void *at; // where the last look went, and what was there
+	uint32_t tests; // MPI_Test and similar calls that found nothing, in total
+	const void *at; // address of the last check, and the value found there
 	uint64_t value;
-	int64_t since;   // time of the first check of the row
-	int64_t offered; // time when a flush gave the core away
+	int64_t since;   // time of the first check of the series
+	int64_t offered; // time when a flush last yielded the core
 };
 extern _Thread_local struct gompi_poll gompi_poll __attribute__((tls_model("initial-exec")));
 
+// Yields the core if the series of calls has lasted long enough (tuning.h).
 void gompi_poll_long(void);
 
-// A call that can only be a look, or that did not succeed, found nothing new.
+// Records that a call which can only be a poll, or which did not succeed, found nothing new.
 static inline void gompi_polled(void) {
 	if (++gompi_poll.calls % GOMPI_POLL_CALLS == 0)
 		gompi_poll_long();
 }
 
-// It found something: whatever follows is another wait.
+// Records that a call found something: the next calls belong to another wait.
 static inline void gompi_poll_over(void) { gompi_poll.calls = 0; }
 
-// A look found an element of 1, 2, 4 or 8 bytes at an address.
+// Records that a call found an element of 1, 2, 4 or 8 bytes at an address.
 static inline void gompi_poll_saw(const void *at, const void *element, int64_t size) {
 	uint64_t value = 0;
 	switch (size) {
@@ -53,7 +54,7 @@ static inline void gompi_poll_saw(const void *at, const void *element, int64_t s
 	gompi_poll_over();
 }
 
-// The end of a flush or unlock, which may be a look or work.
+// Records the end of a flush or unlock, which may belong to a poll or to work.
 void gompi_poll_flushed(void);
 
 #endif

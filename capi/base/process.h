@@ -1,9 +1,9 @@
-// The processes that this one knows: of its own job, and of any that it comes to know later. All of C and Go call a
-// process by its number here, its place in this table; ranks are of groups, and the rank in MPI_COMM_WORLD is one of
-// them. The processes of a job have numbers in a row, in the order of those ranks; those of this process' own job come
-// first, so that all of that job call each other alike.
+// The processes that this process knows: those of its own job, and of other jobs that it connects to later. C and Go
+// identify a process by its number, which is its index in this table. Ranks belong to groups, and the rank in
+// MPI_COMM_WORLD is one such rank. The processes of a job have consecutive numbers in the order of those ranks. The own
+// job comes first, so all its processes use the same numbers for each other.
 //
-// The table grows at its end while others read it, and nothing in it changes.
+// The table grows at its end while other threads read it. Existing entries never change.
 #ifndef GOMPI_PROCESS_H
 #define GOMPI_PROCESS_H
 
@@ -12,41 +12,42 @@
 #pragma GCC visibility push(hidden)
 
 struct gompi_process {
-	uint32_t job;  // number of its job, 0: this process' own
+	uint32_t job;  // number of its job; 0 for this process' own job
 	int32_t rank;  // in MPI_COMM_WORLD of its job
-	int32_t node;  // number of its node, among all that are known
-	int32_t index; // on this process' node; -1: it is on another
+	int32_t node;  // number of its node, among all known nodes
+	int32_t index; // index on this process' node; -1 if it is on another node
 };
 
 enum { GOMPI_FIRST_PROCESSES = 64, GOMPI_PROCESS_CHUNKS = 20 };
 struct gompi_processes {
 	int32_t self;     // number of this process
-	int32_t in_order; // the first so many are on this node, and their numbers are their indices
-	gompi_ai32 n;     // how many there are; the store releases their entries
-	int32_t nodes;    // that they are on
+	int32_t in_order; // the first in_order processes are on this node, and their number equals their index
+	gompi_ai32 n;     // number of processes; the release store publishes their entries
+	int32_t nodes;    // number of their nodes
 	struct gompi_process *_Atomic chunk[GOMPI_PROCESS_CHUNKS]; // chunk i of GOMPI_FIRST_PROCESSES << i entries
 };
 
-// Returns an empty table; NULL: there is no memory.
+// Returns an empty table, or NULL if out of memory.
 struct gompi_processes *gompi_processes_new(void);
 void gompi_processes_free(struct gompi_processes *t);
 
-// Adds the n processes of a job, with their nodes and indices by rank; node_of NULL: all are on node 0, index NULL: all
-// are on this process' node, in order. Returns the number of the first, -1: there is no memory. One thread at a time.
+// Adds the n processes of a job, with their nodes and indices by rank. node_of NULL: all are on node 0. index NULL: all
+// are on this process' node, in order. Returns the number of the first one, or -1 if out of memory. Only one thread at
+// a time may call it.
 int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const int32_t *node_of, const int32_t *index);
 
 static inline int gompi_processes_n(const struct gompi_processes *t) {
 	return gompi_load_acquire(&t->n); // pairs with the release in gompi_processes_add
 }
 
-// Returns what is known of the process with a number from 0 up to n.
+// Returns the entry of the process with this number; 0 <= number < n.
 static inline struct gompi_process *gompi_process(const struct gompi_processes *t, int number) {
 	const uint32_t at = (uint32_t)number + GOMPI_FIRST_PROCESSES;
 	const int i = 25 - __builtin_clz(at); // 0 for 64, the first
 	return &gompi_load(&t->chunk[i])[at - ((uint32_t)GOMPI_FIRST_PROCESSES << i)];
 }
 
-// Returns the index of a process on this node; -1: it is on another, or there is none with that number.
+// Returns the index of a process on this node; -1 if it is on another node or does not exist.
 static inline int gompi_process_index(const struct gompi_processes *t, int number) {
 	if ((uint32_t)number < (uint32_t)t->in_order)
 		return number;

@@ -1,4 +1,4 @@
-// Random bytes of the system.
+// Random bytes from the system.
 #ifndef GOMPI_RANDOM_H
 #define GOMPI_RANDOM_H
 

@@ -1,4 +1,4 @@
-// Lists of processes, each by its number (process.h).
+// Lists of processes, each identified by its number (process.h).
 #ifndef GOMPI_RANKS_H
 #define GOMPI_RANKS_H
 
@@ -9,25 +9,25 @@
 
 #pragma GCC visibility push(hidden)
 
-// Distinct processes in an order: at a regular distance, or listed.
+// An ordered sequence of distinct processes: either at a constant stride, or an explicit list.
 struct gompi_ranks {
 	int32_t n, first, stride;
-	int32_t *list; // of a struct gompi_ranks_list, NULL: regular
+	int32_t *list; // in a struct gompi_ranks_list; NULL if the sequence is regular
 };
 
-// A list does not change once it is complete, and may be in several struct gompi_ranks.
+// Reference-counted. A complete list does not change, and several struct gompi_ranks may share it.
 struct gompi_ranks_list {
 	gompi_a32 users;
-	uint64_t *_Atomic sorted; // processes, with their ranks in the lower half; NULL: nobody has searched so far
+	uint64_t *_Atomic sorted; // process << 32 | rank, sorted; NULL until the first search
 	int32_t rank[];
 };
 
-// The process of rank i, from 0 up to n.
+// Returns the process with rank i, 0 <= i < n.
 static inline int gompi_ranks_at(const struct gompi_ranks *r, int i) {
 	return r->list == NULL ? r->first + i * r->stride : r->list[i];
 }
 
-// The rank of a process; -1: it is not a member. It costs O(log n), or O(1) if r is regular.
+// Returns the rank of a process, or -1 if it is not a member. Costs O(log n), or O(1) if r is regular.
 int gompi_ranks_find_far(const struct gompi_ranks *r, int process);
 static inline int gompi_ranks_find(const struct gompi_ranks *r, int process) {
 	if (__builtin_expect(r->stride != 1 || r->list != NULL, 0))
@@ -36,7 +36,8 @@ static inline int gompi_ranks_find(const struct gompi_ranks *r, int process) {
 	return (uint32_t)i < (uint32_t)r->n ? i : -1;
 }
 
-// MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members, else MPI_UNEQUAL.
+// Returns MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members in another order, else
+// MPI_UNEQUAL.
 int gompi_ranks_compare_each(const struct gompi_ranks *a, const struct gompi_ranks *b);
 static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct gompi_ranks *b) {
 	if (a->n != b->n)
@@ -46,16 +47,17 @@ static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct 
 	return gompi_ranks_compare_each(a, b);
 }
 
-// Appends a process that is not there to r, which begins with nothing and does not get more than most; nobody else has
-// r yet. false: there is no memory.
+// Appends a process that is not yet in r. r starts empty and never exceeds most processes; the caller has not published
+// r yet. Returns false if out of memory.
 bool gompi_ranks_append(struct gompi_ranks *r, int process, int most);
-// Gives back what a list has room for beyond its ranks.
+// Shrinks the allocation of a list to its ranks.
 void gompi_ranks_fit(struct gompi_ranks *r);
-// Makes *to, which is given up, what from is. Its list becomes one of both (share), or is any array (copy): then false
-// says that there is no memory, and *to is as before.
+// Both drop the former content of *to and make it equal to *from. gompi_ranks_share shares the list of from.
+// gompi_ranks_copy copies it, and from->list may be any array; it returns false if out of memory, and *to is then
+// unchanged.
 void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from);
 bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from);
-// Gives r up: it has no members.
+// Releases the list of r and makes r empty.
 void gompi_ranks_drop(struct gompi_ranks *r);
 
 #pragma GCC visibility pop

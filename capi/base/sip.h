@@ -1,4 +1,4 @@
-// The keyed hash known as "sip", with 2 and 4 rounds, of whole words: who does not know the key cannot make it.
+// SipHash-2-4 of whole 64-bit words: a keyed hash that cannot be computed without the key.
 #ifndef GOMPI_SIP_H
 #define GOMPI_SIP_H
 
@@ -21,7 +21,7 @@ static inline void gompi_sip_word(uint64_t v[4], uint64_t word) {
 	v[0] ^= word;
 }
 
-// Returns the hash of n words, n below 32.
+// Returns the hash of n words, n < 32.
 static inline uint64_t gompi_sip(const uint64_t key[2], const uint64_t *words, size_t n) {
 	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
 			 key[1] ^ 0x7465646279746573};

@@ -1,5 +1,5 @@
-// Arrays with an element for each member of a job, of which a process touches a few: what nobody has touched costs no
-// memory, however many members there are.
+// Arrays with an element for each member of a job, of which a process uses only a few. Untouched elements use no
+// physical memory, however many members there are.
 #ifndef GOMPI_SPARSE_H
 #define GOMPI_SPARSE_H
 
@@ -7,12 +7,12 @@
 
 #pragma GCC visibility push(hidden)
 
-// What is smaller is ordinary memory: it is taken and given back faster than a mapping, which costs system calls and a
-// fault for each page.
+// Smaller arrays are ordinary heap memory: it is allocated and freed faster than a mapping, which costs system calls
+// and a page fault for each page.
 enum { GOMPI_SPARSE_LEAST = 64 << 10 };
 
-// Returns so many bytes, zeroed, from a line on if they fill one; NULL: there is no memory. To give them back takes
-// their number.
+// Returns n zeroed bytes, aligned to a cache line if they fill one; NULL if out of memory. gompi_sparse_give releases
+// them and needs the same size.
 void *gompi_sparse_take(size_t bytes);
 void gompi_sparse_give(void *at, size_t bytes);
 

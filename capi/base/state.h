@@ -1,4 +1,4 @@
-// The word that says if MPI can be called. Go says when that changes (capi/env.go).
+// The state of MPI in this process. Go updates it (capi/env.go).
 #ifndef GOMPI_STATE_H
 #define GOMPI_STATE_H
 
@@ -6,8 +6,8 @@
 
 struct gompi_state {
 	atomic_bool started;   // MPI_Init has been called
-	atomic_bool running;   // and MPI_Finalize has not
-	atomic_bool finalized; // it has
+	atomic_bool running;   // MPI_Init has been called, MPI_Finalize has not
+	atomic_bool finalized; // MPI_Finalize has been called
 };
 extern struct gompi_state gompi_state;
 

@@ -1,5 +1,5 @@
-// The fields of MPI_Status that are the library's own, described in core/request/status.go, and the request that every
-// call may return for what is complete already.
+// The library's own fields of MPI_Status, described in core/request/status.go, and the predefined request that any call
+// may return for an operation that is already complete.
 #ifndef GOMPI_STATUS_H
 #define GOMPI_STATUS_H
 
@@ -8,12 +8,12 @@
 
 #include "base/abi.h"
 
-// core/request.Done: any number of times waited for, never freed.
+// core/request.Done: a program may wait for it any number of times; it is never freed.
 #define GOMPI_REQUEST_DONE ((MPI_Request)0x181)
 
 enum { GOMPI_STATUS_CANCELLED = 1 };
 
-// The number of bytes received; negative: it is undefined.
+// Returns the number of bytes received; a negative value means undefined.
 static inline int64_t gompi_status_bytes(const MPI_Status *s) {
 	return (int64_t)((uint64_t)(uint32_t)s->MPI_internal[2] << 32 | (uint32_t)s->MPI_internal[1]);
 }
@@ -33,8 +33,8 @@ static inline void gompi_status_fill(MPI_Status *status, int source, int tag, in
 	gompi_status_set_bytes(status, bytes);
 }
 
-// The empty status, whose MPI_ERROR is MPI_SUCCESS (MPI-5.0 3.7.3): unlike that of an operation it is part of what the
-// status says.
+// Stores the empty status, whose MPI_ERROR is MPI_SUCCESS (MPI-5.0 3.7.3). Unlike in the status of an operation,
+// MPI_ERROR is part of it.
 static inline void gompi_status_empty(MPI_Status *status) {
 	if (status == MPI_STATUS_IGNORE)
 		return;
