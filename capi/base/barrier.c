@@ -1,6 +1,6 @@
-// Two forms of one barrier. With a core for each process: dissemination, ceil(log2 n) one-way signals. With fewer cores
-// a member that waits for each of its partners in turn would be switched to log n times; there one counter and one word
-// to wait for are better: each process runs once.
+// Two algorithms for one barrier. With a core for each process: dissemination, ceil(log2 n) rounds of one-way signals.
+// With fewer cores, a member that waits for each of its partners would be descheduled log n times. Then a central
+// counter and one word to wait for are better: each process runs once.
 #include "base/barrier.h"
 
 #include "base/tuning.h"
@@ -12,13 +12,13 @@ struct round_wait {
 
 static bool round_done(void *arg) {
 	struct round_wait *r = arg;
-	// acquire: pairs with the release of the partner's arrival; the difference lets the number wrap
+	// acquire: pairs with the release of the partner's arrival. The signed difference lets the number wrap around.
 	return (int32_t)(gompi_load_acquire(r->word) - r->number) >= 0;
 }
 
 static int central(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_waiting *what) {
-	// seq_cst: what this member stored is before its arrival, and the last one's arrival is before the phase that
-	// all wait for
+	// seq_cst: the stores of this member come before its arrival, and the arrival of the last member comes before
+	// the phase that all members wait for.
 	if (gompi_add_total(&b->arrived, 1) + 1 == (uint32_t)n * number) {
 		gompi_store_release(&b->phase, number);
 		gompi_wake(&b->wait);
@@ -39,9 +39,9 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 	for (int round = 0, d = 1; d < n; round++, d *= 2) {
 		int to = me + d < n ? me + d : me + d - n;
 		struct gompi_barrier_member *partner = &b->member[to];
-		// release: what this member stored before is seen by whoever sees the signal. A plain store: it takes
-		// its way to the other core while this one already looks for its own signal; a locked instruction would
-		// wait for it.
+		// release: makes the earlier stores of this member visible to a partner that sees the signal. It is a
+		// plain store: it propagates to the other core while this core already polls for its own signal. A
+		// locked instruction would wait for it.
 		gompi_store_release(&partner->round[round], k);
 		struct round_wait r = {&b->member[me].round[round], k};
 		bool done = false;
@@ -71,7 +71,7 @@ int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		struct arrivals_wait w = {&b->arrived, all};
 		return all_arrived(&w) ? 0 : gompi_await(&b->member[0].wait, all_arrived, &w, what);
 	}
-	// seq_cst: releases what this member stored before, together with what the others did
+	// seq_cst: releases the earlier stores of this member, and with them those of the members that arrived before.
 	if (gompi_add_total(&b->arrived, 1) + 1 == all)
 		gompi_wake_changed(&b->member[0].wait);
 	return 0;

@@ -1,5 +1,5 @@
-// Package base is the ground that the data path in C stands on: the map of the memory that a node shares, every
-// memory order, waiting and waking, the barrier, verdicts, and what the rooms may ask of whoever is above them (up.h).
+// Package base is the foundation of the data path in C: the layout of the memory that a node shares, all memory orders,
+// waiting and waking, the barrier, error reporting, and the callbacks to the layers above (up.h).
 //
 // It must not know windows, datatypes or messages.
 package base
@@ -14,7 +14,7 @@ import (
 	"embed"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that packages which import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

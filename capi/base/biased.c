@@ -7,26 +7,26 @@
 #include "base/sanitizer.h"
 
 enum {
-	// Where the program has had membarrier(2) forbidden meanwhile: every store of the other thread has left its
-	// core by then.
+	// Sleep in place of membarrier(2) if the program has forbidden it meanwhile: every store of the other thread
+	// has left its core by then.
 	END_US = 10000,
-	// Of runs, before the bias is taken back after the first time, twice as many after the next; it costs 2 to 10
-	// us to end it. After so many times it has ended for good.
+	// RUNS: number of acquisitions before the bias is restored after its first revocation; it doubles with each
+	// further one. A revocation costs 2 to 10 us. After TIMES revocations the bias is never restored.
 	RUNS = 8,
 	TIMES = 20,
 };
 
-// Whom the locks are biased to.
+// The owner of the bias.
 enum {
 	UNDECIDED, // no lock has been taken yet
-	DECIDED,   // to the thread where gompi_biased_to_me is true
-	NOBODY,    // all are mutexes; so a sanitizer can be told
+	DECIDED,   // the thread in which gompi_biased_to_me is true
+	NOBODY,    // all locks are mutexes; used with ThreadSanitizer, which can be told about them
 };
 static gompi_a32 bias;
 
 _Thread_local bool gompi_biased_to_me __attribute__((tls_model("initial-exec")));
 
-// Returns true if this thread is the first, and they are biased to it from here on.
+// Returns true if this thread is the first one, and makes it the owner of the bias.
 static bool is_first(void) {
 	uint32_t undecided = UNDECIDED;
 	bool can = gompi_has_membarrier && !gompi_tells_tsan();
@@ -41,17 +41,18 @@ void gompi_biased_forget(void) {
 	gompi_biased_to_me = false;
 }
 
-// Whoever has the mutex gets the lock: as soon as nobody is inside without it.
+// Acquires the lock for a thread that holds the mutex. Waits until the bias owner has released it.
 static void biased_get(struct gompi_biased *l) {
 	if (gompi_biased_to_me) {
 		if (gompi_load(&l->shared) != 0 && l->times < TIMES && ++l->runs >= (uint32_t)RUNS << l->times)
-			gompi_store(&l->shared, 0); // others come for the mutex first
+			gompi_store(&l->shared, 0); // other threads still acquire the mutex first
 	} else {
 		l->runs = 0;
 		if (gompi_load(&l->shared) == 0) {
 			gompi_store(&l->shared, 1);
 			l->times += l->times < TIMES;
-			// From here on the first thread takes the mutex; if it has got through before, inside tells.
+			// After this barrier the bias owner sees shared and takes the mutex. If it checked shared
+			// before, inside is visible here.
 			if (gompi_load(&bias) == DECIDED && !gompi_process_barrier()) {
 				l->times = TIMES;
 				usleep(END_US);
@@ -84,7 +85,7 @@ bool gompi_biased_wait_try(struct gompi_biased *l) {
 		return true;
 	if (!gompi_mutex_try(&l->mutex))
 		return false;
-	if (gompi_biased_to_me && gompi_load(&l->inside) != 0) { // by this thread
+	if (gompi_biased_to_me && gompi_load(&l->inside) != 0) { // held by this thread
 		gompi_mutex_give(&l->mutex);
 		return false;
 	}

@@ -1,11 +1,12 @@
-// A process of this node that has ended without MPI_Finalize is told of by its cell; those of other nodes are listed in
-// the header. Which of them a wait depends on the wait says: one, or all of its object's, whose members the room knows
-// that has the object (struct gompi_service).
+// Failed processes, and the waits that depend on them. The cell of a process of this node shows that it has ended
+// without MPI_Finalize. The header lists the failed processes of other nodes. The wait itself specifies which processes
+// it depends on: a single one, or all members of its object, which the package of the object knows (struct
+// gompi_service).
 //
-// A death leaves more behind than its own silence. A place in the ring or the inbox of another process that it had
-// taken, and not filled, keeps all that others put behind it from being seen: such a process has lost nothing but is of
-// no more use than the dead one. So a wait that needs it ends, too, when it has seen the same place unfilled for as
-// long as only a dead process takes. What a dead process has filled, and only did not clear, the rooms give back.
+// A dead process may also block a live one. An entry in the ring or inbox of another process which it has reserved and
+// not filled hides all entries behind it. The live process is then unreachable, and as useless as a dead one. So a wait
+// that needs it also ends, after it has seen the same entry unfilled for so long that only a dead sender explains it.
+// Entries that a dead process has filled but not cleared are reclaimed by their packages.
 #include "base/loss.h"
 
 #include <stdio.h>
@@ -22,13 +23,13 @@ static bool share_node(int a, int b) {
 
 static bool dead_here(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_DEAD; }
 
-// Returns true if an entry tells of a process: of itself, or of its whole node.
+// Returns true if an entry covers a process: directly, or through its whole node.
 static bool tells_of(struct gompi_loss *l, uint32_t lost, int rank) {
 	return lost == (uint32_t)rank + 1 ||
 	       (gompi_load(&l->why) == GOMPI_LOST_SILENT_NODE && share_node((int)lost - 1, rank));
 }
 
-// The entry of a process of another node; NULL: it has none. *free: the first that nobody has.
+// Returns the entry of a process of another node, or NULL if it has none. *free: the first free entry.
 static struct gompi_loss *entry_of(int rank, struct gompi_loss **free) {
 	*free = NULL;
 	for (int i = 0; i < GOMPI_LOSSES; i++) {
@@ -80,10 +81,10 @@ bool gompi_lose(int rank, uint32_t why) {
 	}
 }
 
-// --- Who a wait depends on
+// --- Dependences of waits
 
-// Returns true if a process has not got past a place in its memory since before a slice of waiting. The wait remembers
-// one such place.
+// Returns true if a process has not passed the same unfilled entry in its memory for at least one slice of waiting. The
+// wait remembers one such entry.
 static bool stays_stuck(int process, struct gompi_stuck *place) {
 	if (place->since != 0 && place->process != process)
 		return false;
@@ -120,7 +121,7 @@ int gompi_loss_found(const struct gompi_waiting *what, struct gompi_stuck *place
 	return i > 0 ? GOMPI_NOBODY : gompi_first_lost();
 }
 
-// --- What is told
+// --- Error texts
 
 static _Thread_local int noted = GOMPI_NOBODY;
 

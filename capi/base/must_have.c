@@ -6,7 +6,7 @@
 
 #include "base/order.h"
 
-enum { RESERVE = 256 << 10 }; // bytes, none of which is written to
+enum { RESERVE = 256 << 10 }; // bytes; never written to
 
 static void *_Atomic reserve;
 
@@ -25,7 +25,7 @@ void gompi_no_memory(size_t bytes) {
 	char line[100];
 	int n = snprintf(line, sizeof line, "gompirma: no memory for a message (%zu bytes)\n", bytes);
 	if (write(2, line, (size_t)n) < 0) {
-		// nobody to tell
+		// there is no other way to report it
 	}
 	abort();
 }

@@ -1,4 +1,4 @@
-// Start of the data path: where the shared memory is.
+// Initialization of the data path: where the shared memory is.
 #define _GNU_SOURCE
 #include "base/node.h"
 
@@ -12,7 +12,7 @@
 struct gompi_node gompi_node;
 bool gompi_has_membarrier;
 
-// Before the runtime of Go starts threads: then it takes microseconds, else milliseconds.
+// Registers before the Go runtime starts threads: then registration takes microseconds, otherwise milliseconds.
 static __attribute__((constructor(102))) void register_membarrier(void) {
 	gompi_has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
@@ -35,7 +35,7 @@ void gompi_node_open(const struct gompi_node *place) {
 	gompi_no_membarrier = &gompi_header()->no_membarrier;
 	struct gompi_cell *me = gompi_my_cell();
 	me->code = (uintptr_t)gompi_node_open;
-	for (int i = 0; i < GOMPI_OWN_THREADS; i++) // of an instance that has ended
+	for (int i = 0; i < GOMPI_OWN_THREADS; i++) // of a previous instance
 		gompi_store(&me->own_threads[i], 0);
 	if (!gompi_node.membarrier)
 		gompi_store_total(gompi_no_membarrier, 1);
@@ -53,7 +53,7 @@ void gompi_own_thread(void) {
 }
 
 bool gompi_process_barrier(void) {
-	// The program may have had it forbidden since; who wakes others has a barrier of its own from then on.
+	// The program may have forbidden membarrier(2) since. The flag makes all wakers use a CPU fence from then on.
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0)
 		return true;
 	gompi_store_total(gompi_no_membarrier, 1);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-// After the most that there were has changed.
+// Adapts the capacity of the free list after crowd.most has changed.
 static void set_room(struct gompi_objects *s, int64_t most_before) {
 	bool before = most_before >= GOMPI_OBJECTS_MANY, now = s->crowd.most >= GOMPI_OBJECTS_MANY;
 	s->room += (before - now) * GOMPI_OBJECTS_MANY;
@@ -18,7 +18,7 @@ void *gompi_objects_more(struct gompi_objects *s) {
 	return object;
 }
 
-// When most have gone there are no longer many, and what comes after is kept again.
+// If few objects are left, the kind no longer counts as large: the free list is used again for later releases.
 void gompi_objects_less(struct gompi_objects *s, void *object) {
 	free(object);
 	s->room++;

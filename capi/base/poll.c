@@ -1,4 +1,4 @@
-// Giving the core away while a program polls; see poll.h.
+// Yields the core while a program polls; see poll.h.
 #include "base/poll.h"
 
 #include <sched.h>

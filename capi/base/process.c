@@ -15,7 +15,7 @@ void gompi_processes_free(struct gompi_processes *t) {
 	free(t);
 }
 
-// Makes the chunks for all numbers below n. Returns true if there is memory.
+// Allocates the chunks for all numbers below n. Returns false if out of memory.
 static bool make_chunks(struct gompi_processes *t, int64_t n) {
 	int64_t room = 0;
 	for (int i = 0; room < n; i++) {
@@ -25,11 +25,10 @@ static bool make_chunks(struct gompi_processes *t, int64_t n) {
 		room += (int64_t)entries;
 		if (gompi_load(&t->chunk[i]) != NULL)
 			continue;
-		struct gompi_process *chunk =
-			calloc(entries, sizeof *chunk); // pages that nobody needs stay the system's
+		struct gompi_process *chunk = calloc(entries, sizeof *chunk); // untouched pages use no memory
 		if (chunk == NULL)
 			return false;
-		gompi_store(&t->chunk[i], chunk); // the store of n releases it
+		gompi_store(&t->chunk[i], chunk); // the release store of n publishes it
 	}
 	return true;
 }
@@ -49,7 +48,7 @@ int gompi_processes_add(struct gompi_processes *t, uint32_t job, int n, const in
 			t->nodes = p.node + 1;
 		*gompi_process(t, first + rank) = p;
 	}
-	if (first == 0 && in_order) // of this process' own job alone: in_order is read without any order
+	if (first == 0 && in_order) // only for this process' own job: in_order is read without synchronization
 		t->in_order = n;
 	gompi_store_release(&t->n, first + n); // pairs with gompi_processes_n
 	return first;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 64 }; // ranks that are searched through one by one
+enum { FEW = 64 }; // lists up to this length are searched linearly
 
 static struct gompi_ranks_list *list_of(const struct gompi_ranks *r) {
 	return (struct gompi_ranks_list *)((char *)r->list - offsetof(struct gompi_ranks_list, rank));
@@ -17,7 +17,8 @@ static int by_process(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-// The processes of a list in order, NULL: there is no memory. Threads may ask at once.
+// Returns the processes of a list in ascending order, each with its rank; NULL if out of memory. Several threads may
+// call it at the same time.
 static const uint64_t *sorted_ranks(const struct gompi_ranks *r) {
 	struct gompi_ranks_list *l = list_of(r);
 	uint64_t *s = gompi_load_acquire(&l->sorted), *none = NULL; // pairs with the change below
@@ -40,7 +41,7 @@ static int find_in_list(const struct gompi_ranks *r, int process) {
 				return i;
 		return -1;
 	}
-	int from = 0, to = r->n; // the first that is not less is in this range
+	int from = 0, to = r->n; // the range that contains the first element >= process
 	while (from < to) {
 		int i = from + (to - from) / 2;
 		if ((uint32_t)(s[i] >> 32) < (uint32_t)process)
@@ -76,7 +77,7 @@ int gompi_ranks_compare_each(const struct gompi_ranks *a, const struct gompi_ran
 	return result;
 }
 
-// Makes r, which is regular, a list with room for most. false: there is no memory.
+// Converts r, which is regular, to a list with capacity for most ranks. Returns false if out of memory.
 static bool write_out(struct gompi_ranks *r, int most) {
 	struct gompi_ranks_list *l = malloc(list_bytes(most));
 	if (l == NULL)

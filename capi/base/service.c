@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-// What has registered itself, in that order.
+// The registered services, in the order of registration.
 enum { MOST_SERVICES = 8 };
 static const struct gompi_service *services[MOST_SERVICES];
 static int services_number;
@@ -12,7 +12,7 @@ void gompi_service_add(const struct gompi_service *s) {
 		if (services[i] == s)
 			return;
 	if (services_number == MOST_SERVICES)
-		abort(); // a service more needs a larger number, nothing else
+		abort(); // for another service, only this constant must grow
 	services[services_number++] = s;
 }
 
@@ -57,7 +57,7 @@ void gompi_tell_ranks(struct gompi_told *t, const struct gompi_ranks *r) {
 	t->members = r->n;
 	t->stride = r->list == NULL ? r->stride : r->n > 1 ? r->list[1] - r->list[0] : 1;
 	if (r->list == NULL && r->n == 1)
-		t->stride = 1; // any: there is none beside the first
+		t->stride = 1; // arbitrary: there is only one member
 	for (int i = 0; i < r->n; i++) {
 		int process = gompi_ranks_at(r, i);
 		if (i < GOMPI_TOLD_MEMBERS)

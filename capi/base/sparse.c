@@ -17,7 +17,7 @@ void *gompi_sparse_take(size_t bytes) {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	madvise(p, bytes, MADV_NOHUGEPAGE); // or the first touch would take 2 MiB
+	madvise(p, bytes, MADV_NOHUGEPAGE); // otherwise the first access would allocate 2 MiB
 	return p;
 }
 

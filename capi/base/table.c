@@ -8,31 +8,33 @@
 
 enum {
 	FIRST_ENTRIES = 64,
-	LATE_BITS = 3, // a number comes again after so many times as many as there can be entries, at least
+	LATE_BITS = 3, // a number recurs after at least 2^LATE_BITS times the maximum number of entries
 };
 
-// Of all tables but those of struct gompi_handles, and of spares: what changes them calls Go besides, and is rare.
+// Guards all tables except those of struct gompi_handles, and the struct gompi_spares. Changes to them call Go anyway,
+// and are rare.
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
-// Two, since a lone entry has no handle that belongs to another.
+// Two entries, because a single entry could hold no value that belongs to another entry.
 struct gompi_table_entries gompi_table_nothing = {.mask = 1, .entry = {{.handle = 1}, {.handle = 0}}};
 
 static uintptr_t handle_in(struct gompi_table_entry *e) { return gompi_load(&e->handle); }
 static void *object_in(struct gompi_table_entry *e) { return gompi_load(&e->object); }
 
-// Returns true if an entry has a handle that can be found.
+// Returns true if the handle in an entry is live.
 static bool is_live(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return gompi_table_place(t, handle_in(e)) == e;
 }
 
-// Returns the number that an entry goes on after, with what else is in a handle.
+// Returns the number after which the next handle of an entry continues, with the bits above it.
 static uint32_t goes_on_after(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return (uint32_t)(is_live(t, e) ? handle_in(e) : ~handle_in(e));
 }
 
-// Returns twice as many entries with the same in them, which differ in one more bit as they do in fewer; NULL: there is
-// no memory. Where an entry goes on after number n, that goes to one of two new entries; the other gets n - S, the
-// number before it, so that n + S comes next there, and n + 2S here.
+// Returns entries twice as many as old, with the same content; NULL if out of memory. Handles that differ in the old
+// low bits also differ in one more bit. A free entry whose next handle continues after number n becomes two: the one to
+// which n belongs keeps n. The other gets n - S, the preceding number, so that it continues with n + S, and the first
+// one with n + 2S.
 static struct gompi_table_entries *twice(struct gompi_table_entries *old) {
 	bool first = old == &gompi_table_nothing;
 	uint32_t size = first ? FIRST_ENTRIES : 2 * ((uint32_t)old->mask + 1), i;
@@ -69,7 +71,7 @@ void *gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object) {
 	} else if (handle_in(e) == handle) {
 		object = object_in(e);
 	} else {
-		gompi_store_release(&e->object, object); // after the handle that nothing finds
+		gompi_store_release(&e->object, object); // after the free value of handle, which matches no lookup
 		gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 	}
 	pthread_mutex_unlock(&mu);

@@ -1,4 +1,4 @@
-// Refusing a call: what a check has found, and the one way from there to the error handlers.
+// Error reporting: the result of a check, and the single path from there to the error handlers.
 #ifndef GOMPI_VERDICT_H
 #define GOMPI_VERDICT_H
 
@@ -8,18 +8,19 @@
 
 #pragma GCC visibility push(hidden)
 
-// What a check has found to be wrong: an error class, and a text with numbers. Whether a call goes on is asked of the
-// check and never of the code that an error handler has left, which may be MPI_SUCCESS: a check raises nothing, the
-// call that asked for it does, as its last act.
+// The result of a failed check: an error class, and a text with the values. A caller decides by the check's result
+// whether the call continues, never by the value that an error handler returned, which may be MPI_SUCCESS. A check
+// raises no error; the call that requested the check raises it, as its last act.
 struct gompi_verdict {
 	int class;
 	char text[400];
 };
 
-// Why waits end with MPI_ERR_PROC_ABORTED: who is lost. The text is this thread's until its next call.
+// Returns why waits end with MPI_ERR_PROC_ABORTED: which process has failed. The text belongs to this thread and is
+// valid until its next call.
 __attribute__((cold)) const char *gompi_lost_text(void);
 
-// The object that an error is raised on: the numbers of core/handle.Kind, compared in capi/layout.go.
+// The kind of the object that an error is raised on: the numbers of core/handle.Kind, compared in capi/layout.go.
 enum {
 	GOMPI_ON_NONE = 0,
 	GOMPI_ON_COMM = 2,
@@ -31,12 +32,12 @@ enum {
 // gompi_error fills in a verdict and returns its class.
 __attribute__((cold, format(printf, 3, 4))) int gompi_error(struct gompi_verdict *v, int class, const char *text, ...);
 
-// gompi_refuse raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that says what was
-// wrong, and returns what the function called name shall return. Not for the fast path: it calls Go. Only as the last
-// act of a call: see gompi_verdict.
+// gompi_refuse raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that describes the
+// error. Returns the value that the function called name must return. It calls Go, so it is not for the fast path. It
+// must be the last act of a call: see gompi_verdict.
 __attribute__((cold)) int gompi_refuse(int class, const char *name, const char *text, int kind, uintptr_t object);
 
-// gompi_no_place is gompi_refuse for a call that would store a result at NULL: MPI_ERR_ARG.
+// gompi_no_place calls gompi_refuse with MPI_ERR_ARG, for a call whose result address is NULL.
 __attribute__((cold)) int gompi_no_place(const char *name, int kind, uintptr_t object);
 
 #pragma GCC visibility pop

@@ -1,14 +1,16 @@
-// Waiting, waking and the progress thread's sleep.
+// Waiting, waking, and the sleep of the progress thread.
 //
 //	sleeper: seen = wake; sleeping = 1; membarrier(2); if the condition holds: done; futex_wait(wake, seen)
 //	waker:   make the condition true; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
 //
-// Where a process of the node has no membarrier(2), both have a full barrier in its place.
+// If a process of the node has no membarrier(2), both sides use a full fence instead: the waker has one before the
+// swap.
 //
-// Any number of threads may sleep, for conditions of their own; all of them look again. Whoever takes a sleeper's mark
-// away changes wake after the sleeper has read it, so that one does not stay asleep unmarked. Were wake read after the
-// mark is set, a waker could have come in between for somebody else's condition: then the sleeper would sleep on the
-// new value, without a mark, and nobody would wake it.
+// Any number of threads may sleep on one word, for different conditions; a wake-up makes all of them check again. A
+// waker that clears `sleeping` changes `wake` after the sleeper has read it, so no thread sleeps while `sleeping` is
+// clear. The sleeper must therefore read `wake` before it sets `sleeping`. Otherwise a waker for another condition
+// could run in between. The sleeper would then sleep on the new value of `wake` with `sleeping` clear, and no waker
+// would wake it.
 #define _GNU_SOURCE
 #include "base/wait.h"
 
@@ -27,20 +29,20 @@
 #include "base/tuning.h"
 #include "base/up.h"
 
-// A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each
-// process. Then it gives its core away between looks: that costs little if nobody wants it, and the partner may be
-// waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps. How
-// long each takes is in tuning.h.
+// A wait first polls for some microseconds if there is a core for each process: a partner on another core usually
+// answers within that time. Then it yields its core between checks. That costs little if no other thread wants the
+// core, and the partner may need this core, since systems run processes on one core even if another is idle. Then it
+// sleeps. The durations are in tuning.h.
 //
-// One that has served something looks without a pause for the next operation of a series, which comes within 200 ns if
-// it does: to give the core away takes longer, and would make each operation of the series wait for that.
+// A wait that has served something polls without pause for the next operation of a series, which comes within 200 ns or
+// not at all. A yield takes longer, and would delay each operation of the series.
 
 void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns) {
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
 	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
-// Gives the core away at the time *now, which moves on. Returns true if somebody has kept it.
+// Yields the core at the time *now, and updates *now. Returns true if another thread has kept the core for long.
 bool gompi_yield_long(int64_t *now) {
 	int64_t before = *now;
 	sched_yield();
@@ -76,7 +78,7 @@ static int take_wait_record(struct gompi_cell *me, int first, int end) {
 	return end;
 }
 
-// Returns true if this process has come to know processes of other jobs, which may end its waits.
+// Returns true if this process knows processes of other jobs, which may end its waits.
 static bool knows_other_jobs(void) {
 	const struct gompi_processes *p = gompi_node.processes;
 	const int n = gompi_processes_n(p);
@@ -92,14 +94,14 @@ static void write_text(_Atomic char *to, size_t size, const char *text) {
 	}
 }
 
-// Writes what may change while a wait lasts.
+// Writes the fields that may change during a wait.
 static void write_missing(struct gompi_wait_record *r, const struct gompi_told *t) {
 	gompi_store(&r->lacks, t->lacks);
 	for (int i = 0; i < GOMPI_TOLD_MISSING; i++)
 		gompi_store(&r->missing[i], t->missing[i]);
 }
 
-// Writes what a wait, or a part of one, is for, and lets others read it.
+// Writes the record of a wait, or of one of the events that may end it, and publishes it.
 static void write_record(struct gompi_wait_record *r, const struct gompi_waiting *what, struct gompi_told *t,
 			 int part_of, int parts) {
 	static _Thread_local int thread;
@@ -125,12 +127,12 @@ static void write_record(struct gompi_wait_record *r, const struct gompi_waiting
 	gompi_store(&r->crossing, gompi_crossing);
 	gompi_store(&r->part_of, part_of);
 	gompi_store(&r->parts, parts);
-	gompi_store_release(&r->state, RECORD_TOLD); // pairs with who reads it
+	gompi_store_release(&r->state, RECORD_TOLD); // pairs with the acquire in the reader
 }
 
 enum { NO_RECORD = -1 };
 
-// Publishes what may end a wait whose record has been taken, and returns how many things there are.
+// Publishes the events that may end a wait whose record has been reserved. Returns their number.
 static int publish_parts(struct gompi_cell *me, int record, const struct gompi_waiting *what) {
 	int n = 0;
 	for (int i = 0, at = GOMPI_WAIT_THREADS;; i++, n++) {
@@ -148,7 +150,7 @@ static int publish_parts(struct gompi_cell *me, int record, const struct gompi_w
 
 int gompi_publish_wait(const struct gompi_waiting *what) {
 	if (what->call == NULL || what->call[0] == 0)
-		return NO_RECORD; // a thread of the library's own
+		return NO_RECORD; // a thread of the library itself
 	struct gompi_cell *me = gompi_my_cell();
 	int i = take_wait_record(me, 0, GOMPI_WAIT_THREADS);
 	if (i == GOMPI_WAIT_THREADS) {
@@ -180,7 +182,7 @@ void gompi_withdraw_wait(int record) {
 	gompi_store_release(&me->waits[record].state, RECORD_FREE);
 }
 
-// Writes again which members have not come: somebody may have since the wait was published, and this is no wait's end.
+// Updates which members are missing: some may have arrived since the wait was published, without ending it.
 static void tell_missing(int record, const struct gompi_waiting *what) {
 	if (record < 0 || record >= GOMPI_WAIT_THREADS ||
 	    (what->reason != GOMPI_FOR_COMPLETE && what->describe == NULL))
@@ -192,7 +194,7 @@ static void tell_missing(int record, const struct gompi_waiting *what) {
 		gompi_services_tell(what, &t);
 	} else if (what->peer != GOMPI_PEERS_SEVERAL) {
 		what->describe(what->on, 0, &one, &t);
-	} else { // the records of its parts have the order of these
+	} else { // the records of its events are in the order of the events
 		for (int k = GOMPI_WAIT_THREADS, i = 0; k < GOMPI_WAIT_RECORDS; k++) {
 			if (gompi_load(&me->waits[k].part_of) != record + 1)
 				continue;
@@ -209,18 +211,18 @@ static void tell_missing(int record, const struct gompi_waiting *what) {
 	write_missing(&me->waits[record], &t);
 }
 
-// Tells that somebody had something for a thread that has told what it waits for.
+// Counts a wake-up of a thread that has published its wait.
 static void tell_woken(int record) {
 	if (record >= 0 && record < GOMPI_WAIT_THREADS)
 		gompi_add(&gompi_my_cell()->waits[record].wakes, 1);
 }
 
-// From here on this thread polls for its process, and others rely on it.
+// Begins a wait. From here on this thread polls for its process, and other processes rely on it.
 static inline void wait_begins(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	gompi_add(&me->blocked, 1);
 	gompi_add_total(&me->pollers, 1);
-	gompi_full_fence_after_change(); // pairs with the one in gompi_ring_doorbell
+	gompi_full_fence_after_change(); // pairs with the fence in gompi_doorbell
 	t->now = gompi_now_ns();
 	t->end = t->now + gompi_node.policy.poll;
 	t->looks = gompi_node.policy.oversubscribed ? GOMPI_PAUSED_LOOKS : 0;
@@ -228,7 +230,7 @@ static inline void wait_begins(struct gompi_wait *t) {
 	t->stage = WAIT_POLLS;
 }
 
-// What happens between two looks while the wait polls; false: it has polled for long enough.
+// Executes one polling step between two checks. Returns false if the wait has polled for long enough.
 static inline bool wait_polls(struct gompi_wait *t) {
 	bool worked = gompi_serve();
 	if (t->looks == GOMPI_LASTING_LOOKS)
@@ -248,21 +250,21 @@ static inline bool wait_polls(struct gompi_wait *t) {
 	return t->now < t->end;
 }
 
-// The look after this one decides whether the thread sleeps.
+// Arms the wait. The next check of the condition decides whether the thread sleeps.
 static inline void wait_arms(struct gompi_wait *t) {
-	t->seen = gompi_load_total(&t->word->wake); // first: see above
+	t->seen = gompi_load_total(&t->word->wake); // before the store to sleeping: see the top of this file
 	gompi_store_total(&t->word->sleeping, 1);
-	gompi_node_barrier(); // pairs with gompi_wake_fence, of which it is the processor's part
+	gompi_node_barrier(); // pairs with gompi_wake_fence, for which it supplies the CPU fence
 	t->stage = WAIT_ARMED;
 }
 
 static void wait_sleeps(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
-	// Asleep this thread serves nobody: the progress thread takes over. Whoever rang no doorbell because it saw a
-	// poller is served here.
+	// A sleeping thread serves no ring; the progress thread takes over. Entries of senders that rang no doorbell
+	// because they saw this poller are served here.
 	gompi_sub_total(&me->pollers, 1);
 	gompi_full_fence_after_change();
-	tell_missing(t->record, &t->what); // behind the arming: what changes from here on wakes
+	tell_missing(t->record, &t->what); // after arming: later changes wake this thread
 	bool worked = gompi_serve_all();
 	if (!worked) {
 		gompi_serve_lasts();
@@ -275,7 +277,8 @@ static void wait_sleeps(struct gompi_wait *t) {
 	}
 	gompi_add_total(&me->pollers, 1);
 	t->stage = WAIT_WOKEN;
-	if (worked) { // others use this process: the next thing that they want comes soon, and to lie down is dear
+	// Other processes use this one: their next operations come soon, and going to sleep is expensive.
+	if (worked) {
 		gompi_withdraw_wait(t->record);
 		t->now = gompi_now_ns();
 		t->end = t->now + gompi_node.policy.poll;
@@ -319,7 +322,7 @@ static inline void wait_ends(struct gompi_wait *t) {
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
 	if (done(arg))
 		return MPI_SUCCESS;
-	for (int i = 0; i < gompi_node.policy.quiet_looks; i++) // not worth telling anybody that this thread polls
+	for (int i = 0; i < gompi_node.policy.quiet_looks; i++) // not worth announcing this thread as a poller
 		if (done(arg))
 			return MPI_SUCCESS;
 	struct gompi_wait t = {.word = w, .what = *what};

@@ -1,4 +1,4 @@
-// What tools are told of the waits of this process' threads (mpix_gompirma.h).
+// The report of this process' waits to tools (mpix_gompirma.h).
 #include "base/abi.h"
 #include "base/node.h"
 #include "base/state.h"

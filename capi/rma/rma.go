@@ -1,4 +1,4 @@
-// Package rma is the calls of MPI-5.0 12: put, get and the accumulates with their checks, and the synchronization.
+// Package rma implements the calls of MPI-5.0 12: put, get and the accumulates with their checks, and the synchronization.
 package rma
 
 /*
@@ -18,7 +18,7 @@ import (
 	_ "gompirma/capi/win"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that packages which import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

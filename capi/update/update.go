@@ -1,5 +1,5 @@
-// Package update is what an accumulate does at its target: the modes in which elements are updated, their locks, and
-// the update itself, whichever way it has come.
+// Package update applies an accumulate at its target: the modes in which elements are updated, their locks, and the
+// update itself, whatever path the operation has taken.
 //
 // It must not know origins, messages or checks.
 package update
@@ -18,7 +18,7 @@ import (
 	_ "gompirma/capi/win"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that packages which import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS

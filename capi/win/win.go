@@ -1,7 +1,7 @@
-// Package win is the window in C: the slot that the calls of MPI-5.0 12 work from, what is known of each target, memory
-// attached to dynamic windows, and the gate for epochs.
+// Package win is the window in C: the window descriptor that the calls of MPI-5.0 12 use, the data on each target, the
+// memory attached to dynamic windows, and the epoch check.
 //
-// It must not know how data gets to a target.
+// It must not know how data reaches a target.
 package win
 
 /*
@@ -21,7 +21,7 @@ import (
 	_ "gompirma/capi/info"
 )
 
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+// The headers are embedded so that packages which import this one are rebuilt when a header changes.
 //
 //go:embed *.h
 var _ embed.FS
