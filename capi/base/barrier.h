@@ -20,15 +20,15 @@ struct gompi_barrier {
 	struct gompi_barrier_member member[];
 };
 
-// Returns when all n members have called it as often as this member. *number counts this member's barriers on b; the
-// caller keeps it and initializes it with 0. Stores that a member makes before the barrier are visible to all members
-// after it. Returns 0 or MPI_ERR_PROC_ABORTED.
+// Returns when all n members have called it as often as this member. The caller keeps *number, the count of this
+// member's barriers on b, and initializes it with 0. Stores that a member makes before the barrier are visible to all
+// members after it. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
 
-// A split barrier: member 0 may act between the halves, for example synchronize with other nodes. gompi_barrier_gather
-// returns at member 0 when all n members have called it, and at the other members immediately. gompi_barrier_release
-// returns at member 0 immediately, and at the other members when member 0 has called it. On one b, use either only
-// split barriers or only gompi_shared_barrier. Both return 0 or MPI_ERR_PROC_ABORTED.
+// Splits a barrier in two halves, between which member 0 may act, for example synchronize with other nodes. At member
+// 0, the gather returns when all n members have called it, and the release returns immediately. At the other members,
+// the gather returns immediately, and the release returns when member 0 has called it. On one b, use either only split
+// barriers or only gompi_shared_barrier. Both halves return 0 or MPI_ERR_PROC_ABORTED.
 int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
 int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_waiting *what);
 

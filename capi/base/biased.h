@@ -21,7 +21,7 @@ struct gompi_biased {
 
 #pragma GCC visibility push(hidden)
 
-// True in the thread that owns the bias of these locks.
+// Tells whether the current thread owns the bias of these locks.
 extern _Thread_local bool gompi_biased_to_me __attribute__((tls_model("initial-exec")));
 
 void gompi_biased_wait(struct gompi_biased *l);

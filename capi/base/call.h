@@ -23,7 +23,7 @@ static inline void gompi_leave(const char *outer) { gompi_call = outer; }
 // not inside Go. The launcher unwinds from this frame to find the caller, because it cannot unwind Go's frames.
 extern _Thread_local uintptr_t gompi_crossing __attribute__((tls_model("initial-exec")));
 
-// True in the library's own progress threads, which call no function of the application.
+// Tells whether the current thread is one of the library's progress threads, which call no function of the application.
 extern _Thread_local bool gompi_progress_thread __attribute__((tls_model("initial-exec")));
 
 // Returns gompi_call. For Go, which cannot read thread-local variables of C.

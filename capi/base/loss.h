@@ -13,7 +13,7 @@ enum {
 bool gompi_is_lost(int rank);
 
 // Returns true if the process has failed or is unreachable: another process has reserved an entry in its memory and
-// never filled it. place belongs to the calling wait, which zeroes it before the first call.
+// never filled it. The calling wait owns *place and zeroes it before the first call.
 bool gompi_is_gone(int rank, struct gompi_stuck *place);
 
 // Returns the number of the first process that is known to have failed, GOMPI_SOMEBODY or GOMPI_NOBODY.
@@ -24,8 +24,8 @@ int gompi_first_lost(void);
 bool gompi_lose(int rank, uint32_t why);
 
 // Returns a failed process that the wait depends on, so that the wait cannot complete; GOMPI_NOBODY if there is none.
-// place belongs to the wait, which zeroes it before the first call. Checks each member of the object; costs nothing
-// while no process has failed.
+// The wait owns *place and zeroes it before the first call. Checks each member of the object; costs nothing while no
+// process has failed.
 int gompi_loss_found(const struct gompi_waiting *what, struct gompi_stuck *place);
 static inline int gompi_loss_to(const struct gompi_waiting *what, struct gompi_stuck *place) {
 	return __builtin_expect(gompi_load(&gompi_header()->broken) == 0, 1) ? GOMPI_NOBODY

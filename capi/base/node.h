@@ -60,7 +60,7 @@ struct gompi_wait_record {
 	_Alignas(GOMPI_LINE) gompi_a64 id; // id of the object, the same at all members; 0 if unknown
 	gompi_a32 reason;                  // enum gompi_awaited, and TOLD_ bits
 	// The members of the object, or those that the wait depends on: their number, and the constant stride between
-	// them. stride is 0 if they are not regular; then member holds the first GOMPI_TOLD_MEMBERS of them.
+	// them. A stride of 0 means that they are not regular; then member holds the first GOMPI_TOLD_MEMBERS of them.
 	gompi_ai32 members, stride;
 	gompi_ai32 member[GOMPI_TOLD_MEMBERS];
 	gompi_ai32 lacks; // GOMPI_FOR_COMPLETE, GOMPI_FOR_COLLECTIVE: members still awaited; -1 if unknown
@@ -68,8 +68,8 @@ struct gompi_wait_record {
 	_Alignas(GOMPI_LINE) _Atomic char operation[32]; // name of a function, see enum gompi_awaited
 	gompi_a64 missing[GOMPI_TOLD_MISSING]; // GOMPI_FOR_COLLECTIVE: bitmap of the first members that are missing
 	gompi_a64 crossing;                    // frame from which the thread called Go; 0 if it is not inside Go
-	// If any of several events may end a wait, each of the first of them has a record of its own. part_of in it
-	// identifies the record of the wait, whose parts holds the number of events.
+	// If any of several events may end a wait, each of the first of them has a record of its own. Its part_of
+	// identifies the record of the wait, and parts in that record is the number of events.
 	gompi_ai32 part_of; // index of the record of the wait + 1
 	gompi_ai32 parts;
 };
@@ -170,7 +170,7 @@ struct gompi_node {
 };
 extern struct gompi_node gompi_node;
 
-// membarrier(2) is available and reaches this process.
+// Tells whether membarrier(2) is available and reaches this process.
 extern bool gompi_has_membarrier __attribute__((visibility("hidden")));
 
 // Points to the node's flag "some process has no membarrier(2)"; to a word that is 1 before the node is opened.

@@ -18,7 +18,8 @@ void *gompi_objects_more(struct gompi_objects *s) {
 	return object;
 }
 
-// If few objects are left, the kind no longer counts as large: the free list is used again for later releases.
+// Frees an object. If few objects are left, the kind no longer counts as large, and later releases use the free list
+// again.
 void gompi_objects_less(struct gompi_objects *s, void *object) {
 	free(object);
 	s->room++;

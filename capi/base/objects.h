@@ -47,7 +47,7 @@ enum { GOMPI_OBJECTS_SPARE = 64, GOMPI_OBJECTS_MANY = 4096 };
 
 // Allocates a new, zeroed object. Returns NULL if out of memory.
 __attribute__((cold)) void *gompi_objects_more(struct gompi_objects *s);
-// Frees an object to the system.
+// Frees an object, and returns the memory of its kind to the system if most objects are gone.
 __attribute__((cold)) void gompi_objects_less(struct gompi_objects *s, void *object);
 
 // Returns an object from the free list, which keeps its former content except for the first 8 bytes, or a new zeroed

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 // A single load of two fields that were just stored separately stalls until both stores, and all stores before them,
-// have left this core: some 100 ns for a message behind another one. gcc merges neighbouring fields this way when it
-// copies them, so that optimization is off.
+// have left this core. That takes some 100 ns for a message behind another one. When gcc copies neighbouring fields it
+// merges their loads this way, so that optimization is off.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
@@ -85,7 +85,7 @@ static inline void gompi_load_fence(void) { atomic_thread_fence(memory_order_acq
 // Orders earlier loads and stores of this thread before its later stores.
 static inline void gompi_store_fence(void) { atomic_thread_fence(memory_order_release); }
 
-// A compiler-only fence. Orders the accesses of a thread as its own signal handlers see them, or as another thread sees
+// Orders the accesses of a thread for the compiler only: as its own signal handlers see them, or as another thread sees
 // them that supplies the CPU fence by membarrier(2).
 static inline void gompi_compiler_fence(void) { atomic_signal_fence(memory_order_seq_cst); }
 
@@ -99,7 +99,7 @@ static inline void gompi_full_fence(void) {
 #endif
 }
 
-// A full fence directly after a _total change of a word. On x86 that change already was a full fence. On other
+// Acts as a full fence directly after a _total change of a word. On x86 that change already was a full fence. On other
 // processors it was not: a later load may overtake the store of the read-modify-write.
 static inline void gompi_full_fence_after_change(void) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) // ThreadSanitizer sees no acquire in assembly

@@ -52,9 +52,8 @@ static inline int gompi_ranks_compare(const struct gompi_ranks *a, const struct 
 bool gompi_ranks_append(struct gompi_ranks *r, int process, int most);
 // Shrinks the allocation of a list to its ranks.
 void gompi_ranks_fit(struct gompi_ranks *r);
-// Both drop the former content of *to and make it equal to *from. gompi_ranks_share shares the list of from.
-// gompi_ranks_copy copies it, and from->list may be any array; it returns false if out of memory, and *to is then
-// unchanged.
+// Drops the former content of *to and makes it equal to *from. The share function uses the same list. The copy function
+// makes a new one, and from->list may be any array; it returns false if out of memory, and *to is then unchanged.
 void gompi_ranks_share(struct gompi_ranks *to, const struct gompi_ranks *from);
 bool gompi_ranks_copy(struct gompi_ranks *to, const struct gompi_ranks *from);
 // Releases the list of r and makes r empty.

@@ -22,8 +22,8 @@ static inline bool gompi_tells_tsan(void) {
 #endif
 }
 
-// Between these two calls ThreadSanitizer ignores the accesses of the calling thread: to memory that other threads of
-// the application use as well, in an order that the library ensures.
+// Starts and ends a section in which ThreadSanitizer ignores the accesses of the calling thread. They are accesses to
+// memory that other threads of the application use as well, in an order that the library ensures.
 static inline void gompi_tsan_ignore_begin(void) {
 	if (gompi_tells_tsan())
 		__tsan_ignore_thread_begin();

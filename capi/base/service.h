@@ -59,7 +59,7 @@ void gompi_serve_last(void);
 // Notifies the services that a wait lasts.
 void gompi_serve_lasts(void);
 
-// The first answer of any service (see struct gompi_service); -1 and 0 if no service has one.
+// Returns the first answer of any service (see struct gompi_service); -1 or 0 if no service has one.
 int gompi_services_member(uint64_t object, int i);
 uint64_t gompi_services_stuck(int process);
 void gompi_services_tell(const struct gompi_waiting *what, struct gompi_told *t);

@@ -89,9 +89,9 @@ struct gompi_up {
 	// Stores the unnamed type of a Fortran combiner with the requested precision and range. Returns the result of
 	// the call.
 	int (*create_f90)(const char *call, int combiner, int p, int r, MPI_Datatype *newtype);
-	// elements_in stores the number of basic elements in the first n bytes of copies of a datatype. bytes_of stores
-	// the size in bytes of the first n basic elements. Both return false if the bytes end inside an element, if
-	// there are not enough elements, or if the result exceeds 64 bits.
+	// Function elements_in stores the number of basic elements in the first n bytes of copies of a datatype.
+	// Function bytes_of stores the size in bytes of the first n basic elements. Both return false if the bytes end
+	// inside an element, if there are not enough elements, or if the result exceeds 64 bits.
 	bool (*elements_in)(uintptr_t datatype, int64_t bytes, int64_t *elements);
 	bool (*bytes_of)(uintptr_t datatype, int64_t elements, int64_t *bytes);
 	// Executes a collective, including all checks. Returns the result of the call.
@@ -100,16 +100,18 @@ struct gompi_up {
 	// result of the call.
 	int (*start_collective)(const struct gompi_collective *call, bool persistent, uintptr_t info,
 				uintptr_t request);
-	// MPI_Comm_idup, which Go identifies by a number. idup_told delivers the data of member 0 to this member; it
-	// returns 0 or an error class. idup_over ends the call with this member's error class and its text (or 0), and
-	// the worst class of any member. It returns the final class and stores its text.
+	// Two steps of MPI_Comm_idup, which Go identifies by a number. The first, idup_told, delivers the data of
+	// member 0 to this member; it returns 0 or an error class. The second, idup_over, ends the call. It gets this
+	// member's error class and its text (or 0), and the worst class of any member. It returns the final class and
+	// stores its text.
 	int (*idup_told)(uintptr_t number, const char *told);
 	int (*idup_over)(uintptr_t number, const char *told, int failed, int worst, char *text);
 	// Notifies Go that no started operation needs a freed communicator any longer.
 	void (*board_left)(uintptr_t owner);
-	// Shared memory for the members of a communicator on this node. take_block allocates zeroed memory and stores
-	// its name; returns false if out of memory. open_block maps memory that a member has allocated; returns NULL
-	// if it cannot be mapped. give_block releases memory that no member uses any longer.
+	// Shared memory for the members of a communicator on this node. Function take_block allocates zeroed memory and
+	// stores its name; it returns false if out of memory. Function open_block maps memory that a member has
+	// allocated; it returns NULL if it cannot be mapped. Function give_block releases memory that no member uses
+	// any longer.
 	bool (*take_block)(uintptr_t owner, uint64_t bytes, uint64_t *name);
 	void *(*open_block)(uintptr_t owner, uint64_t name, uint64_t bytes);
 	void (*give_block)(uintptr_t owner, uint64_t name, uint64_t bytes);

@@ -16,7 +16,7 @@ static inline void gompi_wake_if_asleep(struct gompi_waitword *w) {
 		gompi_wake_sleepers(w);
 }
 
-// The fence between making a condition true and the check for sleepers. If all processes of the node have
+// Executes the fence between making a condition true and the check for sleepers. If all processes of the node have
 // membarrier(2), it is a compiler fence, and the sleeper supplies the CPU fence by membarrier(2) (gompi_node_barrier).
 // A CPU fence here would wait until the stores have left this core, some 100 ns for each message or collective.
 static inline void gompi_wake_fence(void) {
@@ -75,14 +75,15 @@ struct gompi_waiting {
 };
 
 // Waits until done(arg) is true and then returns 0. Returns MPI_ERR_PROC_ABORTED if a process fails that the wait
-// depends on: the peer, all members of the object if there is no single peer, any process if neither is known. Sleeps
-// on w; every thread that makes the condition true must wake w. While it polls, this thread serves the rings of its
-// process.
+// depends on. That is the peer; all members of the object if there is no single peer; any process if neither is known.
+// Sleeps on w; every thread that makes the condition true must wake w. While it polls, this thread serves the rings of
+// its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
 
-// gompi_await in steps, for a caller that checks its condition itself, as Go does. Call gompi_wait_begin; then check
-// the condition and call gompi_wait_step alternately until the condition holds or a step returns an error class; then
-// call gompi_wait_end. Sleeps on the wait word of this process. The reported call is the one that this thread is in.
+// Splits gompi_await into steps, for a caller that checks its condition itself, as Go does. Call gompi_wait_begin; then
+// check the condition and call gompi_wait_step alternately until the condition holds or a step returns an error class;
+// then call gompi_wait_end. Sleeps on the wait word of this process. The reported call is the one that this thread is
+// in.
 enum gompi_wait_stage { WAIT_POLLS, WAIT_ARMED, WAIT_WOKEN };
 struct gompi_wait {
 	struct gompi_waitword *word;

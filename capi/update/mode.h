@@ -1,21 +1,22 @@
 // Mutual atomicity of accumulate-type calls on one member's window memory (MPI-5.0 12.7.1).
 //
-// A member's memory is in one of three modes, told by its `accumulate` word in shared memory:
+// The memory of a member is in one of three modes. Its `accumulate` word in shared memory tells which:
 //
-//	0            SMALL: each element is updated by its own atomic instruction, by any number of threads at once
-//	BULK bit     every accumulate takes the lock in this word and then works with plain, vectorized loops
-//	a claim      OWNED: the thread with this claim works so without taking the lock; all others take it first
+//	0         SMALL: each element is updated by its own atomic instruction, by any number of threads at once.
+//	BULK bit  Every accumulate acquires the lock in this word and then uses plain, vectorized loops.
+//	Owner id  OWNED: the thread with this id uses plain loops without the lock; other threads must acquire it.
 //
-// A small update costs two plain stores and a load besides its atomic instruction: it marks its thread's line in shared
-// memory, looks at the word, updates, and takes the mark away. Who turns SMALL into BULK pays for both: after it has
-// set the word it calls membarrier(2), which is a full barrier in every running process, and waits until no mark is set
-// that could have been set before. Turning back is free: it happens under the lock. Elements that no instruction covers
-// (over 8 bytes, pair types, misaligned) never go one by one. docs/RATIONALE.md has the measurements.
+// A small update costs two plain stores and a load besides its atomic instruction. It sets the activity flag ("mark")
+// of its thread in shared memory, checks the word, updates, and clears the flag. The thread that changes SMALL to BULK
+// pays for both sides. After it has set the word it calls membarrier(2), which is a full barrier in every running
+// process, and waits until no flag is set that may have been set before. The change back is free: it happens under the
+// lock. Elements that no instruction covers (over 8 bytes, pair types, misaligned) always need the lock or ownership.
+// docs/RATIONALE.md has the measurements.
 //
-// An owner does what a small update does: it marks its line, looks whether the word is still its claim, updates. Who
-// takes the lock from it pays as for SMALL, and waits for the mark of the owner alone. So the memory is given to a
-// thread only while no other wants it: for its first update, and then after the more in a row the more often the lock
-// went from one thread to another of late.
+// An owner acts like a small update: it sets its activity flag, checks that the word still is its owner id, and
+// updates. A thread that revokes the ownership by acquiring the lock pays as for SMALL, but waits for the owner's flag
+// alone. So a thread becomes the owner only while no other thread uses the memory: at its first update, and later after
+// a number of consecutive updates. That number grows with the recent ownership transfers.
 #ifndef GOMPI_MODE_H
 #define GOMPI_MODE_H
 
@@ -24,49 +25,50 @@
 enum {
 	ACCUMULATE_BULK = 1,
 	ACCUMULATE_LOCKED = 2,
-	ACCUMULATE_SLEEPERS = 4, // somebody sleeps on the word
-	ACCUMULATE_OWNED = 8,    // the rest is the owner's index on the node and that of its line
+	ACCUMULATE_SLEEPERS = 4, // a thread sleeps on the word
+	ACCUMULATE_OWNED = 8, // the remaining bits are the owner's index on the node and the index of its activity flag
 	ACCUMULATE_OWNER_SHIFT = 4,
-	ACCUMULATE_CONTENDED = 64, // turns from which on several elements had better go one by one
+	ACCUMULATE_CONTENDED = 64, // number of transfers from which several elements are better updated one by one
 };
 
-// This thread's line, NULL until its first accumulate and for threads beyond GOMPI_MARK_SLOTS, which always take the
-// lock.
+// The activity flag of this thread. NULL until its first accumulate, and for threads beyond GOMPI_MARK_SLOTS, which
+// always acquire the lock.
 extern _Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("initial-exec")));
 
-// What the word is while this thread owns the memory; 0 for threads without a line.
+// Holds the owner id of this thread: the value of the word while this thread owns the memory; 0 for threads without an
+// activity flag.
 extern _Thread_local uint32_t gompi_my_claim __attribute__((tls_model("initial-exec")));
 
-// Gives this thread a line if there is one left.
+// Assigns a free activity flag to this thread, if there is one.
 void gompi_mark_get(void);
-// Takes all threads' lines back, before there is another node; no thread is in an update.
+// Releases the activity flags of all threads, before this process joins another node. No thread may be in an update.
 void gompi_marks_forget(void);
 
-// Returns true if this thread, if it has a line, may update elements of m's memory one by one now; then
-// gompi_small_leave must follow soon, without waiting for anything in between.
+// Returns true if this thread has an activity flag and may update elements of m's memory one by one now. Then the
+// caller must call gompi_small_leave soon, without blocking in between.
 static inline bool gompi_small_enter_marked(struct gompi_win_member *m) {
 	struct gompi_mark *mark = gompi_my_mark;
 	if (__builtin_expect(mark == NULL, 0))
 		return false;
 	uint64_t seq = gompi_load(&mark->seq);
 	gompi_store(&mark->seq, seq + 1);
-	gompi_compiler_fence(); // the processor's part of this fence is the membarrier in gompi_accumulate_lock
+	gompi_compiler_fence(); // pairs with the membarrier(2) in gompi_accumulate_lock, which is the CPU fence
 	if (__builtin_expect(gompi_load_acquire(&m->accumulate) == 0, 1))
 		return true;
 	gompi_store_release(&mark->seq, seq + 2);
 	return false;
 }
 
-// How a thread may update the memory now.
+// The way in which a thread may update the memory now.
 enum gompi_hold {
 	HOLD_NOTHING,
-	HOLD_MARK, // one by one, in SMALL mode
-	HOLD_OWN,  // by plain loops, as its owner
-	HOLD_LOCK, // the same, with the lock
+	HOLD_MARK, // one by one, in SMALL mode, with its activity flag set
+	HOLD_OWN,  // by plain loops, as the owner
+	HOLD_LOCK, // by plain loops, with the lock
 };
 
-// The same for who can do with ownership as well, and gives the thread a line if it has none: unless it returns
-// HOLD_NOTHING gompi_small_leave must follow soon.
+// Tries to start an update in SMALL mode or as the owner; assigns an activity flag to the thread if it has none. Unless
+// it returns HOLD_NOTHING the caller must call gompi_small_leave soon.
 static inline enum gompi_hold gompi_update_enter(struct gompi_win_member *m) {
 	if (__builtin_expect(gompi_my_mark == NULL, 0))
 		gompi_mark_get();
@@ -75,7 +77,7 @@ static inline enum gompi_hold gompi_update_enter(struct gompi_win_member *m) {
 		return HOLD_NOTHING;
 	uint64_t seq = gompi_load(&mark->seq);
 	gompi_store(&mark->seq, seq + 1);
-	gompi_compiler_fence(); // as above
+	gompi_compiler_fence(); // as in gompi_small_enter_marked
 	uint32_t word = gompi_load_acquire(&m->accumulate);
 	if (word == gompi_my_claim)
 		return HOLD_OWN;
@@ -85,16 +87,17 @@ static inline enum gompi_hold gompi_update_enter(struct gompi_win_member *m) {
 	return HOLD_NOTHING;
 }
 
+// Ends an update in SMALL mode or as the owner.
 static inline void gompi_small_leave(void) {
 	struct gompi_mark *mark = gompi_my_mark;
-	// release: the updates are over before the mark is gone; pairs with the acquire in gompi_accumulate_lock
+	// release: the updates come before the flag is cleared; pairs with the acquire in wait_for_mark (mode.c)
 	gompi_store_release(&mark->seq, gompi_load(&mark->seq) + 1);
 }
 
-// An owner's memory is in SMALL mode from now on.
+// Gives up the ownership of m's memory: from now on it is in SMALL mode.
 void gompi_owner_gives_up(struct gompi_win_member *m);
-// What an owner does after an update, before gompi_small_leave: after many small ones, which cost it some 5 ns more
-// than in SMALL mode, it gives the memory up.
+// Counts an update by the owner. It must be called before gompi_small_leave. After OWNERS_IN_A_ROW consecutive small
+// updates, each of which costs an owner some 5 ns more than SMALL mode does, the owner gives up the ownership.
 enum { OWNERS_IN_A_ROW = 4096 };
 static inline void gompi_owner_updated(struct gompi_win_member *m, bool small) {
 	uint32_t count = small ? gompi_load(&m->accumulate_small) + 1 : 0;
@@ -103,17 +106,17 @@ static inline void gompi_owner_updated(struct gompi_win_member *m, bool small) {
 		gompi_owner_gives_up(m);
 }
 
-// Returns true if several threads update the memory by turns, so that what instructions can do had better need no
-// lock.
+// Returns true if several threads update the memory alternately. Then updates that instructions can do are better done
+// without the lock.
 static inline bool gompi_contended(struct gompi_win_member *m) {
 	return gompi_load(&m->accumulate_turns) >= ACCUMULATE_CONTENDED;
 }
 
-// Takes the lock of rank's memory in w for plain updates of any size: from now on no other accumulate touches it. 0 or
-// MPI_ERR_PROC_ABORTED.
+// Acquires the lock of rank's memory in w for plain updates of any size. No other accumulate accesses the memory until
+// the unlock. Blocks. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_accumulate_lock(struct gompi_win *w, int rank);
-// Gives it back; small says that the update would have been possible without the lock: after many of those the mode
-// turns to SMALL.
+// Releases the lock. small: the update would have been possible without the lock. After many consecutive small ones the
+// mode changes to SMALL.
 void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small);
 
 #endif

@@ -1,4 +1,4 @@
-// Updating mapped window memory: what an accumulate-type call does at its target, whichever way it has come.
+// Updates of mapped window memory: the part of an accumulate-type call at its target, whatever path the call has taken.
 #ifndef GOMPI_UPDATE_H
 #define GOMPI_UPDATE_H
 
@@ -7,41 +7,46 @@
 #include "update/mode.h"
 #include "win/operation.h"
 
-// One operation under way on the memory of its target. Begin, any number of updates of pieces, end.
+// An operation in progress on the memory of its target: gompi_update_begin, any number of gompi_update, then
+// gompi_update_end.
 struct gompi_update {
 	struct gompi_win *w;
-	const struct gompi_operation *operation; // of which kind, target, op and compare count
+	const struct gompi_operation *operation; // only its kind, target, op and compare are used
 	MPI_Datatype element;                    // predefined
 	// Set by begin:
-	uint64_t size; // of an element that instructions cover, else 0
-	uint64_t most; // elements that may be updated with the lock before it is given to others
-	uint64_t left; // that may still be updated before, or before a small update's mark is taken away for a moment
-	bool small;    // no lock would be needed
+	uint64_t size; // bytes of an element if atomic instructions cover it, else 0
+	uint64_t most; // maximum number of elements to update before the lock is released to other threads
+	// number of elements that may still be updated before that, or before the activity flag of a small update is
+	// cleared briefly
+	uint64_t left;
+	bool small; // the lock is not needed
 	enum gompi_hold holds;
 };
 
-// Prepares for the update of so many elements altogether, of which the first lies at to: either with the memory's lock
-// or so that each element is updated by an instruction. All others lie at multiples of the element's size from it, or
-// the memory is locked for each piece that does not. The window's mpi_accumulate_granularity, if it has one, says for
-// how many bytes the lock is taken at a time; up to GOMPI_FEW elements it says that there shall be no lock where
-// instructions do, single bytes excepted. 0, or MPI_ERR_PROC_ABORTED.
+// Prepares the update of `elements` elements, the first of which is at `to`. Acquires the memory's lock, or enters a
+// mode in which an instruction updates each element. The other elements must be at multiples of the element's size from
+// `to`; otherwise gompi_update acquires the lock for them. The window's mpi_accumulate_granularity, if set, limits the
+// number of bytes per acquisition of the lock. If it is at most GOMPI_FEW elements, no lock is used where instructions
+// cover the elements, except for single bytes. Returns 0 or MPI_ERR_PROC_ABORTED.
 int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
-// Updates n elements at to with those at origin; old values go to result unless that is NULL. 0, or
-// MPI_ERR_PROC_ABORTED: a process has died that had the lock, and not all elements are updated.
+// Updates n elements at `to` with those at origin. Stores the old values in result unless it is NULL. Returns 0, or
+// MPI_ERR_PROC_ABORTED if a process has died that held the lock; then some elements are not updated.
 int gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n);
-// Gives back what begin and the updates have taken, also after an error.
+// Releases what begin and the updates hold. Must be called also after an error.
 void gompi_update_end(struct gompi_update *u);
 
-// Returns true if elements that do not lie together are better updated in an array of up to GOMPI_GATHER bytes, copied
-// there and back: the memory is locked, and stays so until the end, and they have no gaps, which must not be written.
+// Returns true if non-contiguous elements are better copied to an array of up to GOMPI_GATHER bytes, updated there, and
+// copied back. That requires that the lock is held until the end of the operation, and that the elements have no gaps,
+// which must not be written.
 enum { GOMPI_GATHER = 4096 };
 static inline bool gompi_update_gathers(const struct gompi_update *u) {
 	return u->holds == HOLD_LOCK && u->most == UINT64_MAX && gompi_simple(u->element) != 0;
 }
 
-// Updates n elements of a predefined type that lie together at to in the target's memory, at any address, and are
-// there as a whole: the same without a description of the operation. Returns true if it has; if not, nothing is done:
-// the operation is not defined, or the window has a granularity, or whoever had the lock died.
+// Updates n contiguous elements of a predefined type at `to` in the target's mapped memory, at any alignment, without a
+// description of the operation. Returns true on success. Returns false, without an update, if the operation is not
+// defined or if the window's granularity divides the elements into parts of at most GOMPI_FEW. Also returns false if
+// the lock holder has died; with a granularity, earlier parts may have been updated then.
 bool gompi_update_together(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
 			   MPI_Datatype type, MPI_Op op);
 

@@ -1,5 +1,5 @@
-// Dynamic windows: which memory a member has attached. Each writes its own table (attach.c); origins and the progress
-// thread read them (attached.c). core/rma/dynamic.go has their memory, and maps it.
+// Dynamic windows: the memory that each member has attached. Each member writes its own table (attach.c); origins and
+// the progress thread read the tables (attached.c). core/rma/dynamic.go allocates and maps them.
 #ifndef GOMPI_DYNAMIC_H
 #define GOMPI_DYNAMIC_H
 
@@ -7,39 +7,41 @@
 
 struct gompi_attached_entry {
 	gompi_a64 address, size;
-	gompi_a64 heap; // offset of the memory in the node's memfd, -1: ordinary memory
+	gompi_a64 heap; // offset of the memory in the node's memfd; -1 for ordinary memory
 	gompi_a64 unused;
 };
 
 struct gompi_attached {
 	gompi_a64 version; // odd while the table changes
 	gompi_a64 count;
-	_Alignas(GOMPI_LINE) struct gompi_attached_entry entry[]; // by address
+	_Alignas(GOMPI_LINE) struct gompi_attached_entry entry[]; // sorted by address
 };
 
 enum { GOMPI_MOST_ATTACHED = 1 << 20 };
 _Static_assert(offsetof(struct gompi_attached, entry) == 64 && sizeof(struct gompi_attached_entry) == 32,
 	       "core/rma/dynamic.go");
 
-// What of this process' memory is shared with the node, for Go to say: size bytes at an address lie at an offset in the
-// node's memfd, until they are removed.
+// Records which memory of this process is shared with the node, for Go: size bytes at an address are at offset heap of
+// the node's memfd, until gompi_regions_remove.
 void gompi_regions_add(uintptr_t address, uint64_t size, int64_t heap);
 void gompi_regions_remove(uintptr_t address);
 
-// Returns true if memory that this process has attached to a window, and that origins do not reach themselves, lies in
-// [from, to).
+// Returns true if [from, to) overlaps memory that this process has attached to a window and that origins cannot address
+// directly.
 bool gompi_attached_overlaps(uintptr_t handle, uint64_t from, uint64_t to);
 
-// Finds the region of rank that holds the addresses [from, to) of its process. 0 and, if this process can address it,
-// where `from` is mapped here (else NULL); MPI_ERR_RMA_RANGE: there is none; MPI_ERR_NO_MEM: the member's table cannot
-// be mapped.
+// Finds the region of rank that holds the addresses [from, to) of its process. Returns 0 and, if this process can
+// address the region, stores in *here where `from` is mapped, else NULL. Returns MPI_ERR_RMA_RANGE if there is no such
+// region, MPI_ERR_NO_MEM if the member's table cannot be mapped, MPI_ERR_PROC_ABORTED if the member died while it
+// changed its table.
 int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here);
 
-// The same for as much of [from, to) as is in one region: up to *end.
+// Finds the region of rank that holds `from`, and stores in *end how much of [from, to) it holds. Otherwise like
+// gompi_attached_find.
 int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end);
 
-// Returns true if n elements one behind the other, each of so many bytes with a gap behind its data, are attached at
-// rank: each in one region.
+// Returns true if n consecutive elements are attached at rank, each of `bytes` bytes that end with a gap of `gap`
+// bytes. Each element must lie in a single region; a gap at the end of a region need not be attached.
 bool gompi_attached_covers(struct gompi_win *w, int rank, uint64_t from, uint64_t n, uint64_t bytes, uint64_t gap);
 
 #endif

@@ -1,5 +1,5 @@
-// Operations of a window that are counted by kind and way, for a tool that has asked for it (mpix_gompirma.h). Those of
-// the fast paths are not: they all are direct.
+// Counts the operations of a window by kind and path, for a tool that requests it (mpix_gompirma.h). The fast paths do
+// not count: all their operations are direct.
 #ifndef GOMPI_COUNTS_H
 #define GOMPI_COUNTS_H
 
@@ -14,7 +14,7 @@ _Static_assert((int)RMA_PUT == MPIX_GOMPIRMA_PUT && (int)RMA_GET == MPIX_GOMPIRM
 		       (int)RMA_COMPARE_AND_SWAP == MPIX_GOMPIRMA_COMPARE_AND_SWAP,
 	       "kinds");
 
-// Counts an operation, if it is to be.
+// Counts an operation, if counting is enabled and its path is not the direct one.
 static inline void gompi_count(struct gompi_win *w, enum gompi_kind kind, int way, uint64_t bytes) {
 	if (__builtin_expect(w->counts == NULL, 1) || way == MPIX_GOMPIRMA_DIRECT)
 		return;

@@ -1,5 +1,5 @@
-// The gate for epochs: every synchronization call, and every operation that no fast path takes, passes here and is
-// allowed or refused by the table of core/rma/epoch.go (MPI-5.0 12.5).
+// The epoch check. Every synchronization call, and every operation that no fast path handles, is allowed or refused
+// here by the table of core/rma/epoch.go (MPI-5.0 12.5).
 #ifndef GOMPI_EPOCH_H
 #define GOMPI_EPOCH_H
 
@@ -8,27 +8,27 @@
 
 #pragma GCC visibility push(hidden)
 
-// Number of the access epoch in a window's access word: 0 none, k for bit k-1.
+// Returns the number of the access epoch in a window's access word: 0 for none, k for bit k-1.
 static inline int gompi_access_number(uint32_t access) {
 	access &= ACCESS_MASK;
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;
 }
 
-// Returns 0 if call is possible in the epochs that are open, or the verdict's class; nothing changes. For calls that
-// look at other arguments before they come to the gate: an epoch that does not fit is told before those.
+// Returns 0 if the open epochs permit call, or the verdict's class. Changes nothing. For calls that check other
+// arguments before the epoch changes: a wrong epoch is reported first.
 int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v);
 
-// The gate for calls of which a few instructions do not tell that they are possible.
+// Executes the full epoch check, for calls that the short checks below do not permit.
 int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v);
 
-// Returns true if call is possible in the access epoch of an access word.
+// Returns true if the access epoch of an access word permits call.
 static inline bool gompi_epoch_in(uint32_t access, enum gompi_epoch_call call) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	return (access & ACCESS_MASK) != 0 ? (access & row->in) != 0 : row->in_none;
 }
 
-// Moves the access epoch as the row of a call says. Returns true if the call is possible. With EPOCH_UNLOCK the epoch
-// stays while locks are left.
+// Changes the access epoch according to the table row of a call. Returns false if the call is not permitted. With
+// EPOCH_UNLOCK the epoch stays open while locks are left.
 static inline __attribute__((always_inline)) bool gompi_epoch_move(struct gompi_win *w, enum gompi_epoch_call call) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	const uint32_t locks = call == EPOCH_LOCK ? 1 : call == EPOCH_UNLOCK ? (uint32_t)-1 : 0;
@@ -47,8 +47,7 @@ static inline __attribute__((always_inline)) bool gompi_epoch_move(struct gompi_
 	return true;
 }
 
-// Returns true if a call for a target is possible for all that the target's state says. What is not told here is no
-// error yet.
+// Returns true if the state of the target permits a call for it. A result of false is not yet an error.
 static inline bool gompi_epoch_target(struct gompi_win *w, enum gompi_epoch_call call, int target) {
 	if (__builtin_expect((uint32_t)target >= w->n, 0))
 		return false;
@@ -56,7 +55,7 @@ static inline bool gompi_epoch_target(struct gompi_win *w, enum gompi_epoch_call
 	switch (call) {
 	case EPOCH_LOCK:
 		return !(state & TARGET_LOCKED);
-	case EPOCH_OPERATION: // the bits of both words that open an epoch to this target are the same ones
+	case EPOCH_OPERATION: // the bits of both words that open an epoch to this target are the same
 		return ((state | gompi_load(&w->access)) & TARGET_ACCESS) != 0;
 	case EPOCH_FLUSH:
 	case EPOCH_FLUSH_LOCAL:
@@ -66,10 +65,10 @@ static inline bool gompi_epoch_target(struct gompi_win *w, enum gompi_epoch_call
 	}
 }
 
-// Asks whether call is possible on w now, for target: a rank, MPI_PROC_NULL, or GOMPI_ALL for all members or a group.
-// If so the epoch changes at once or when the call says gompi_epoch_over, as the table has it; if not nothing has
-// changed. 0, or the verdict's class: MPI_ERR_RMA_SYNC, naming what is open; MPI_ERR_RANK: target is no member.
-// Where call is a constant the table's row is, too, and few instructions are left of this.
+// Checks whether call is permitted on w now, for target: a rank, MPI_PROC_NULL, or GOMPI_ALL for all members or a
+// group. If it is, the epoch changes at once or in gompi_epoch_over, depending on the table. Otherwise nothing changes.
+// Returns 0 or the verdict's class: MPI_ERR_RMA_SYNC, with the open epochs in the text; MPI_ERR_RANK if target is no
+// member. If call is a constant, the table row is a constant too, and few instructions remain.
 static inline __attribute__((always_inline)) int gompi_epoch(struct gompi_win *w, enum gompi_epoch_call call,
 							     int target, struct gompi_verdict *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
@@ -83,11 +82,11 @@ static inline __attribute__((always_inline)) int gompi_epoch(struct gompi_win *w
 	return __builtin_expect(possible, 1) ? MPI_SUCCESS : gompi_epoch_ask(w, call, target, v);
 }
 
-// What call had to wait for is done, or has failed: its epoch changes now.
+// Changes the epoch after the wait of call has completed or failed.
 static inline void gompi_epoch_over(struct gompi_win *w, enum gompi_epoch_call call) { gompi_epoch_move(w, call); }
 
-// Reports an assertion with bits that the call does not know; known are the others, called names. Returns the verdict's
-// class, MPI_ERR_ASSERT.
+// Reports an assertion with bits that the call does not accept. `known` are the accepted bits, `names` their names.
+// Returns the verdict's class, MPI_ERR_ASSERT.
 __attribute__((cold)) int gompi_wrong_assert(int assert, int known, const char *names, struct gompi_verdict *v);
 
 // Checks an assertion. Returns 0 or the verdict's class.
@@ -95,7 +94,7 @@ static inline int gompi_check_assert(int assert, int known, const char *names, s
 	return __builtin_expect(assert & ~known, 0) ? gompi_wrong_assert(assert, known, names, v) : MPI_SUCCESS;
 }
 
-// Takes back what a call that changes the epoch at once has changed, since it has failed.
+// Reverts the epoch change of a failed call that changes the epoch at once.
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call);
 
 #pragma GCC visibility pop

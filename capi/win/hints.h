@@ -1,4 +1,4 @@
-// What the info keys say that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7), as values in force.
+// The info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7), as values in force.
 #ifndef GOMPI_WIN_HINTS_H
 #define GOMPI_WIN_HINTS_H
 
@@ -7,8 +7,8 @@
 #include "base/abi.h"
 #include "base/verdict.h"
 
-// What the members promise; the first three are core/rma's too. A window's are what all promise, so that defaults are
-// 0: an ordering of accumulate_ordering that is not needed is a promise.
+// The promises of the members; core/rma uses the first three too. A window has those promises that all members make.
+// The defaults are 0, so an ordering of accumulate_ordering that is not needed counts as a promise.
 enum {
 	PROMISE_SAME_SIZE = 1 << 0,
 	PROMISE_SAME_DISP_UNIT = 1 << 1,
@@ -21,36 +21,37 @@ enum {
 
 enum { GOMPI_IN_PLACE_OFF, GOMPI_IN_PLACE_ON, GOMPI_IN_PLACE_REQUIRED };
 
-enum { GOMPI_LEAST_ALIGNMENT = 64 }; // of all memory that MPI allocates: core/rma.LeastAlignment
+enum { GOMPI_LEAST_ALIGNMENT = 64 }; // minimum alignment of all memory that MPI allocates: core/rma.LeastAlignment
 
-// What has one value in force at all members.
+// The hints that have the same value in force at all members.
 struct gompi_common_hints {
-	uint64_t promises;    // PROMISE_ bits that all give
-	uint64_t granularity; // the least mpi_accumulate_granularity above 0, bytes; 0: none is given
+	uint64_t promises;    // PROMISE_ bits that all members make
+	uint64_t granularity; // the smallest mpi_accumulate_granularity above 0, bytes; 0 if none is set
 };
 
 struct gompi_hints {
 	struct gompi_common_hints common;
 	int64_t alignment; // mpi_minimum_memory_alignment, bytes
-	bool huge_pages;   // gompirma_huge_pages: asked for; of a window that there is: it has some
+	bool huge_pages;   // gompirma_huge_pages: requested; of an existing window: it has some
 	uint8_t in_place;  // gompirma_share_in_place: GOMPI_IN_PLACE_
-	char *kinds;       // mpi_assert_memory_alloc_kinds, by malloc; NULL: not given
-	char *shared;      // gompirma_shared_in_place, by malloc; NULL: it is not told
+	char *kinds;       // mpi_assert_memory_alloc_kinds, from malloc; NULL if not set
+	char *shared;      // gompirma_shared_in_place, from malloc; NULL if not reported
 };
 
-// What a member of a node tells the others there in MPI_Win_set_info.
+// The message of a member to the others on its node in MPI_Win_set_info.
 struct gompi_told_hints {
-	int64_t class; // of what is wrong with its arguments
+	int64_t class; // error class of its arguments, or 0
 	struct gompi_common_hints common;
 };
 
 #pragma GCC visibility push(hidden)
 
-// Stores the defaults, changed as the environment and then info say. The verdict's class: MPI_ERR_INFO,
-// MPI_ERR_INFO_VALUE; there is nothing to be freed then.
+// Stores the defaults, modified by the environment and then by info. Returns 0 or the verdict's class: MPI_ERR_INFO or
+// MPI_ERR_INFO_VALUE. After an error there is nothing to free.
 int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_verdict *v);
 
-// Changes h as an info object says. The verdict's class as above; h is to be thrown away then.
+// Modifies h according to an info object. Returns 0 or the verdict's class, as above. After an error the caller must
+// discard h.
 int gompi_hints_take(struct gompi_hints *h, MPI_Info info, struct gompi_verdict *v);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// A communication call on a window, as the application made it.
+// The arguments of a communication call on a window.
 #ifndef GOMPI_OPERATION_H
 #define GOMPI_OPERATION_H
 
@@ -10,14 +10,15 @@ enum gompi_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_FETC
 
 struct gompi_operation {
 	enum gompi_kind kind;
-	bool requests;        // one of the R-forms
-	MPI_Request *request; // where its request goes; NULL: nowhere, which is an error of an R-form
-	// Where what an R-form leaves under way is made when it is needed (transport/ongoing.h); NULL: nothing may be.
+	bool requests;        // an R-form: it returns a request
+	MPI_Request *request; // where to store the request; NULL is an error of an R-form
+	// Where to allocate the state of an R-form that is still pending when the call returns, if needed
+	// (transport/ongoing.h). NULL: no operation may be left pending.
 	struct gompi_ongoing **ongoing;
-	int *way;         // where its way is written down, unless that is the direct one; NULL: nobody asks
+	int *way;         // where to store its path, unless that is the direct one; NULL if not needed
 	const char *call; // name of the function
 	const void *origin, *compare;
-	void *result; // also the origin buffer of a get
+	void *result; // result buffer; origin buffer of a get
 	MPI_Count origin_count, result_count, target_count;
 	MPI_Datatype origin_type, result_type, target_type;
 	int target; // rank
@@ -26,7 +27,7 @@ struct gompi_operation {
 	MPI_Win win;
 };
 
-// Says which way an operation takes.
+// Records which path an operation takes.
 static inline void gompi_takes(const struct gompi_operation *o, int way) {
 	if (__builtin_expect(o->way != NULL, 0))
 		*o->way = way;

@@ -1,5 +1,5 @@
-// Why an operation could not be applied at its target: what an error class alone does not tell. A reason and two
-// numbers travel from the target to the origin beside the class; the origin makes the text.
+// Error details of operations that could not be applied at their target, beyond the error class. A reason and two
+// numbers travel from the target to the origin beside the class; the origin formats the text.
 #ifndef GOMPI_WHY_H
 #define GOMPI_WHY_H
 
@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-// The texts, which say what the numbers are, are in why.c.
+// The texts are in why.c; they give the meaning of the two numbers.
 enum gompi_why {
 	WHY_UNSAID,
-	// What an operation says of itself.
+	// Errors in the operation itself.
 	WHY_WINDOW,
 	WHY_ELEMENT,
 	WHY_OPERATION,
@@ -24,7 +24,7 @@ enum gompi_why {
 	WHY_TOO_SHORT,
 	WHY_OUTSIDE,
 	WHY_NOT_ATTACHED,
-	// How it fits those before it.
+	// Errors relative to the preceding operations.
 	WHY_OUT_OF_ORDER,
 	WHY_AFTER_END,
 	WHY_LOCKED_ALREADY,
@@ -33,7 +33,7 @@ enum gompi_why {
 	WHY_NOT_STARTED,
 	WHY_KEPT,
 	WHY_NO_MEMORY,
-	// How an answer fits what was sent.
+	// Errors of an answer relative to what was sent.
 	WHY_ANSWER_BEHIND,
 	WHY_ANSWER_AHEAD,
 	WHY_NO_RESULT,
@@ -49,16 +49,18 @@ struct gompi_reason {
 	uint64_t a, b;
 };
 
-// Remembers for this thread why it is about to return an error class, and returns that.
+// Records for this thread the detail of an error class that it is about to return. Returns the class.
 __attribute__((cold)) int gompi_because(int class, enum gompi_why why, uint64_t a, uint64_t b);
 
-// What this thread remembers of an error class, which it then does no longer. WHY_UNSAID: nothing.
+// Returns the detail that this thread has recorded for an error class, and clears it. The reason is WHY_UNSAID if there
+// is none.
 __attribute__((cold)) struct gompi_reason gompi_reason_take(int class);
 
-// Has this thread remember r, which another one has taken, possibly of another process: nothing of it is trusted.
+// Records for this thread a detail that another thread, possibly of another process, has taken. Does not trust its
+// content.
 __attribute__((cold)) void gompi_reason_keep(const struct gompi_reason *r);
 
-// Writes what this thread remembers of an error class as text of less than size bytes, as gompi_reason_take.
+// Writes the recorded detail of an error class as text of less than size bytes, and clears it.
 __attribute__((cold)) void gompi_reason_text(int class, char *text, int size);
 
 #pragma GCC visibility pop
