@@ -43,9 +43,9 @@ enum {
 	// At the partner's word in a barrier, before the check whether the partner sleeps. That check needs the
 	// preceding stores to have left this core.
 	GOMPI_BARRIER_LOOKS = 100,
-	// At a slot of a collective: checks before this member wakes the others (for the same reason), then checks
-	// before the wait serves and yields. Together some microseconds, in which other members copy the data of a
-	// slot.
+	// At a buffer of a shared-memory collective: checks before this member wakes the others (for the same reason),
+	// then checks before the wait serves and yields. Together some microseconds, in which other members copy the
+	// data of a buffer.
 	GOMPI_SLOT_LOOKS_AT_ONCE = 200,
 	GOMPI_SLOT_LOOKS = 5000,
 	// At a full inbox: when two processes both send first, each drains its own inbox meanwhile, within some

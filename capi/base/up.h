@@ -121,8 +121,8 @@ struct gompi_up {
 	// Raises the error that another member's call differs from this member's, and returns the value that the call
 	// must return.
 	int (*slots_differ)(uintptr_t comm, const char *call, const struct gompi_slots_differ *differ);
-	// Allocates more zeroed memory of a communicator for slots. Collective. Returns NULL at all members if out of
-	// memory. owner is the value that was passed when the slots were opened.
+	// Allocates more zeroed memory of a communicator for shared-memory collectives. Collective. Returns NULL at all
+	// members if out of memory. owner is the value that was passed when these collectives were set up.
 	void *(*more_slots)(uintptr_t owner, uint64_t bytes);
 	// Calls a reduction function of the application: an MPI_User_function or, if large, an MPI_User_function_c.
 	void (*call_operation)(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count,

@@ -3,14 +3,16 @@
 #include "update/update.h"
 #include "rma/z_calls.h"
 
-// An element or two in memory that is mapped here: whether they are updated. The buffers are in memory; MPI_NO_OP has
-// no use for the origin; result is NULL where there is none. The fast path, which calls nothing but the kernel.
+// Updates one or two elements in memory that is mapped in this process. Returns true if it has. The buffers must be in
+// memory. MPI_NO_OP ignores the origin; result is NULL if there is none. This is the fast path, which calls only the
+// kernel.
 static inline __attribute__((always_inline)) bool singles(struct gompi_win *w, int target, MPI_Aint disp,
 							  const void *origin, void *result, MPI_Count count,
 							  MPI_Datatype type, MPI_Op op) {
 	int64_t bytes, size = gompi_simple(type);
 	char *to;
-	// No bytes: a type that is not simple, or no elements, which are left to the funnel: they are counted there.
+	// Zero bytes mean that the type is not simple, or that there are no elements. The slow path handles both, and
+	// counts the latter.
 	if (__builtin_expect(!gompi_singles(count, size) || !gompi_direct(w, target, disp, count, size, &to, &bytes) ||
 				     bytes == 0,
 			     0))
@@ -25,7 +27,8 @@ static inline __attribute__((always_inline)) bool singles(struct gompi_win *w, i
 	return true;
 }
 
-// Any number of elements that lie together, of any predefined type: the rest of what needs no funnel.
+// Updates any number of contiguous elements of any predefined type: all other cases that need no slow path. Returns
+// true if it has.
 static inline __attribute__((always_inline)) bool together(struct gompi_win *w, int target, MPI_Aint disp,
 							   const void *origin, void *result, MPI_Count count,
 							   MPI_Datatype type, MPI_Op op) {
@@ -38,8 +41,8 @@ static inline __attribute__((always_inline)) bool together(struct gompi_win *w, 
 	       bytes != 0 && gompi_update_together(w, target, to, origin, result, count, type, op);
 }
 
-// Says the same in elements of a predefined type, where copies of a datatype are elements that follow each other from
-// the buffer's address on.
+// Converts count and type to elements of a predefined type, if copies of the datatype consist of contiguous elements
+// that begin at the buffer's address. Otherwise changes nothing.
 static inline void in_elements(MPI_Count *count, MPI_Datatype *type) {
 	const struct gompi_type *t = gompi_type_get(*type);
 	MPI_Count n;
@@ -50,8 +53,8 @@ static inline void in_elements(MPI_Count *count, MPI_Datatype *type) {
 	*type = (MPI_Datatype)(uintptr_t)t->elem;
 }
 
-// Returns true if the arguments of MPI_Get_accumulate are alike on all sides, and the buffers in memory. With
-// MPI_NO_OP the origin's three are ignored.
+// Returns true if the arguments of MPI_Get_accumulate are the same on all sides and the buffers are in memory. With
+// MPI_NO_OP the origin's three arguments are ignored.
 static inline bool alike(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
 			 void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
 			 MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op) {

@@ -1,11 +1,11 @@
-// What can be wrong with a communication call, and where it goes.
+// Checks of the arguments of a communication call, and the location of its target buffer.
 #include "rma/checked.h"
 
 #include "win/attached.h"
 #include "win/epoch.h"
 #include "datatype/op.h"
 
-// Looks up one buffer. The verdict's class.
+// Looks up and checks the arguments of one buffer. Returns 0 or the class of the error status.
 static int find_side(const struct gompi_checked *c, struct gompi_buffer *s, const char *what, const void *address,
 		     MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
@@ -22,8 +22,9 @@ static int find_side(const struct gompi_checked *c, struct gompi_buffer *s, cons
 	return MPI_SUCCESS;
 }
 
-// A call for one element takes it under any handle: MPI_Type_create_f90_integer gives others than the predefined ones,
-// and so does MPI_Type_dup. The verdict's class.
+// Converts the types of a call for one element to the predefined type. The program may use any handle of such a type:
+// MPI_Type_create_f90_integer and MPI_Type_dup return handles other than the predefined ones. Returns 0 or the class of
+// the error status.
 static int check_single(struct gompi_checked *c) {
 	const struct gompi_type *t = c->target.type;
 	if (t->elem == 0 || t->elements != 1 || t->elem_origin != 0)
@@ -43,7 +44,8 @@ static bool copyable(const struct gompi_type *a, const struct gompi_type *b) {
 	       (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
 }
 
-// Makes the elements of all sides bytes, and leaves the types that say so in c->bytewise. The verdict's class.
+// Replaces the types of all sides by types of bytes, which c->bytewise owns. Returns 0 or the class of the error
+// status.
 static int take_as_bytes(struct gompi_checked *c) {
 	struct gompi_buffer *sides[] = {&c->target, &c->origin, &c->result};
 	for (int i = 0; i < 3; i++) {
@@ -58,7 +60,8 @@ static int take_as_bytes(struct gompi_checked *c) {
 	return MPI_SUCCESS;
 }
 
-// The element type and number of an accumulate-type call. The verdict's class.
+// Determines the element type and the number of elements of an accumulate-type call. Returns 0 or the class of the
+// error status.
 static int check_accumulate(struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP,
@@ -95,7 +98,7 @@ static int check_accumulate(struct gompi_checked *c) {
 	if (tt->elem == 0)
 		return gompi_error(c->verdict, MPI_ERR_TYPE,
 				   "the target datatype has elements of several predefined datatypes");
-	// MPI has no arithmetic on MPI_BYTE; elsewhere it is that of small numbers.
+	// MPI defines no arithmetic on MPI_BYTE; an operation that lacks it treats bytes as small integers.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
 		c->element = MPI_UINT8_T;
 	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
@@ -107,7 +110,8 @@ static int check_accumulate(struct gompi_checked *c) {
 		if (s == NULL)
 			continue;
 		const char *what = i == 0 ? "origin" : "result";
-		// What is added must be a number of the same kind, such as MPI_INTEGER and MPI_INT; a result is a copy.
+		// The operands of an arithmetic operation must be numbers of the same kind, such as MPI_INTEGER and
+		// MPI_INT. A result is a copy.
 		bool same =
 			s->type->elem == tt->elem ||
 			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel
@@ -124,7 +128,7 @@ static int check_accumulate(struct gompi_checked *c) {
 	return MPI_SUCCESS;
 }
 
-// Where the target's buffer lies, within the target's window. The verdict's class.
+// Determines where the target's buffer is in the target's window. Returns 0 or the class of the error status.
 static int check_range(struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	struct gompi_target *t = &c->w->targets[r->target];
@@ -132,7 +136,7 @@ static int check_range(struct gompi_checked *c) {
 	const uint32_t unit = gompi_win_unit(c->w, r->target);
 	int64_t offset, lo = 0, hi = 0, from, to;
 	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
-	if (lo == hi) // nothing is touched
+	if (lo == hi) // no byte is accessed
 		return MPI_SUCCESS;
 	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)unit, &offset) ||
 	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
@@ -144,7 +148,7 @@ static int check_range(struct gompi_checked *c) {
 	if (c->w->attached != NULL) {
 		char *here;
 		if (gompi_win_elsewhere(c->w, r->target))
-			return MPI_SUCCESS; // the target knows what is attached there
+			return MPI_SUCCESS; // the target knows what it has attached
 		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &here);
 		if (rc == MPI_ERR_RMA_RANGE) {
 			c->scattered = true;
@@ -187,7 +191,7 @@ static int check_range(struct gompi_checked *c) {
 	return MPI_SUCCESS;
 }
 
-// Returns true if a buffer of this process is in memory. The verdict's class.
+// Checks that a buffer of this process is in memory. Returns 0 or the class of the error status.
 static int check_memory(const struct gompi_checked *c, const struct gompi_buffer *s, const char *what) {
 	int64_t lo, hi;
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
@@ -198,7 +202,7 @@ static int check_memory(const struct gompi_checked *c, const struct gompi_buffer
 			   (long long)s->size, (long long)lo);
 }
 
-// The same for all buffers of a call that moves something. The verdict's class.
+// Checks that all buffers of a call that moves data are in memory. Returns 0 or the class of the error status.
 static int check_buffers(const struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	int rc = MPI_SUCCESS;
@@ -233,8 +237,7 @@ int gompi_rma_check(struct gompi_checked *c) {
 		const struct gompi_buffer *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
 		int64_t here = mine->size, there = c->target.size;
 		c->bytes = here < there ? here : there;
-		if (r->kind == RMA_PUT ? here > there
-				       : there > here && here != 0) // nothing is asked for: nothing is moved
+		if (r->kind == RMA_PUT ? here > there : there > here && here != 0) // a get of zero bytes moves nothing
 			return gompi_error(c->verdict, MPI_ERR_TRUNCATE,
 					   "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
 					   (long long)(here > there ? here : there),

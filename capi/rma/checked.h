@@ -61,7 +61,8 @@ static inline bool gompi_puts_in_order(const struct gompi_checked *c) {
 static inline uint64_t at_least(uint64_t x, uint64_t least) { return x < least ? least : x; }
 static inline uint64_t at_most(uint64_t x, uint64_t most) { return x > most ? most : x; }
 
-// Checks all arguments of c->r but not the epoch, and fills in the other fields of c. Returns 0 or the verdict's class.
+// Checks all arguments of c->r but not the epoch, and fills in the other fields of c. Returns 0 or the class of the
+// error status.
 int gompi_rma_check(struct gompi_checked *c);
 
 // Executes a checked operation. Returns 0 or an error class.

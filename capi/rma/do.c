@@ -1,5 +1,5 @@
-// The funnel of operations: everything that the fast paths of the communication calls do not take is checked in check.c
-// and done by move.c and elements.c.
+// The slow path of operations. Everything that the fast paths of the communication calls do not handle is checked in
+// check.c and executed by move.c and elements.c.
 #include "rma/checked.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int gompi_rma_do(const struct gompi_operation *r) {
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch(c.w, EPOCH_OPERATION, r->target, &verdict);
 	bool refused = class != MPI_SUCCESS, nobody = r->target == MPI_PROC_NULL;
-	bool stays = r->requests && !refused && !nobody && !c.mapped; // some of it may
+	bool stays = r->requests && !refused && !nobody && !c.mapped; // a part of it may stay pending
 	struct gompi_operation mine;
 	struct gompi_ongoing *ongoing = NULL;
 	int way = MPIX_GOMPIRMA_DIRECT;

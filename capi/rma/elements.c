@@ -1,4 +1,4 @@
-// The accumulate-type calls: elements of any datatypes as arrays, and what is done with them at the target.
+// The accumulate-type calls: conversion of elements of any datatypes to arrays, and their update at the target.
 #include "rma/checked.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "transport/transport.h"
 #include "datatype/op.h"
 
-// Copies elements between an array and where s has them, but not their gaps.
+// Copies elements between an array and the buffer s, but not their gaps.
 static void copy_elements(const struct gompi_buffer *s, char *array, MPI_Datatype element, bool to_array) {
 	if (!gompi_has_gaps(s->type)) {
 		if (to_array)
@@ -25,17 +25,18 @@ static void copy_elements(const struct gompi_buffer *s, char *array, MPI_Datatyp
 		     (size_t)(n / s->type->elem_size));
 }
 
-// Elements of one side, one behind the other.
+// The elements of one side as a contiguous array.
 struct array {
-	char *at;                   // NULL: there was no memory
-	char *allocated;            // or NULL
-	_Alignas(16) char few[256]; // for those that need no more
+	char *at;                   // NULL if out of memory
+	char *allocated;            // to be freed, or NULL
+	_Alignas(16) char few[256]; // used if it is large enough
 };
 
 static inline bool is_copy(const struct array *a) { return a->allocated != NULL || a->at == a->few; }
 
-// The elements of s as one array: in place if they lie so, else in memory of the array. fill says that it gets what s
-// holds; whole that elements will be read or written with their gaps, which must not happen in place.
+// Makes the elements of s a contiguous array: in place if they are contiguous, else in memory of the array. fill: copy
+// the elements of s to the array. whole: elements will be read or written with their gaps, which is not permitted in
+// place.
 static void array_of(struct array *a, const struct gompi_buffer *s, int64_t elements, MPI_Datatype element, bool fill,
 		     bool whole) {
 	const struct gompi_type *t = s->type;
@@ -55,12 +56,12 @@ static void array_of(struct array *a, const struct gompi_buffer *s, int64_t elem
 		copy_elements(s, a->at, element, true);
 }
 
-// Updates elements of the target by its transport.
+// Updates elements of the target through its transport.
 static int send_update(const struct gompi_checked *c, const struct gompi_buffer *at, const char *origin, char *result) {
 	return gompi_transport_to(c->w, c->r->target)->update(c->w, c->r, at, c->element, origin, result);
 }
 
-// Updates the target's elements, which are mapped here, from and to arrays of elements.
+// Updates elements of the target that are mapped in this process, from and to arrays of elements.
 static int update_here(const struct gompi_checked *c, const char *origin, char *result) {
 	const struct gompi_operation *r = c->r;
 	struct gompi_update u = {.w = c->w, .operation = r, .element = c->element};
@@ -89,20 +90,22 @@ static int update_here(const struct gompi_checked *c, const char *origin, char *
 	return rc;
 }
 
-// Of n elements at an offset in the target's window: [first, end) lie wholly in the part that can be addressed here.
+// Computes which of n elements at an offset in the target's window are completely in the mapped range: [*first, *end).
 static void inside(const struct gompi_part *p, uint64_t at, uint64_t size, uint64_t n, uint64_t *first, uint64_t *end) {
 	*first = p->from > at ? at_most((p->from - at + size - 1) / size, n) : 0;
 	*end = p->to > at ? at_least(at_most((p->to - at) / size, n), *first) : *first;
 }
 
-// The elements that are not inside: they are sent to the progress thread together.
+// The elements that are not completely in the mapped range. A single operation sends them to the progress thread.
 struct outside {
-	int64_t n, flags;           // flags: GOMPI_TYPE_OVERLAP or none
-	int64_t *type, *at, *where; // at: their places in the target's window; where: in the arrays of this side
+	int64_t n, flags; // flags: GOMPI_TYPE_OVERLAP or 0
+	// at: their offsets in the target's window; where: offsets in the arrays of this side
+	int64_t *type, *at, *where;
 	char *origin, *result;
-	bool across; // one has bytes inside
+	bool across; // an element has bytes in the mapped range
 };
 
+// Adds an element at an offset in the target's window and at an offset `where` in the arrays.
 static void add_outside(struct outside *o, const struct gompi_checked *c, uint64_t at, int64_t where,
 			const char *origin) {
 	int64_t size = c->target.type->elem_size;
@@ -114,6 +117,7 @@ static void add_outside(struct outside *o, const struct gompi_checked *c, uint64
 	o->n++;
 }
 
+// Sends the elements of o to the progress thread, and removes them from o. Returns 0 or an error class.
 static int update_outside(struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
 	int64_t size = c->target.type->elem_size;
 	gompi_type_of_elements(o->type, gompi_type_get(c->element), o->n, o->flags);
@@ -124,14 +128,14 @@ static int update_outside(struct outside *o, const struct gompi_checked *c, cons
 	bool across = o->across;
 	o->n = 0;
 	o->across = false;
-	// Of an element across the border: what this process does to its bytes inside comes later and must find it
-	// done.
+	// An element across the border must be complete before this process accesses its bytes in the mapped range
+	// later.
 	return rc == MPI_SUCCESS && across ? gompi_flush(c->w, c->r->target, c->r->call) : rc;
 }
 
-// Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here
-// by every origin, any other one, also where only a byte of it lies outside, by the progress thread. Elements of which
-// one is updated here and one there have no byte in common unless the latter lies across the border.
+// Updates elements of the target of which only a range is mapped. Every origin updates an element that is completely in
+// the range directly. The progress thread updates every other element, even if only one byte is outside. A directly
+// updated element and one updated by the progress thread share no byte unless the latter is across the border.
 static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .operation = c->r, .element = c->element};
 	char *base = c->w->targets[c->r->target].base;
@@ -169,11 +173,11 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 				add_outside(&o, c, at + (uint64_t)skip, where + skip, origin);
 				continue;
 			}
-			// Entries that overlap are applied in their order: one across the border before what follows it
-			// inside.
+			// Overlapping entries are applied in order: an element across the border before those behind it
+			// in the range.
 			if (o.across && o.flags != 0) {
 				gompi_update_end(
-					&u); // the progress thread, which this process waits for, needs the lock
+					&u); // the progress thread needs the lock, and this process waits for it
 				begun = false;
 				if ((rc = update_outside(&o, c, origin, result)) != MPI_SUCCESS)
 					break;
@@ -195,7 +199,7 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 	return rc;
 }
 
-// The accumulate-type call on elements of the target, from and to arrays.
+// Executes the accumulate-type call on elements of the target, from and to arrays.
 static int accumulate_at_target(const struct gompi_checked *c, const char *origin, char *result) {
 	if (c->scattered)
 		return gompi_each_region(c, accumulate_at_target, origin, result);

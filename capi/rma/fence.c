@@ -1,12 +1,13 @@
 // MPI_Win_fence (MPI-5.0 12.5.1).
 //
-// Whatever the assertions, the members meet: MPI_MODE_NOPRECEDE still promises that no operation reaches a member
-// before it has called fence, and MPI_MODE_NOSUCCEED that all operations have arrived. The assertions save the wait for
-// the progress threads and tell which epoch follows.
+// The members always synchronize, whatever the assertions. Even with MPI_MODE_NOPRECEDE no operation may reach a member
+// before it has called fence. Even with MPI_MODE_NOSUCCEED all operations must have arrived. The assertions avoid the
+// wait for the progress threads, and determine which epoch follows.
 #include "rma/z_calls.h"
 #include "transport/transport.h"
 #include "win/epoch.h"
 
+// Completes all operations of this process and executes the barrier. Returns 0 or an error class.
 static __attribute__((noinline)) int settle_and_meet(struct gompi_win *w, const struct gompi_waiting *what) {
 	int rc = gompi_settle(w, what->call);
 	return rc == MPI_SUCCESS ? gompi_win_barrier(w, what) : rc;

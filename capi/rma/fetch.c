@@ -1,14 +1,14 @@
 // MPI_Fetch_and_op and MPI_Compare_and_swap (MPI-5.0 12.3.4): one element, there and back.
 //
-// The fast path calls nothing but the kernel, so that it needs next to no stack frame: whatever else there is to do is
-// in functions that it jumps to.
+// The fast path calls only the kernel, so it needs almost no stack frame. All other work is in functions that it jumps
+// to.
 #include "base/poll.h"
 #include "datatype/atomic.h"
 #include "rma/rma.h"
 #include "update/update.h"
 #include "rma/z_calls.h"
 
-// MPI_NO_OP: reads an element at to, between gompi_small_enter_marked and gompi_small_leave, which it calls.
+// Reads an element at `to`, for MPI_NO_OP. Must be called after gompi_small_enter_marked; calls gompi_small_leave.
 static __attribute__((noipa)) int fetch_look(gompi_atomic_kernel kernel, char *to, void *result, int64_t size) {
 	kernel(NULL, to, result, 1);
 	gompi_small_leave();
@@ -71,7 +71,8 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 }
 GOMPI_ENTRY(MPI_Fetch_and_op, gompi_fetch_and_op)
 
-// Swaps an element at to, between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave, which it calls.
+// Swaps an element at `to`. Must be called after gompi_small_enter_marked or gompi_update_enter; calls
+// gompi_small_leave.
 static inline int swap(char *to, const void *origin, const void *compare, void *result, int64_t size) {
 	bool swapped = gompi_compare_and_swap_element(to, origin, compare, result, (uint64_t)size);
 	gompi_small_leave();
@@ -82,7 +83,7 @@ static inline int swap(char *to, const void *origin, const void *compare, void *
 	return MPI_SUCCESS;
 }
 
-// Returns true if there is an element of size bytes to swap, and all buffers are in memory.
+// Returns true if there is an element of size bytes to swap and all buffers are in memory.
 static inline bool may_swap(const void *origin, const void *compare, const void *result, int64_t size) {
 	return size != 0 && !gompi_invalid_address(origin, 0) && !gompi_invalid_address(compare, 0) &&
 	       !gompi_invalid_address(result, 0);

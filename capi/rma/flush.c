@@ -1,7 +1,7 @@
 // MPI_Win_flush, flush_all, flush_local, flush_local_all, sync (MPI-5.0 12.5.4).
 //
-// On memory that is mapped here an operation has been done when its call returned: what is left is the barrier that
-// orders it with whatever this process does next. What has been sent must be done at its target.
+// An operation on mapped memory is complete when its call returns. The flush only adds the barrier that orders it with
+// later accesses of this process. Operations that were sent must complete at their target.
 #include "rma/z_calls.h"
 #include "transport/transport.h"
 #include "win/epoch.h"
@@ -21,8 +21,7 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
 }
 
-// Returns true if the flush of one target is allowed and has nothing to wait for: what the gate would say, in a few
-// instructions.
+// Returns true if the flush of one target is permitted and has nothing to wait for: a short form of the epoch check.
 static inline bool nothing_pending(struct gompi_win *w, int rank) {
 	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n || gompi_load(&w->flush_more), 0))
 		return false;

@@ -28,8 +28,8 @@ static __attribute__((noipa)) int get_slow(void *origin_addr, MPI_Count origin_c
 						      .win = win});
 }
 
-// Where types and counts are the same on both sides those of the origin tell nothing more: their registers are free for
-// the fast path.
+// Handles equal types and counts on both sides. The origin's type and count are then redundant, so their registers are
+// free for the fast path.
 static __attribute__((noipa)) int get_same(void *origin_addr, MPI_Count unused_count, MPI_Datatype unused_datatype,
 					   int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 					   MPI_Datatype target_datatype, MPI_Win win) {
@@ -38,7 +38,7 @@ static __attribute__((noipa)) int get_same(void *origin_addr, MPI_Count unused_c
 			target_datatype, win);
 }
 
-// The call, where types and counts are the same on both sides.
+// Executes the call for equal types and counts on both sides.
 static inline __attribute__((always_inline)) int get(void *origin_addr, int target_rank, MPI_Aint target_disp,
 						     MPI_Count target_count, MPI_Datatype target_datatype,
 						     MPI_Win win) {
@@ -67,11 +67,11 @@ int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
 }
 GOMPI_ENTRY(MPI_Get_c, gompi_get_c)
 
-// Counts that cannot overflow save some instructions.
+// Uses int counts: without possible overflow it saves some instructions.
 int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
 	      int target_count, MPI_Datatype target_datatype, MPI_Win win) {
 	if (__builtin_expect(origin_datatype != target_datatype || origin_count != target_count, 0)) {
-		__asm__("" : "+r"(origin_count)); // not widened before it must be, which takes a register
+		__asm__("" : "+r"(origin_count)); // prevents an early widening, which takes a register
 		return get_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 				target_datatype, win);
 	}

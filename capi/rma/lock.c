@@ -11,14 +11,14 @@ static __attribute__((noinline)) int lock_slowly(struct gompi_win *w, int rank, 
 	return rc == MPI_SUCCESS ? gompi_transport_to(w, rank)->lock(w, rank, exclusive, call) : rc;
 }
 
-// Takes the lock of a member's memory. 0 or an error class.
+// Acquires the lock of a member's memory. Blocks. Returns 0 or an error class.
 static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	if (__builtin_expect(!w->locks_in_order && gompi_lock_try(gompi_member(w, rank), exclusive, false), 1))
 		return MPI_SUCCESS;
 	return lock_slowly(w, rank, exclusive, call);
 }
 
-// Returns true if type is a lock's. 0 or the verdict's class.
+// Checks the lock type. Returns 0 or the class of the error status.
 static int check_type(int type, struct gompi_verdict *v) {
 	if (__builtin_expect(type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE, 0))
 		return gompi_error(v, MPI_ERR_LOCKTYPE,
@@ -27,7 +27,7 @@ static int check_type(int type, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-// Checks the assertion of MPI_Win_lock and MPI_Win_lock_all. Returns 0 or the verdict's class.
+// Checks the assertion of MPI_Win_lock and MPI_Win_lock_all. Returns 0 or the class of the error status.
 static int check_assert(int assert, struct gompi_verdict *v) {
 	return gompi_check_assert(assert, MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK", v);
 }
@@ -58,7 +58,7 @@ GOMPI_ENTRY(MPI_Win_lock, gompi_win_lock)
 
 enum { LOCK_BITS = TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK };
 
-// MPI_Win_unlock of a member on another node, for which nothing need be flushed before.
+// Executes MPI_Win_unlock of a member on another node. No flush is needed before.
 static __attribute__((noinline)) int unlock_remote(struct gompi_win *w, int rank) {
 	struct gompi_target *t = &w->targets[rank];
 	uint32_t state = gompi_load(&t->state);
@@ -95,7 +95,7 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 }
 GOMPI_ENTRY(MPI_Win_unlock, gompi_win_unlock)
 
-// Gives back the locks of the first n members on this node.
+// Releases the locks of the first n members on this node.
 static void unlock_first(struct gompi_win *w, int n) {
 	for (int i = 0; i < n; i++)
 		gompi_unlock(w, gompi_win_local(w, i), false);
@@ -119,8 +119,8 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 		if (__builtin_expect(rc != MPI_SUCCESS, 0))
 			break;
 	}
-	// Those of other nodes are taken when they are used, also after locks that are asked for later: no order is
-	// promised (MPI-5.0 12.5.3; RATIONALE, "Locks between nodes").
+	// Locks of members on other nodes are acquired at their first use, possibly after locks that are requested
+	// later. The standard promises no order (MPI-5.0 12.5.3; RATIONALE, "Locks between nodes").
 	if (rc == MPI_SUCCESS && w->remote != NULL)
 		rc = gompi_lock_elsewhere(w, "MPI_Win_lock_all");
 	if (__builtin_expect(rc == MPI_SUCCESS, 1))
@@ -138,7 +138,7 @@ int gompi_win_unlock_all(MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_unlock_all");
 	if (gompi_epoch(w, EPOCH_UNLOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_unlock_all", &v);
-	bool remote = w->remote != NULL && !w->lock_all_nocheck; // what is remote is flushed by its unlock
+	bool remote = w->remote != NULL && !w->lock_all_nocheck; // the unlock of a remote member flushes it
 	int rc = remote ? gompi_flush_here(w, "MPI_Win_unlock_all") : gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
 	if (w->lock_all_nocheck)
 		gompi_full_fence();

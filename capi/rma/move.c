@@ -5,12 +5,12 @@
 
 #include "transport/transport.h"
 
-// Moves bytes between local and the target by its transport.
+// Moves bytes between local and the target through its transport.
 static int send_move(const struct gompi_checked *c, const struct gompi_buffer *at, char *local, int64_t bytes) {
 	return gompi_transport_to(c->w, c->r->target)->move(c->w, c->r, at, local, bytes);
 }
 
-// Moves bytes between local and the target's buffer, of which part can be addressed here: that part by a copy, the rest
+// Moves bytes between local and the target's buffer, of which only a range is mapped: that range by a copy, the rest
 // through the ring path.
 static int move_part(const struct gompi_checked *c, char *local, bool put) {
 	bool in_order = gompi_puts_in_order(c);
@@ -44,7 +44,7 @@ static int move_part(const struct gompi_checked *c, char *local, bool put) {
 	return MPI_SUCCESS;
 }
 
-// Moves one contiguous buffer on this side from or to the target.
+// Moves data between one contiguous buffer of this process and the target.
 static int move_at_target(const struct gompi_checked *c, const char *origin, char *result) {
 	if (c->scattered)
 		return gompi_each_region(c, move_at_target, origin, result);

@@ -1,9 +1,9 @@
 // MPI_Win_post, start, complete, wait, test (MPI-5.0 12.5.2): general active target synchronization.
 //
-// A target posts by moving on the byte that it has for each origin; the origin's start waits for it. To a target on
-// another node it says that it has started, and waits for nothing: what it does waits there for the post. An origin
-// completes by adding one to the target's counter; the target's wait waits until the counter has moved on by the size
-// of its group.
+// A target posts by incrementing the byte that it has for each origin; the origin's start waits for the change. To a
+// target on another node, start sends a notification and does not wait; the origin's operations wait for the post at
+// the target. An origin completes by adding one to the target's counter. The target's wait waits until the counter has
+// grown by the size of its group.
 #include <stdlib.h>
 
 #include "base/loss.h"
@@ -15,8 +15,8 @@
 #include "win/epoch.h"
 #include "win/win_table.h"
 
-// Finds the ranks of group: kept, if they are those that the window knows from last time, else in memory that the
-// caller gives to keep_group or drop_group. The verdict's class.
+// Looks up the ranks of group. Uses the cached group `kept` if it is still valid; otherwise the result owns new memory,
+// which the caller passes to keep_group or drop_group. Returns 0 or the class of the error status.
 static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_win_group *kept,
 		      struct gompi_win_group *g, struct gompi_verdict *v) {
 	uint64_t version = gompi_load_total(&gompi_groups_version);
@@ -41,12 +41,14 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 	return MPI_SUCCESS;
 }
 
+// Stores g as the cached group and frees the ranks of the former one.
 static void keep_group(struct gompi_win_group *kept, const struct gompi_win_group *g) {
 	if (kept->ranks != g->ranks)
 		free(kept->ranks);
 	*kept = *g;
 }
 
+// Frees the ranks of g unless they are the cached ones.
 static void drop_group(const struct gompi_win_group *kept, const struct gompi_win_group *g) {
 	if (kept->ranks != g->ranks)
 		free(g->ranks);
@@ -93,7 +95,8 @@ static bool posted(void *arg) {
 	return gompi_load_acquire(gompi_posts(p->w, p->w->me, p->target)) != p->seen;
 }
 
-// Waits until target has posted, and marks it as started. 0 or MPI_ERR_PROC_ABORTED.
+// Waits until target has posted, and marks it as started. Returns 0 or MPI_ERR_PROC_ABORTED. Does not wait for a target
+// on another node.
 static int start_target(struct gompi_win *w, int target, bool check) {
 	struct gompi_target *t = &w->targets[target];
 	uint32_t state = gompi_load(&t->state);
@@ -111,7 +114,8 @@ static int start_target(struct gompi_win *w, int target, bool check) {
 		if (rc != MPI_SUCCESS)
 			return rc;
 	}
-	// With MPI_MODE_NOCHECK the post has been made, or will be, before this epoch ends: it is used up all the same.
+	// With MPI_MODE_NOCHECK the post has been made, or will be made before this epoch ends. It is consumed all the
+	// same.
 	state = (state & (((uint32_t)1 << TARGET_POSTS_SHIFT) - 1)) | (uint32_t)(uint8_t)(p.seen + 1)
 									      << TARGET_POSTS_SHIFT;
 	gompi_store(&t->state, state | TARGET_STARTED);
@@ -169,7 +173,7 @@ static bool completed(void *arg) {
 	return (int32_t)(gompi_load_acquire(&gompi_member(w, w->me)->completed) - w->completes_due) >= 0;
 }
 
-// Whose loss keeps the open exposure epoch from ending.
+// Returns a failed process that keeps the open exposure epoch from ending, or GOMPI_NOBODY.
 static int loss_to_exposure(const void *of, struct gompi_stuck *place) {
 	const struct gompi_win *w = of;
 	for (int i = 0; i < w->post_group.size; i++) {
@@ -215,7 +219,8 @@ int gompi_win_test(MPI_Win win, int *flag) {
 	if (*flag) {
 		gompi_store_total(&w->exposure, 0);
 	} else {
-		gompi_serve(); // a program that loops over MPI_Win_test must not starve those who wait for this process
+		// A program that loops over MPI_Win_test must not starve processes that wait for this one.
+		gompi_serve();
 		gompi_polled();
 	}
 	return MPI_SUCCESS;

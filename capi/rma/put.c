@@ -4,8 +4,8 @@
 #include "transport/transport.h"
 #include "win/counts.h"
 
-// Puts a few bytes of a simple type to a member on another node, if all is as it is in most programs. Returns true if
-// it has; if not gompi_rma_do finds out why.
+// Puts a few bytes of a simple type to a member on another node, if the arguments are those of the common case. Returns
+// true if it has; otherwise gompi_rma_do handles the call and reports errors.
 static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, MPI_Aint disp, MPI_Count count,
 			  int64_t size) {
 	int64_t offset, bytes;
@@ -17,7 +17,8 @@ static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, M
 	    __builtin_mul_overflow((int64_t)disp, (int64_t)there->disp_unit, &offset) ||
 	    __builtin_mul_overflow((int64_t)count, size, &bytes) || bytes <= 0 || bytes > GOMPI_SHORT_PUT)
 		return false;
-	// What is negative becomes huge here. In a dynamic window nobody has a byte: the target knows what is attached.
+	// Negative offsets become huge here. In a dynamic window all sizes are 0: only the target knows what is
+	// attached.
 	if ((uint64_t)offset > there->size || (uint64_t)bytes > there->size - (uint64_t)offset ||
 	    !gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes))
 		return false;
@@ -25,8 +26,8 @@ static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, M
 	return true;
 }
 
-// The next ones are neither inlined nor given other parameters: they need no stack frame to go on to each other, by a
-// jump.
+// Executes any put on the slow path. This function and the next ones are neither inlined nor given other parameters:
+// they need no stack frame to jump to each other.
 static __attribute__((noipa)) int put_any(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
 					  int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 					  MPI_Datatype target_datatype, MPI_Win win) {
@@ -42,7 +43,7 @@ static __attribute__((noipa)) int put_any(const void *origin_addr, MPI_Count ori
 						      .win = win});
 }
 
-// Where types and counts are the same on both sides, the origin is in memory and the window spans nodes.
+// Handles equal types and counts on both sides, in a window that spans nodes. The origin must be in memory.
 static __attribute__((noipa)) int put_nodes(const void *origin_addr, MPI_Count unused_count,
 					    MPI_Datatype unused_datatype, int target_rank, MPI_Aint target_disp,
 					    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
@@ -80,8 +81,8 @@ static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count or
 		       target_datatype, win);
 }
 
-// Where types and counts are the same on both sides those of the origin tell nothing more: their registers are free for
-// the fast path.
+// Handles equal types and counts on both sides. The origin's type and count are then redundant, so their registers are
+// free for the fast path.
 static __attribute__((noipa)) int put_same(const void *origin_addr, MPI_Count unused_count,
 					   MPI_Datatype unused_datatype, int target_rank, MPI_Aint target_disp,
 					   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
@@ -90,7 +91,7 @@ static __attribute__((noipa)) int put_same(const void *origin_addr, MPI_Count un
 			target_datatype, win);
 }
 
-// The call, where types and counts are the same on both sides.
+// Executes the call for equal types and counts on both sides.
 static inline __attribute__((always_inline)) int put(const void *origin_addr, int target_rank, MPI_Aint target_disp,
 						     MPI_Count target_count, MPI_Datatype target_datatype,
 						     MPI_Win win) {
@@ -119,11 +120,11 @@ int gompi_put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 }
 GOMPI_ENTRY(MPI_Put_c, gompi_put_c)
 
-// Counts that cannot overflow save some instructions.
+// Uses int counts: without possible overflow it saves some instructions.
 int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
 	      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
 	if (__builtin_expect(origin_datatype != target_datatype || origin_count != target_count, 0)) {
-		__asm__("" : "+r"(origin_count)); // not widened before it must be, which takes a register
+		__asm__("" : "+r"(origin_count)); // prevents an early widening, which takes a register
 		return put_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 				target_datatype, win);
 	}

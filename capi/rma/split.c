@@ -1,5 +1,5 @@
-// Dividing an operation whose target's memory is not all of one kind: attached regions of a dynamic window, and memory
-// of which a part is mapped here.
+// Splits operations whose target memory is not uniform: attached regions of a dynamic window, and memory of which only
+// a range is mapped in this process.
 #include "rma/checked.h"
 
 #include "transport/transport.h"

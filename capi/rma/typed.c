@@ -1,9 +1,10 @@
-// Put and get of any datatypes, where nothing is wrong and the target's memory is mapped here: what most codes with
-// datatypes of their own do. The rest is for gompi_rma_do.
+// Put and get of any datatypes, for valid arguments and mapped target memory: the common case of programs with their
+// own datatypes. gompi_rma_do handles all others.
 #include "datatype/buffer.h"
 #include "rma/rma.h"
 
-// Looks up one side: its type, the bytes of its data and the bounds of what it touches. false: something is wrong.
+// Looks up one side: its type, the size of its data and the bounds of the bytes that it accesses. Returns false if an
+// argument is invalid.
 static inline bool side_of(struct gompi_buffer *s, MPI_Count count, MPI_Datatype datatype, int64_t *lo, int64_t *hi) {
 	s->type = gompi_type_get(datatype);
 	s->count = count;

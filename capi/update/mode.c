@@ -1,4 +1,4 @@
-// The modes of accumulates and the ways from one to another; see mode.h.
+// Modes of accumulates and the changes between them; see mode.h.
 #define _GNU_SOURCE
 #include "update/mode.h"
 
@@ -18,18 +18,19 @@
 _Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("initial-exec")));
 _Thread_local uint32_t gompi_my_claim __attribute__((tls_model("initial-exec")));
 
-// After so many small updates in a row under the lock the memory goes back to SMALL mode: by then the way back to BULK,
-// some 10 us, is paid for.
+// After this number of consecutive small updates under the lock, the memory returns to SMALL mode: by then the change
+// back to BULK, some 10 us, has paid off.
 enum { SMALL_IN_A_ROW = 256 };
 
-// The lock costs some 10 ns more than ownership, and to take ownership away some 10 us: after that it takes so many
-// updates in a row to get it again, more each time. A turn from one thread to another counts a little, too.
+// The lock costs some 10 ns more than ownership, and to revoke ownership costs some 10 us. A thread needs ROW_PER_TURN
+// consecutive updates for each counted transfer before it becomes the owner. A revocation counts as REVOKED_TURNS
+// transfers, a hand-over of the lock from one thread to another as one.
 enum { REVOKED_TURNS = 16, ROW_PER_TURN = 16, MOST_TURNS = 256 };
 
 static pthread_key_t mark_key;
 static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
 
-// Whose lines are taken, so that they can be taken back with their node.
+// The owners of the activity flags, so that gompi_marks_forget can release them.
 static pthread_mutex_t mark_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct mark_owner {
 	struct gompi_mark **mark;
@@ -45,14 +46,14 @@ void gompi_marks_forget(void) {
 	pthread_mutex_unlock(&mark_mu);
 }
 
-// A thread's line goes back when the thread ends: a bit for each line in marks_used. In a forked child the thread that
-// forked has the line of its twin in the parent, which goes on using it.
+// Releases a thread's activity flag when the thread ends; marks_used has a bit for each flag. In a forked child, the
+// thread that forked has the flag of its twin in the parent, which continues to use it.
 static void mark_give_back(void *mark) {
 	struct gompi_cell *c = gompi_my_cell();
 	if (getpid() != gompi_load(&c->pid))
 		return;
 	pthread_mutex_lock(&mark_mu);
-	if (gompi_my_mark == mark) { // else the line was another node's
+	if (gompi_my_mark == mark) { // otherwise the flag belongs to another node
 		owner[(struct gompi_mark *)mark - c->marks] = (struct mark_owner){0};
 		gompi_and_total(&c->marks_used, ~(1u << ((struct gompi_mark *)mark - c->marks)));
 	}
@@ -84,11 +85,13 @@ void gompi_mark_get(void) {
 	}
 }
 
+// Acquires the lock in an `accumulate` word; stores its former value in *was. Blocks. Returns 0 or
+// MPI_ERR_PROC_ABORTED.
 static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *was) {
 	for (int spins = 0;; spins++) {
 		uint32_t v = gompi_load(word);
 		if (!(v & ACCUMULATE_LOCKED)) {
-			// seq_cst: pairs with the unlock, and is before the membarrier
+			// seq_cst: pairs with the unlock, and comes before the membarrier(2)
 			if (gompi_change_total(word, &v, ACCUMULATE_LOCKED | ACCUMULATE_BULK)) {
 				*was = v;
 				return 0;
@@ -116,8 +119,8 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *was) 
 	}
 }
 
-// Waits until the thread of process i with line k is not in an update that it began before the membarrier. Returns
-// true if it is not: it may have died in it.
+// Waits until the thread of process i with activity flag k is not in an update that it began before the membarrier(2).
+// Returns false if it has died in that update.
 static bool wait_for_mark(int i, int k) {
 	struct gompi_mark *mark = &gompi_cell(i)->marks[k];
 	uint64_t first = gompi_load_acquire(&mark->seq);
@@ -137,14 +140,14 @@ static bool wait_for_mark(int i, int k) {
 	return true;
 }
 
-// The same for small updates of all threads of process i. Whoever died in one has left each element whole.
+// Waits for the small updates of all threads of process i. A thread that died in one has left each element whole.
 static void wait_for_marks(int i) {
 	uint32_t used = gompi_load_total(&gompi_cell(i)->marks_used) & ((1u << GOMPI_MARK_SLOTS) - 1);
 	for (; used != 0; used &= used - 1)
 		wait_for_mark(i, __builtin_ctz(used));
 }
 
-// Waits until an owner that has lost the memory is out of it. false: it died inside.
+// Waits until an owner whose ownership is revoked has left its update. Returns false if it died in that update.
 static bool wait_for_owner(uint32_t claim) {
 	uint32_t at = claim >> ACCUMULATE_OWNER_SHIFT;
 	return wait_for_mark((int)(at / GOMPI_MARK_SLOTS), (int)(at % GOMPI_MARK_SLOTS));
@@ -161,14 +164,14 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		return rc;
 	if (was == 0) {
 		gompi_node_barrier();
-		// Accumulates of members on other nodes are applied by a process here.
+		// A process of this node applies the accumulates of members on other nodes.
 		for (int i = 0; i < w->local_n; i++)
 			wait_for_marks(gompi_on_node(gompi_member(w, gompi_win_local(w, i))->peer));
 		gompi_store(&m->accumulate_small, 0);
 	} else if ((was & ACCUMULATE_OWNED) && was != claim) {
 		gompi_node_barrier();
 		if (!wait_for_owner(was))
-			return MPI_ERR_PROC_ABORTED; // the lock stays taken, as if the dead one had it
+			return MPI_ERR_PROC_ABORTED; // the lock stays held, as if the dead process held it
 		gompi_store(&m->accumulate_small, 0);
 		turns = REVOKED_TURNS;
 	}
@@ -183,7 +186,7 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 	return MPI_SUCCESS;
 }
 
-// What the word shall be after an update under the lock.
+// Returns the value of the word after an update under the lock, and updates the counts.
 static uint32_t next_mode(struct gompi_win_member *m, bool small) {
 	uint32_t count = small ? gompi_load(&m->accumulate_small) + 1 : 0;
 	gompi_store(&m->accumulate_small, count);
@@ -204,5 +207,5 @@ void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small) {
 
 void gompi_owner_gives_up(struct gompi_win_member *m) {
 	uint32_t claim = gompi_my_claim;
-	gompi_change_once(&m->accumulate, &claim, 0); // unless somebody is taking the lock
+	gompi_change_once(&m->accumulate, &claim, 0); // unless a thread is acquiring the lock
 }

@@ -6,7 +6,7 @@
 #include "datatype/memory.h"
 #include "datatype/op.h"
 
-// Takes the memory's lock. 0 or MPI_ERR_PROC_ABORTED; then u holds nothing.
+// Acquires the memory's lock. Returns 0 or MPI_ERR_PROC_ABORTED; u holds nothing then.
 static int take_lock(struct gompi_update *u) {
 	int rc = gompi_accumulate_lock(u->w, u->operation->target);
 	u->holds = rc == MPI_SUCCESS ? HOLD_LOCK : HOLD_NOTHING;
@@ -14,7 +14,8 @@ static int take_lock(struct gompi_update *u) {
 	return rc;
 }
 
-// Begins a part of the update: with a mark if no lock is needed and nobody has it, else with the lock.
+// Begins a part of the update: in SMALL mode or as the owner if the lock is not needed and no thread holds it, else
+// with the lock.
 static int take_either(struct gompi_update *u) {
 	if (!u->small)
 		return take_lock(u);
@@ -32,7 +33,7 @@ int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to
 	u->size = covered && size != 0 && size <= 8 ? size : 0;
 	uint64_t granularity = gompi_load(&u->w->granularity);
 	uint64_t stride = (uint64_t)gompi_type_get(u->element)->elem_size;
-	// The next multiple of the element's size, as MPI-5.0 12.2.1 says.
+	// Round up to a multiple of the element's size, as in MPI-5.0 12.2.1.
 	uint64_t piece = granularity == 0 ? UINT64_MAX : (granularity + stride - 1) / stride;
 	u->most = piece < GOMPI_FEW ? GOMPI_FEW : piece;
 	u->small = u->size != 0 &&
@@ -41,14 +42,14 @@ int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to
 	return take_either(u);
 }
 
-// Swaps one element of any size under the lock.
+// Compares and swaps one element of any size, under the lock.
 static void swap_locked(char *to, const void *origin, const void *compare, void *result, size_t size) {
 	gompi_copy_between(result, to, size);
 	if (memcmp(to, compare, size) == 0)
 		gompi_copy_between(to, origin, size);
 }
 
-// Updates n elements by loops. Old values go to result unless that is NULL.
+// Updates n elements by loops. Stores the old values in result unless it is NULL.
 static inline void plain(gompi_kernel kernel, MPI_Datatype type, const void *origin, char *to, void *result, size_t n) {
 	if (result != NULL)
 		gompi_op_kernel(MPI_REPLACE, type)(to, result, n);
@@ -56,12 +57,12 @@ static inline void plain(gompi_kernel kernel, MPI_Datatype type, const void *ori
 		kernel(origin, to, n);
 }
 
-// Updates n elements with what u holds.
+// Updates n elements in the way that u->holds permits.
 static int update_some(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n) {
 	const struct gompi_operation *o = u->operation;
 	bool one_by_one = u->size != 0 && gompi_aligned(to, (int64_t)u->size);
 	if (u->holds == HOLD_MARK && !one_by_one) {
-		// A piece at an odd distance: leave the small mode for good.
+		// A part that is not aligned: use the lock for the rest of the operation.
 		gompi_update_end(u);
 		u->small = false;
 		int rc = take_lock(u);
@@ -121,9 +122,10 @@ void gompi_update_end(struct gompi_update *u) {
 	u->holds = HOLD_NOTHING;
 }
 
-// An owner's larger updates take the lock: who wants it sleeps then, and does not look for that long.
+// Larger updates use the lock even by an owner: a waiter for the lock sleeps, whereas a waiter for an owner polls.
 enum { MOST_OWNED = 64 << 10 };
 
+// Updates n contiguous elements without regard to the window's granularity. Returns as gompi_update_together.
 static bool update_at_once(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
 			   MPI_Datatype type, MPI_Op op) {
 	struct gompi_win_member *m = gompi_member(w, target);
@@ -132,7 +134,8 @@ static bool update_at_once(struct gompi_win *w, int target, char *to, const void
 		return false;
 	if (op == MPI_NO_OP)
 		origin = NULL;
-	enum gompi_hold hold = n <= MOST_OWNED / 32 ? gompi_update_enter(m) : HOLD_NOTHING; // no element has more bytes
+	// the largest element has 32 bytes
+	enum gompi_hold hold = n <= MOST_OWNED / 32 ? gompi_update_enter(m) : HOLD_NOTHING;
 	if (__builtin_expect(hold == HOLD_OWN && n > 1, 1)) {
 		plain(kernel, type, origin, to, result, (size_t)n);
 		gompi_owner_updated(m, false);
@@ -141,7 +144,8 @@ static bool update_at_once(struct gompi_win *w, int target, char *to, const void
 	}
 	const int64_t size = gompi_simple(type);
 	const gompi_atomic_kernel atomic = gompi_atomic(op, type);
-	// What instructions can do, and shall: one element always, several only if others want the memory, too.
+	// Use instructions if they cover the elements: always for a single element, for several only if other threads
+	// use the memory too.
 	const bool small =
 		atomic != NULL && gompi_few(n, size) && gompi_aligned(to, size) && (n == 1 || gompi_contended(m));
 	if (hold == HOLD_OWN || (hold == HOLD_MARK && small)) {
@@ -163,8 +167,9 @@ static bool update_at_once(struct gompi_win *w, int target, char *to, const void
 	return true;
 }
 
-// Updates elements that lie together in parts of the window's granularity; parts of few elements are for
-// gompi_update_begin. If a death has kept the lock of a later part from this thread it does so when all is tried again.
+// Updates contiguous elements in parts of the window's granularity; parts of few elements are left to
+// gompi_update_begin. If a dead process holds the lock at a later part, so that this function fails, the caller's retry
+// of the whole operation fails at its first acquisition of that lock.
 static __attribute__((noinline)) bool update_by_parts(struct gompi_win *w, int target, char *to, const char *origin,
 						      char *result, MPI_Count n, MPI_Datatype type, MPI_Op op,
 						      uint64_t granularity) {

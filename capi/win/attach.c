@@ -1,5 +1,5 @@
-// MPI_Win_attach and MPI_Win_detach (MPI-5.0 12.2.4): each member writes its own table, under the lock; look_up in
-// attached.c reads it. Both are local, and cost O(n) in the number of attached regions.
+// MPI_Win_attach and MPI_Win_detach (MPI-5.0 12.2.4). Each member writes its own table under the lock; look_up in
+// attached.c reads it. Both calls are local, and cost O(n) in the number of attached regions.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,15 +8,15 @@
 #include "win/attached.h"
 #include "win/z_calls.h"
 
-// Of all tables of this process, and of its shared memory: what others can address where it lies in the node's memfd,
-// by address. core/rma/memory.go says what that is.
+// lock guards all tables of this process and this struct. region lists, by address, the memory of this process that
+// others can address through the node's memfd. core/rma/memory.go defines which memory that is.
 static struct {
 	struct gompi_biased lock;
 	struct gompi_attached_entry *region;
 	uint64_t regions, room;
 } attaching;
 
-// The first of n entries that does not begin before an address.
+// Returns the index of the first of n entries that does not begin before an address.
 static uint64_t entry_from(struct gompi_attached_entry *e, uint64_t n, uint64_t address) {
 	uint64_t low = 0, high = n;
 	while (low < high) {
@@ -39,7 +39,7 @@ static void copy_entry(struct gompi_attached_entry *to, struct gompi_attached_en
 	write_entry(to, gompi_load(&from->address), gompi_load(&from->size), (int64_t)gompi_load(&from->heap));
 }
 
-// Gives an entry the place i among n.
+// Inserts an entry at index i of n.
 static void insert_entry(struct gompi_attached_entry *e, uint64_t n, uint64_t i, uint64_t address, uint64_t size,
 			 int64_t heap) {
 	for (; n > i; n--)
@@ -52,10 +52,10 @@ static void remove_entry(struct gompi_attached_entry *e, uint64_t n, uint64_t i)
 		copy_entry(&e[i], &e[i + 1]);
 }
 
-// Around a change of a table. Readers may look meanwhile, to find out afterwards that they must look again: words that
-// they see half written do no harm.
+// Begins a change of a table. Readers may read meanwhile, find out from the version afterwards, and retry: half-written
+// words do no harm.
 static void begin_change(struct gompi_attached *t) {
-	gompi_store(&t->version, gompi_load(&t->version) + 1); // odd: readers wait
+	gompi_store(&t->version, gompi_load(&t->version) + 1); // odd: readers retry
 	gompi_store_fence();                                   // pairs with gompi_load_fence in look_up
 }
 
@@ -90,7 +90,7 @@ void gompi_regions_remove(uintptr_t address) {
 	gompi_biased_give(&attaching.lock);
 }
 
-// Where memory of this process is in the node's memfd, -1 if it is not.
+// Returns the offset of memory of this process in the node's memfd, or -1 if it is not there.
 static int64_t heap_of(uint64_t address, uint64_t size) {
 	uint64_t i = entry_from(attaching.region, attaching.regions, address + 1);
 	if (i == 0)
@@ -117,7 +117,7 @@ bool gompi_attached_overlaps(uintptr_t handle, uint64_t from, uint64_t to) {
 	return found;
 }
 
-// Remembers a region of no bytes, which no table says: it is there to be detached. false: there is no memory.
+// Records a region of size 0, which is in no table, so that it can be detached. Returns false if out of memory.
 static bool attach_nothing(struct gompi_win *w, uint64_t address) {
 	if (w->empty.n == w->empty.room) {
 		uint32_t room = w->empty.room == 0 ? 16 : 2 * w->empty.room;
@@ -148,9 +148,9 @@ static __attribute__((cold)) int overlap(struct gompi_verdict *v, uint64_t addre
 			   size, address, gompi_load(&e->size), gompi_load(&e->address));
 }
 
-enum { FULL = -1 }; // the table has memory for no more entries
+enum { FULL = -1 }; // the allocated table has no space for another entry
 
-// Attaches memory, under the lock. The verdict's class, or FULL.
+// Attaches memory; the caller holds the lock. Returns 0, the class of the error status, or FULL.
 static int attach(struct gompi_win *w, uint64_t address, uint64_t size, struct gompi_verdict *v) {
 	struct gompi_attached *t = gompi_load(&w->attached[w->me]);
 	uint64_t n = gompi_load(&t->count), i = entry_from(t->entry, n, address);
@@ -177,7 +177,8 @@ int gompi_win_attach(MPI_Win win, void *base, MPI_Aint size) {
 	struct gompi_win *w = gompi_win_get(win);
 	if (w == NULL)
 		return gompi_not_a_window(win, call);
-	uint64_t address = (uintptr_t)base, most = UINT64_C(1) << 56; // that any process of any system has
+	// most: maximum address of any process on any system
+	uint64_t address = (uintptr_t)base, most = UINT64_C(1) << 56;
 	if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
 		return gompi_win_error(win, call, MPI_ERR_RMA_FLAVOR, "memory can be attached to dynamic windows only");
 	if (size < 0)

@@ -7,8 +7,8 @@
 #include "base/up.h"
 #include "base/wait.h"
 
-// Waits a moment for a member, by its number as a process, that changes its table, since spins looks ago; *began is
-// the time of the first wait. MPI_ERR_PROC_ABORTED: it has died in between.
+// Waits a moment for a member, given by the number of its process, that is changing its table. spins: number of waits
+// before; *began: time of the first wait. Returns MPI_ERR_PROC_ABORTED if the member has died during the change.
 static int wait_for_writer(int peer, int spins, int64_t *began) {
 	if (spins < GOMPI_TABLE_LOOKS && !gompi_node.policy.oversubscribed) {
 		gompi_pause();
@@ -28,9 +28,9 @@ static int wait_for_writer(int peer, int spins, int64_t *began) {
 	return MPI_ERR_PROC_ABORTED;
 }
 
-// Copies the entry of peer's table that holds from. 0; MPI_ERR_RMA_RANGE: there is none; MPI_ERR_PROC_ABORTED. The peer
-// may be writing it: its count is not trusted, and what was read counts only if the version is the same before and
-// after.
+// Copies the entry of peer's table that holds the address `from`. Returns 0, MPI_ERR_RMA_RANGE if there is none, or
+// MPI_ERR_PROC_ABORTED. The peer may be writing the table: its count is not trusted, and the values read are valid only
+// if the version is the same before and after.
 static int look_up(struct gompi_attached *table, int peer, uint64_t from, uint64_t *address, uint64_t *size,
 		   int64_t *heap) {
 	int64_t began = 0;
@@ -39,7 +39,7 @@ static int look_up(struct gompi_attached *table, int peer, uint64_t from, uint64
 		uint64_t low = 0, high = gompi_load(&table->count);
 		if (high > GOMPI_MOST_ATTACHED)
 			high = GOMPI_MOST_ATTACHED;
-		while (low < high) { // the last entry that does not begin behind from is low - 1
+		while (low < high) { // the last entry that does not begin after `from` is low - 1
 			uint64_t middle = (low + high) / 2;
 			if (gompi_load(&table->entry[middle].address) <= from)
 				low = middle + 1;
@@ -63,8 +63,8 @@ static int look_up(struct gompi_attached *table, int peer, uint64_t from, uint64
 	}
 }
 
-// Where size bytes at heap are mapped here, NULL if they cannot be. The region used last is remembered here, Go
-// remembers all; Go is asked without the flag, since that takes long.
+// Returns where size bytes at offset heap of the node's memfd are mapped, or NULL if they cannot be. w->mapping caches
+// the last region; Go caches all. Go is called without the busy flag, since that takes long.
 static char *mapped(struct gompi_win *w, int64_t heap, uint64_t size) {
 	struct gompi_win_mapping *m = &w->mapping;
 	char *base = NULL;
@@ -113,7 +113,7 @@ int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint6
 	if (rank == w->me) {
 		*here = (char *)(uintptr_t)from;
 	} else if (heap >= 0) {
-		// A system allows so many mappings (65,530 by default); what is beyond goes the ring path.
+		// The system limits the number of mappings (65,530 by default). Memory beyond that uses the ring path.
 		char *base = mapped(w, heap, size);
 		if (base != NULL)
 			*here = base + (from - address);

@@ -2,14 +2,14 @@
 
 #include <stdio.h>
 
-// Says in words which epochs are open.
+// Writes a text that names the open epochs. Returns the class of the error status.
 static int refuse_epoch(struct gompi_win *w, struct gompi_verdict *v) {
 	snprintf(v->text, sizeof v->text, "%s%s", gompi_access_name[gompi_access_number(gompi_load(&w->access))],
 		 gompi_load(&w->exposure) != 0 ? ", and an exposure epoch is open since MPI_Win_post" : "");
 	return v->class = MPI_ERR_RMA_SYNC;
 }
 
-// What depends on the target beside the row. 0 or the verdict's class.
+// Checks the conditions on the target that are not in the table row. Returns 0 or the class of the error status.
 static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	if ((uint32_t)target >= w->n)
 		return gompi_error(v, MPI_ERR_RANK, "rank %d in a window of %u processes", target, w->n);
@@ -58,7 +58,7 @@ static bool unlock_null(struct gompi_win *w) {
 int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	if (target == MPI_PROC_NULL && call != EPOCH_LOCK && call != EPOCH_UNLOCK)
-		return MPI_SUCCESS; // what is done to nobody needs no epoch and begins none
+		return MPI_SUCCESS; // operations on MPI_PROC_NULL need no epoch and begin none
 	if (row->target && target != MPI_PROC_NULL) {
 		int rc = check_target(w, call, target, v);
 		if (rc != MPI_SUCCESS)
@@ -82,7 +82,7 @@ void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
 }
 
 int gompi_wrong_assert(int assert, int known, const char *names, struct gompi_verdict *v) {
-	// In Fortran both are integers.
+	// In Fortran both are integers, so a program may have swapped the arguments.
 	const bool info = (uintptr_t)(unsigned)assert == (uintptr_t)MPI_INFO_NULL;
 	return gompi_error(v, MPI_ERR_ASSERT, "assertion %d has bits other than %s (%d)%s", assert, names, known,
 			   info ? ": it is MPI_INFO_NULL, where 0 may have been meant" : "");

@@ -14,8 +14,8 @@ static inline int gompi_access_number(uint32_t access) {
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;
 }
 
-// Returns 0 if the open epochs permit call, or the verdict's class. Changes nothing. For calls that check other
-// arguments before the epoch changes: a wrong epoch is reported first.
+// Returns 0 if the open epochs permit call, or the class of the error status. Changes nothing. For calls that check
+// other arguments before the epoch changes: a wrong epoch is reported first.
 int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v);
 
 // Executes the full epoch check, for calls that the short checks below do not permit.
@@ -67,8 +67,8 @@ static inline bool gompi_epoch_target(struct gompi_win *w, enum gompi_epoch_call
 
 // Checks whether call is permitted on w now, for target: a rank, MPI_PROC_NULL, or GOMPI_ALL for all members or a
 // group. If it is, the epoch changes at once or in gompi_epoch_over, depending on the table. Otherwise nothing changes.
-// Returns 0 or the verdict's class: MPI_ERR_RMA_SYNC, with the open epochs in the text; MPI_ERR_RANK if target is no
-// member. If call is a constant, the table row is a constant too, and few instructions remain.
+// Returns 0 or the class of the error status: MPI_ERR_RMA_SYNC, with the open epochs in the text; MPI_ERR_RANK if
+// target is no member. If call is a constant, the table row is a constant too, and few instructions remain.
 static inline __attribute__((always_inline)) int gompi_epoch(struct gompi_win *w, enum gompi_epoch_call call,
 							     int target, struct gompi_verdict *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
@@ -86,10 +86,10 @@ static inline __attribute__((always_inline)) int gompi_epoch(struct gompi_win *w
 static inline void gompi_epoch_over(struct gompi_win *w, enum gompi_epoch_call call) { gompi_epoch_move(w, call); }
 
 // Reports an assertion with bits that the call does not accept. `known` are the accepted bits, `names` their names.
-// Returns the verdict's class, MPI_ERR_ASSERT.
+// Returns the class of the error status, MPI_ERR_ASSERT.
 __attribute__((cold)) int gompi_wrong_assert(int assert, int known, const char *names, struct gompi_verdict *v);
 
-// Checks an assertion. Returns 0 or the verdict's class.
+// Checks an assertion. Returns 0 or the class of the error status.
 static inline int gompi_check_assert(int assert, int known, const char *names, struct gompi_verdict *v) {
 	return __builtin_expect(assert & ~known, 0) ? gompi_wrong_assert(assert, known, names, v) : MPI_SUCCESS;
 }

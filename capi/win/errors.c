@@ -1,4 +1,4 @@
-// Errors of calls on windows: their texts, and raising them.
+// Errors of calls on windows: their texts, and raising the errors.
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// Reading the info keys that windows and MPI_Alloc_mem honour. Unknown keys are ignored, and so are values that a key
-// of MPI's does not allow: programs have some that no library has ever looked at.
+// Reads the info keys that windows and MPI_Alloc_mem honour. Ignores unknown keys, and invalid values of the standard's
+// keys: some programs contain values that no library has ever checked.
 #include "win/hints.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int bad_value(struct gompi_verdict *v, const char *key, struct gompi_word
 			   want);
 }
 
-// Sets a promise if the value is the second of two names, takes it back if it is the first.
+// Sets a promise if the value is the second of two names, clears it if it is the first.
 static int promise(struct gompi_hints *h, uint64_t bit, struct gompi_words value, const char *const names[2]) {
 	int said = gompi_value_among(value, names, 2);
 	if (said >= 0)
@@ -76,8 +76,8 @@ static int take_hint(void *to, const char *key, size_t key_length, const char *t
 	return MPI_SUCCESS;
 }
 
-// Stores which of the first n of truth an environment variable holds; 0 and no value stand for the first, 1 for the
-// second.
+// Stores which of the first n strings of `truth` an environment variable holds. 0 and an empty value stand for the
+// first, 1 for the second.
 static int of_environment(const char *variable, int n, int *said, struct gompi_verdict *v) {
 	static const char *const numbers[] = {"0", "1"};
 	const char *text = getenv(variable);

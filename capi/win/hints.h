@@ -46,12 +46,12 @@ struct gompi_told_hints {
 
 #pragma GCC visibility push(hidden)
 
-// Stores the defaults, modified by the environment and then by info. Returns 0 or the verdict's class: MPI_ERR_INFO or
-// MPI_ERR_INFO_VALUE. After an error there is nothing to free.
+// Stores the defaults, modified by the environment and then by info. Returns 0 or the class of the error status:
+// MPI_ERR_INFO or MPI_ERR_INFO_VALUE. After an error there is nothing to free.
 int gompi_hints_read(struct gompi_hints *h, MPI_Info info, struct gompi_verdict *v);
 
-// Modifies h according to an info object. Returns 0 or the verdict's class, as above. After an error the caller must
-// discard h.
+// Modifies h according to an info object. Returns 0 or the class of the error status, as above. After an error the
+// caller must discard h.
 int gompi_hints_take(struct gompi_hints *h, MPI_Info info, struct gompi_verdict *v);
 
 #pragma GCC visibility pop

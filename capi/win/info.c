@@ -1,5 +1,4 @@
-// MPI_Win_set_info and MPI_Win_get_info (MPI-5.0 12.2.7). A window's hints are read and changed under the lock of info
-// objects.
+// MPI_Win_set_info and MPI_Win_get_info (MPI-5.0 12.2.7). The lock of info objects guards a window's hints.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +7,8 @@
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// Finds what is in force of what the members tell, by rank, as far as it may be. 0; a class, and *who has it.
+// Combines the hints of all members, which are by rank, to those in force. Returns 0, or the class of a member's error
+// and its rank in *who.
 static int put_together(const struct gompi_told_hints *told, int n, struct gompi_common_hints *common, int *who) {
 	*common = (struct gompi_common_hints){.promises = UINT64_MAX};
 	for (int i = 0; i < n; i++) {
@@ -17,14 +17,15 @@ static int put_together(const struct gompi_told_hints *told, int n, struct gompi
 			return (int)told[i].class;
 		}
 		common->promises &= told[i].common.promises;
-		if (told[i].common.granularity - 1 < common->granularity - 1) // 0, none, becomes the largest
+		// -1 turns 0, which means none, into the largest value
+		if (told[i].common.granularity - 1 < common->granularity - 1)
 			common->granularity = told[i].common.granularity;
 	}
 	return MPI_SUCCESS;
 }
 
-// Tells the other members, and finds what is in force. The verdict's class; v has what is wrong with the own arguments
-// already, if that is so.
+// Exchanges hints with the other members, and combines them. Returns 0 or the class of the error status. If this
+// member's own arguments are wrong, v already holds the error.
 static int tell_hints(struct gompi_win *w, const char *call, const struct gompi_told_hints *mine,
 		      struct gompi_common_hints *common, struct gompi_verdict *v) {
 	struct gompi_waiting what = {.call = call, .peer = -1, .object = w->handle};
@@ -37,7 +38,7 @@ static int tell_hints(struct gompi_win *w, const char *call, const struct gompi_
 	} else {
 		all = malloc((size_t)w->n * sizeof *all);
 		if (all == NULL)
-			told.class = MPI_ERR_NO_MEM; // which the others have to hear
+			told.class = MPI_ERR_NO_MEM; // the other members must learn of it
 		class = gompi_up.tell_members(w->handle, &told, sizeof told, all, v->text);
 		if (all == NULL)
 			return gompi_error(v, MPI_ERR_NO_MEM, "no memory for the hints of %d members", (int)w->n);
@@ -47,7 +48,7 @@ static int tell_hints(struct gompi_win *w, const char *call, const struct gompi_
 	if (!here)
 		free(all);
 	else if (class == MPI_SUCCESS)
-		class = gompi_win_node_barrier(w, &what); // nobody may tell other hints before all have read these
+		class = gompi_win_node_barrier(w, &what); // no member may store new hints before all have read these
 	if (class != MPI_SUCCESS && here)
 		gompi_operation_verdict(v, false, class);
 	if (class != MPI_SUCCESS)
@@ -73,7 +74,7 @@ int gompi_win_set_info(MPI_Win win, MPI_Info info) {
 		return gompi_win_refuse(win, call, &v);
 	}
 	gompi_info_take();
-	h->common = n.common; // what else is said is of memory that is there
+	h->common = n.common; // the other hints concern existing memory
 	h->common.promises &= w->may;
 	if (n.kinds != NULL) {
 		free(h->kinds);
@@ -87,7 +88,7 @@ GOMPI_ENTRY(MPI_Win_set_info, gompi_win_set_info)
 
 static const char *true_if(bool set) { return set ? "true" : "false"; }
 
-// Adds accumulate_ordering: what has to be kept.
+// Adds accumulate_ordering: the orderings that must be kept.
 static void add_order(struct gompi_info *x, uint64_t promises) {
 	char text[] = "none\0rar,raw,war,waw", *to = text;
 	for (int i = 0; i < 4; i++)

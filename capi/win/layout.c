@@ -1,4 +1,4 @@
-// What tools are told of a member's memory (mpix_gompirma.h).
+// The report of a member's memory to tools (mpix_gompirma.h).
 #include "win/win.h"
 
 enum {
@@ -8,7 +8,7 @@ enum {
 	NETWORK_WAY = 1 << MPIX_GOMPIRMA_NETWORK,
 };
 
-// Returns the ways to a member of this node of which some bytes are mapped here.
+// Returns the paths to a member of this node: all of its memory is mapped in this process, or some of it, or none.
 static unsigned ways_on_node(bool all, bool some) {
 	if (all)
 		return DIRECT_WAY;

@@ -22,7 +22,7 @@ void gompi_lock_tell(struct gompi_win_member *m) {
 		gompi_ring_doorbell(gompi_on_node(m->peer));
 }
 
-// The turn of the one at the queue's head is over: it has the lock.
+// Ends the turn of the waiter at the queue's head, which has acquired the lock.
 static void next_turn(struct gompi_win_member *m) {
 	gompi_store(&m->lock_bypassed, 0);
 	gompi_add_total(&m->lock_serving, 1);
@@ -30,11 +30,12 @@ static void next_turn(struct gompi_win_member *m) {
 }
 
 uint32_t gompi_lock_queue(struct gompi_win_member *m) {
-	// Before the lock word says that somebody queues: pairs with gompi_unlock.
+	// Before the lock word shows a queued waiter. Pairs with gompi_unlock: an unlocker that sees the waiter must
+	// also see that it needs a doorbell.
 	gompi_add_total(&m->lock_elsewhere, 1);
 	gompi_add_total(&m->lock, LOCK_QUEUED);
 	uint32_t ticket = gompi_add(&m->lock_next, 1);
-	gompi_full_fence(); // before the caller looks whose turn it is: pairs with the one in gompi_lock_tell
+	gompi_full_fence(); // before the caller checks for its turn: pairs with the fence in gompi_lock_tell
 	return ticket;
 }
 
@@ -70,7 +71,7 @@ int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *c
 				     .of = w};
 	int rc = gompi_await(&m->lock_wait, my_turn, &t, &what);
 	if (rc != MPI_SUCCESS)
-		return rc; // a process died: the job is at its end, the queue with it
+		return rc; // a process has died: the job ends, and the queue with it
 	next_turn(m);
 	return MPI_SUCCESS;
 }

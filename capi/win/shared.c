@@ -1,21 +1,21 @@
-// Where the memory of a window's members is mapped (MPI-5.0 12.2.3). MPI_PROC_NULL stands for the lowest rank with
-// memory, on any node. Memory that is not mapped here, or none, has size 0 and address 0.
+// Reports where the memory of a window's members is mapped (MPI-5.0 12.2.3). MPI_PROC_NULL stands for the lowest rank
+// with memory, on any node. Memory that is not mapped in this process, or empty, has size 0 and address NULL.
 #include "win/win.h"
 #include "win/z_calls.h"
 
-// What is known of a rank's memory; NULL: other_query does all.
+// Returns the data on a rank's memory, or NULL if other_query must handle the call.
 static inline struct gompi_target *plain_target(MPI_Win win, int rank) {
 	struct gompi_win *w = gompi_win_get(win);
 	bool plain = w != NULL && (uint32_t)rank < w->n && w->flavor != MPI_WIN_FLAVOR_DYNAMIC;
 	return __builtin_expect(plain, 1) ? &w->targets[rank] : NULL;
 }
 
-// Returns true if all of a member's memory is mapped here, and some.
+// Returns true if all of a member's memory is mapped in this process and it is not empty.
 static inline bool shared_here(const struct gompi_target *t) {
 	return (gompi_load(&t->state) & TARGET_DIRECT) != 0 && t->reach > 0;
 }
 
-// The call with one of two places for the unit. Not inlined, so that the usual call needs no stack frame.
+// Executes the call with either type of the unit. Not inlined, so that the common case needs no stack frame.
 static __attribute__((noinline)) int other_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, MPI_Aint *unit_c,
 						 void *baseptr) {
 	static const char call[] = "MPI_Win_shared_query";

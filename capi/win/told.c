@@ -1,15 +1,15 @@
-// What a thread that is about to sleep tells of the window that it waits for (struct gompi_wait_record).
+// The description of a window in the wait record of a thread that is about to sleep (struct gompi_wait_record).
 #include "base/wait.h"
 #include "win/win.h"
 #include "win/win_table.h"
 
-// Tells the processes that the open exposure epoch is for, and how many of them have not completed it.
+// Stores the processes that the open exposure epoch is for, and how many of them have not completed it.
 static void tell_exposure(const struct gompi_win *w, struct gompi_told *t) {
 	const struct gompi_win_group *g = &w->post_group;
 	struct gompi_ranks who = {0};
 	for (int i = 0; i < g->size; i++)
 		if (!gompi_ranks_append(&who, gompi_win_peer(w, g->ranks[i]), g->size))
-			break; // there is no memory: it is told of the others
+			break; // out of memory: only the members so far are reported
 	gompi_tell_ranks(t, &who);
 	gompi_ranks_drop(&who);
 	t->lacks = (int32_t)(w->completes_due - gompi_load(&gompi_member(w, w->me)->completed));

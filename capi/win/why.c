@@ -4,7 +4,7 @@
 
 #include "base/abi.h"
 
-// Each takes the two numbers of its reason.
+// Each format uses the two numbers of its reason.
 static const char *const texts[WHY_NUMBER] = {
 	[WHY_UNSAID] = "",
 	[WHY_WINDOW] = "the target's process has no window %#llx of which the sender is member %llu",

@@ -1,4 +1,4 @@
-// The table of slots: made and unmade by Go, read by every call of chapter 12.
+// The table of window descriptors: Go creates and destroys them, every call of chapter 12 reads them.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +17,16 @@ _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member
 
 struct gompi_win_table gompi_win_table;
 
-// Before any call, since 0 is what a handle that nobody has set holds.
+// Makes the handle 0, the value of an uninitialized handle, invalid. Runs before any call.
 static __attribute__((constructor)) void no_window_0(void) { gompi_store(&gompi_win_table.handle[0], UINTPTR_MAX); }
 
-// Slots without a window. The SPARES that have been without for the shortest time keep what their windows had: a call
-// that wrongly comes late, on another thread, reads what was there and not memory that somebody else has got. The
-// others are empty, and used again.
+// Descriptors without a window. The SPARES most recently closed ones keep their content: a late, erroneous call on
+// another thread then reads the old content and not memory that is in use for something else. The older ones are empty
+// and can be reused.
 enum { SPARES = 16 };
 static struct {
 	pthread_mutex_t mu;
-	struct gompi_win *first, **end; // those that keep what they had, the oldest first
+	struct gompi_win *first, **end; // those that keep their content, the oldest first
 	unsigned number;
 	struct gompi_win *empty;
 } spare = {.mu = PTHREAD_MUTEX_INITIALIZER, .end = &spare.first};
@@ -34,12 +34,12 @@ static struct {
 void (*gompi_win_closing)(struct gompi_win *w);
 void (*gompi_win_emptying)(struct gompi_win *w);
 
-// Returns the size of the table of targets: whole lines, so that none of them lies in two.
+// Returns the size of the table of targets: whole cache lines, so that no line is shared with other data.
 static size_t targets_bytes(size_t n) {
 	return (n * sizeof(struct gompi_target) + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE;
 }
 
-// Frees what a slot has of its last window.
+// Frees the content of a descriptor's last window.
 static void empty_slot(struct gompi_win *w) {
 	if (gompi_win_emptying != NULL)
 		gompi_win_emptying(w);
@@ -58,6 +58,7 @@ static void empty_slot(struct gompi_win *w) {
 	memset(w, 0, sizeof *w);
 }
 
+// Returns a zeroed descriptor, or NULL if out of memory.
 static struct gompi_win *take_slot(void) {
 	pthread_mutex_lock(&spare.mu);
 	struct gompi_win *w = spare.empty;
@@ -71,6 +72,7 @@ static struct gompi_win *take_slot(void) {
 	return w;
 }
 
+// Releases a descriptor, which keeps its content for a while, and empties the oldest one if there are more than SPARES.
 static void give_slot(struct gompi_win *w) {
 	w->next = NULL;
 	pthread_mutex_lock(&spare.mu);
@@ -87,7 +89,7 @@ static void give_slot(struct gompi_win *w) {
 	pthread_mutex_unlock(&spare.mu);
 }
 
-// Writes down what is planned for the member of this node with a local index.
+// Stores the plan of the member of this node with a local index.
 static void set_member(struct gompi_win *w, int local, const struct gompi_member_plan *plan) {
 	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
 	if (w->parts != NULL && !plan->direct)
@@ -97,7 +99,7 @@ static void set_member(struct gompi_win *w, int local, const struct gompi_member
 						       .reach8 = reach >= 8 ? reach - 7 : 0,
 						       .disp_unit = (uint32_t)plan->disp_unit,
 						       .state = TARGET_NEAR | (plan->direct ? TARGET_DIRECT : 0)};
-	// All members of the node write the same: shared memory has each of them once.
+	// All members of the node write the same values to this shared entry.
 	struct gompi_win_member *m = gompi_member(w, plan->rank);
 	m->address = plan->address;
 	m->size = plan->size;
@@ -107,7 +109,7 @@ static void set_member(struct gompi_win *w, int local, const struct gompi_member
 		w->ranks[local] = plan->rank;
 }
 
-// Makes the tables of a slot. Returns true if there was memory for them.
+// Allocates the tables of a descriptor. Returns false if out of memory.
 static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
 			const struct gompi_member_plan *members) {
 	const size_t n = (size_t)plan->n, local_n = (size_t)plan->local_n;
@@ -217,8 +219,8 @@ int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v) {
 	return gompi_epoch(w, EPOCH_FREE, GOMPI_ALL, v);
 }
 
-// A barrier of the members on this node of a window that spans nodes, with one of leaders in between unless that is
-// NULL.
+// Executes a barrier of the members on this node of a window that spans nodes. Between its halves, member 0 executes a
+// barrier of the node leaders unless leaders is NULL.
 static int barrier_over(struct gompi_win *w, const struct gompi_waiting *what, struct gompi_leaders *leaders) {
 	int rc = gompi_barrier_gather(w->barrier, w->local_n, w->local_me, &w->barriers, what);
 	if (rc == MPI_SUCCESS && leaders != NULL)
