@@ -20,7 +20,7 @@ enum {
 enum {
 	UNDECIDED, // no lock has been taken yet
 	DECIDED,   // the thread in which gompi_biased_to_me is true
-	NOBODY,    // all locks are mutexes; used with ThreadSanitizer, which can be told about them
+	NOBODY,    // all locks are mutexes: no membarrier(2), or ThreadSanitizer must be told of each acquisition
 };
 static gompi_a32 bias;
 

@@ -90,7 +90,7 @@ struct gompi_cell {
 	gompi_ai32 blocked;                        // application threads inside a blocking call, polling or asleep
 	_Alignas(GOMPI_LINE) gompi_a32 waits_more; // waiting threads that found no free record in waits
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];
-	gompi_a32 marks_used;                  // bitmap of the lines that threads have acquired
+	gompi_a32 marks_used;                  // bitmap of the marks that threads use
 	_Alignas(GOMPI_LINE) char promised[8]; // written by Go (core/shm/promise.go)
 	char given_and_kept[16];               // written by Go
 	// For tools that read the process from outside; written once.

@@ -54,7 +54,8 @@ static inline void gompi_poll_saw(const void *at, const void *element, int64_t s
 	gompi_poll_over();
 }
 
-// Records the end of a flush or unlock, which may belong to a poll or to work.
+// Records the end of a flush or unlock, which may belong to a poll or to work. Yields the core at most once every
+// GOMPI_FLUSH_NS, if there are fewer cores than processes.
 void gompi_poll_flushed(void);
 
 #endif

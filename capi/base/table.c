@@ -8,7 +8,8 @@
 
 enum {
 	FIRST_ENTRIES = 64,
-	LATE_BITS = 3, // a number recurs after at least 2^LATE_BITS times the maximum number of entries
+	// between two uses of a number at least 2^LATE_BITS * (maximum number of entries) handles are created
+	LATE_BITS = 3,
 };
 
 // Guards all tables except those of struct gompi_handles, and the struct gompi_spares. Changes to them call Go anyway,
@@ -31,10 +32,10 @@ static uint32_t goes_on_after(struct gompi_table_entries *t, struct gompi_table_
 	return (uint32_t)(is_live(t, e) ? handle_in(e) : ~handle_in(e));
 }
 
-// Returns entries twice as many as old, with the same content; NULL if out of memory. Handles that differ in the old
-// low bits also differ in one more bit. A free entry whose next handle continues after number n becomes two: the one to
-// which n belongs keeps n. The other gets n - S, the preceding number, so that it continues with n + S, and the first
-// one with n + 2S.
+// Returns a table of twice as many entries as the S of old, with the same content; NULL if out of memory. Live handles
+// differ in the low bits of the new mask as they do in those of the old one. A free entry whose next handle continues
+// after number n becomes two: the one to which n belongs keeps n. The other gets n - S, the preceding number, so that
+// it continues with n + S, and the first one with n + 2S.
 static struct gompi_table_entries *twice(struct gompi_table_entries *old) {
 	bool first = old == &gompi_table_nothing;
 	uint32_t size = first ? FIRST_ENTRIES : 2 * ((uint32_t)old->mask + 1), i;

@@ -60,8 +60,8 @@ enum {
 	// fetch_and_op stays below 100 ns. On an oversubscribed node each attempt yields the core.
 	GOMPI_LOCK_TRIES = 1000,
 	GOMPI_LOCK_TRIES_OVERSUBSCRIBED = 2,
-	// At the lock of a large accumulate and at the activity flags of small ones; then as many yields, then the
-	// thread sleeps. An element takes 2.5 ns, a change of mode 10 us.
+	// At the lock of a large accumulate and at the activity flags of small ones, before the thread yields at each
+	// check. At the lock, it sleeps after as many yields. An element takes 2.5 ns, a change of mode 10 us.
 	GOMPI_MODE_LOOKS = 200,
 	// At an activity flag, between checks whether its process lives: one kill(2) for each process of the node.
 	GOMPI_MARK_LOOKS = 10000,
@@ -81,7 +81,8 @@ enum {
 	// work, which a context switch at each, some 2 us, would slow down; with these values it is a few percent.
 	GOMPI_FLUSHES = 32,
 	GOMPI_FLUSH_NS = 50000,
-	// MPI_Test that found nothing: this many consecutive calls count as a wait that lasts.
+	// MPI_Test that found nothing: each time a thread has made this many such calls, they count as a wait that
+	// lasts.
 	GOMPI_TESTS_TO_WAIT = 1024,
 
 	// --- The progress thread of the rings (transport/serve.c)

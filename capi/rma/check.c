@@ -98,7 +98,8 @@ static int check_accumulate(struct gompi_checked *c) {
 	if (tt->elem == 0)
 		return gompi_error(c->verdict, MPI_ERR_TYPE,
 				   "the target datatype has elements of several predefined datatypes");
-	// MPI defines no arithmetic on MPI_BYTE; an operation that lacks it treats bytes as small integers.
+	// MPI defines only bitwise operations on MPI_BYTE. The others treat it as MPI_UINT8_T, as other MPI libraries
+	// do.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
 		c->element = MPI_UINT8_T;
 	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);

@@ -34,9 +34,9 @@ struct array {
 
 static inline bool is_copy(const struct array *a) { return a->allocated != NULL || a->at == a->few; }
 
-// Makes the elements of s a contiguous array: in place if they are contiguous, else in memory of the array. fill: copy
-// the elements of s to the array. whole: elements will be read or written with their gaps, which is not permitted in
-// place.
+// Makes the elements of s a contiguous array: in place if they are contiguous, else in memory of the array. If fill is
+// true, copies the elements of s to the array. If whole is true, elements will be read or written with their gaps,
+// which is not permitted in place.
 static void array_of(struct array *a, const struct gompi_buffer *s, int64_t elements, MPI_Datatype element, bool fill,
 		     bool whole) {
 	const struct gompi_type *t = s->type;

@@ -1,9 +1,9 @@
 // MPI_Win_post, start, complete, wait, test (MPI-5.0 12.5.2): general active target synchronization.
 //
-// A target posts by incrementing the byte that it has for each origin; the origin's start waits for the change. To a
-// target on another node, start sends a notification and does not wait; the origin's operations wait for the post at
-// the target. An origin completes by adding one to the target's counter. The target's wait waits until the counter has
-// grown by the size of its group.
+// A target posts by incrementing the byte that it has for each origin; the origin's start waits for the change. For a
+// target on another node, start does not wait: a notification precedes the first operation of the epoch, and the
+// operations wait for the post at the target. An origin completes by adding one to the target's counter. The target's
+// wait waits until the counter has grown by the size of its group.
 #include <stdlib.h>
 
 #include "base/loss.h"

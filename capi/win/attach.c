@@ -69,8 +69,7 @@ void gompi_regions_add(uintptr_t address, uint64_t size, int64_t heap) {
 	if (attaching.regions == attaching.room) {
 		uint64_t room = attaching.room == 0 ? 16 : 2 * attaching.room;
 		void *more = realloc(attaching.region, room * sizeof *attaching.region);
-		if (more ==
-		    NULL) { // what is not listed is attached like memory of malloc, which others reach by messages
+		if (more == NULL) { // others access unlisted memory by messages, like memory from malloc
 			gompi_biased_give(&attaching.lock);
 			return;
 		}

@@ -167,12 +167,12 @@ struct gompi_win {
 	// mpi_accumulate_granularity: bytes of a large accumulate per acquisition of its lock; 0: no limit
 	gompi_a64 granularity;
 	bool lock_all_nocheck;
-	bool locks_in_order;  // the job has a network, so a lock may have to wait for another one (gompi_lock_in_order)
+	bool locks_in_order;  // the job has a network: a lock may have to wait for an earlier one (gompi_lock_in_order)
 	gompi_a32 null_locks; // MPI_Win_lock calls for MPI_PROC_NULL that are not yet unlocked
 	// [n], of a dynamic window: the members' tables, mapped at the first use. NULL for other windows.
 	struct gompi_attached *_Atomic *attached;
-	uint64_t
-		attached_bytes; // of this process' table that have memory, with what follows under the lock of attach.c
+	// allocated bytes of this process' table; guarded, with `empty`, by the lock of attach.c
+	uint64_t attached_bytes;
 	struct {
 		uint64_t *at;
 		uint32_t n, room;
