@@ -17,7 +17,7 @@ static int put_together(const struct gompi_told_hints *told, int n, struct gompi
 			return (int)told[i].class;
 		}
 		common->promises &= told[i].common.promises;
-		// -1 turns 0, which means none, into the largest value
+		// subtracting 1 turns 0 (none) into the largest value
 		if (told[i].common.granularity - 1 < common->granularity - 1)
 			common->granularity = told[i].common.granularity;
 	}
