@@ -49,8 +49,8 @@ enum {
 	GOMPI_SLOT_LOOKS_AT_ONCE = 200,
 	GOMPI_SLOT_LOOKS = 5000,
 	// At a full inbox: when two processes both send first, each drains its own inbox meanwhile, within some
-	// microseconds. A send that stays pending costs 3 us. With 64 messages of 16 KiB posted each way, one message each
-	// way takes 1.7 us instead of 2.6.
+	// microseconds. A send that stays pending costs 3 us. With 64 messages of 16 KiB posted each way, one message
+	// each way takes 1.7 us instead of 2.6.
 	GOMPI_ROOM_LOOKS = 200,
 	// At the answer of a ring: a microsecond, within which a polling target answers. For a target that does not
 	// poll, the next transfers use system calls: 540 ns instead of 4,500.

@@ -1,4 +1,5 @@
-// Package rma implements the calls of MPI-5.0 12: put, get and the accumulates with their checks, and the synchronization.
+// Package rma implements the calls of MPI-5.0 12: put, get and the accumulates with their checks, and the
+// synchronization.
 package rma
 
 /*
