@@ -1,4 +1,4 @@
-// SipHash-2-4 of whole 64-bit words: a keyed hash that cannot be computed without the key.
+// The keyed hash siphash-2-4 of whole 64-bit words. Without the key, it cannot be computed.
 #ifndef GOMPI_SIP_H
 #define GOMPI_SIP_H
 
