@@ -57,8 +57,9 @@ enum gompi_request_what { GOMPI_REQUEST_START, GOMPI_REQUEST_CANCEL, GOMPI_REQUE
 struct gompi_up {
 	// Raises an error on an object and returns the value that the call must return. Use gompi_refuse in verdict.h.
 	int (*raise)(int class, const char *call, const char *text, int kind, uintptr_t object);
-	// Stores the error detail of an error class that the application itself has raised on an object, as text of
-	// less than MPI_MAX_ERROR_STRING bytes. The object may no longer exist. Returns the length of the text.
+	// Stores the error detail of an error class that the application has raised on an object by
+	// MPI_Comm_call_errhandler or MPI_Win_call_errhandler. The text has less than MPI_MAX_ERROR_STRING bytes. The
+	// object may no longer exist. Returns the length of the text.
 	int (*called_text)(int class, int kind, uintptr_t object, char *text);
 	// Searches for dead processes of the node. gompi_header()->broken counts them afterwards.
 	void (*find_dead)(void);
