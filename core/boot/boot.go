@@ -1,10 +1,10 @@
-// Package boot tells a process its place in the job and lets the processes exchange small values before they can
-// communicate otherwise. It owns the connection to the launcher and must not know what the values mean, nor anything of
-// shared memory or messages.
+// Package boot tells a process its rank, the size of the job and its node, and lets the processes exchange small values
+// before they can communicate by other means. It owns the connection to the launcher. It must not know what the values
+// mean, and must not use shared memory or messages.
 //
-// Open chooses from the environment what to speak: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's
-// mpiexec, Slurm), PMIx (Open MPI's mpirun, PRRTE, Slurm), or nothing when the process was started without a launcher.
-// Nodes finds out which processes share a machine.
+// Open chooses the protocol from the environment: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's
+// mpiexec, Slurm), PMIx (Open MPI's mpirun, PRRTE, Slurm), or none if no launcher started the process. Nodes determines
+// which processes share a machine.
 package boot
 
 import (
@@ -19,63 +19,66 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Client is the process' side of a launcher. Its methods may be called from any thread. None waits for ever: when the
-// launcher goes, every wait ends with an error. Errors are of class MPI_ERR_OTHER.
+// Client is the process's side of the connection to a launcher. Its methods may be called from any thread. No wait is
+// unbounded: if the launcher ends, every wait ends with an error. Errors are of class MPI_ERR_OTHER.
 type Client interface {
-	// Rank is this process' rank in the job, 0 <= Rank < Size.
+	// Rank returns the rank of this process in the job, 0 <= Rank < Size.
 	Rank() int
-	// Size is the number of processes of the job.
+	// Size returns the number of processes of the job.
 	Size() int
-	// AppNum is the number of the program specification that started this process, from 0; false if the launcher
-	// does not say.
+	// AppNum returns the index, from 0, of the program specification that started this process; false if the
+	// launcher does not report it.
 	AppNum() (int, bool)
-	// UniverseSize is the number of processes that could run in the job, at least Size; Size if the launcher does
-	// not say.
+	// UniverseSize returns the number of processes that could run in the job, at least Size. It returns Size if the
+	// launcher does not report it.
 	UniverseSize() int
 
-	// Put publishes a value, any bytes, under a key that nobody has used in this job. A key consists of letters,
-	// digits and '-', '_', '.', and has at most MaxKey bytes. One message to the launcher for about each 750 bytes.
+	// Put publishes a value of any bytes under a key that no process has used in this job. A key consists of
+	// letters, digits and '-', '_', '.', and has at most MaxKey bytes. Put sends about one message to the launcher
+	// for each 750 bytes.
 	Put(key, value string) error
-	// Get returns the value that the process of a rank Put under key before the last Fence. As many messages as its
-	// Put.
+	// Get returns the value that the process of the given rank Put under key before the last Fence. Get sends as
+	// many messages as that Put.
 	Get(rank int, key string) (string, error)
-	// Fence waits until every process of the job has called it; afterwards each sees what all had Put before. One
-	// message.
+	// Fence waits until every process of the job has called it. Afterwards each process sees all values that were
+	// Put before. Fence sends one message.
 	Fence() error
 
-	// Limit sets how long is waited for the launcher, 0: for ever; then errors say so. It counts for a Fence only
-	// where nobody knows whether the processes live that it waits for, and never for the first one: a process may
-	// have much to do before it comes to MPI_Init.
+	// Limit sets the longest wait for the launcher; 0 means no limit. A wait that exceeds it ends with an error.
+	// The limit applies to a Fence only if no watch reports whether the awaited processes live, and never to the
+	// first Fence: a process may run for long before it calls MPI_Init.
 	Limit(d time.Duration)
-	// Watched says who knows whether they live.
+	// Watched sets the watch that reports whether the processes live.
 	Watched(w pmi1.Watch)
 
-	// Finalize tells the launcher that this process has finished its part and may end. Only Rank and Size may be
-	// called afterwards.
+	// Finalize tells the launcher that this process has finished and may end. Only Rank and Size may be called
+	// afterwards.
 	Finalize() error
-	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status where that
-	// is possible. It returns at once, possibly while another thread is in Fence. The caller ends its process next.
-	// lost is the rank whose end is why, -1: none is.
+	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status if
+	// possible. It returns at once, also while another thread is in Fence. The caller ends its process next. lost
+	// is the rank of the failed process that caused the abort; -1 if there is none.
 	Abort(status, lost int) error
-	// Control returns the node's control segment if the launcher has made it; then the launcher also watches the
-	// processes and ends them all when one dies.
+	// Control returns the node's control segment if the launcher has created it. In that case the launcher also
+	// watches the processes and ends them all when one dies.
 	Control() (Control, bool)
-	// HangUp is closed when the launcher goes away before Finalize: the process is an orphan and should end. Never
-	// closed without a launcher.
+	// HangUp returns a channel that is closed when the launcher ends before Finalize: the process is an orphan and
+	// should end. It is never closed if there is no launcher.
 	HangUp() <-chan struct{}
 }
 
-// Control is what gompirun hands down for the node.
+// Control describes the control segment that gompirun passes to the processes of a node.
 type Control struct {
 	Fd       int // descriptor of the memfd, close-on-exec
 	NodeRank int // index of this process among those of the node
 	NodeSize int // processes on this node
 }
 
-// EnvTimeout is how long a process on another node may be silent, in seconds or with a unit of Go's, 0: for ever.
+// EnvTimeout names the variable for the longest silence of a process on another node: in seconds or with a unit of Go's
+// time.ParseDuration; 0 means no limit.
 const EnvTimeout = "GOMPIRMA_PEER_TIMEOUT"
 
-// PeerTimeout is what EnvTimeout says, or the usual time; 0: for ever. MPI_ERR_OTHER: it says something else.
+// PeerTimeout returns the value of EnvTimeout, or the default; 0 means no limit. It returns MPI_ERR_OTHER if the value
+// is invalid.
 func PeerTimeout() (time.Duration, error) { return peerTimeout(os.Getenv(EnvTimeout)) }
 
 func peerTimeout(text string) (time.Duration, error) {
@@ -94,19 +97,19 @@ func peerTimeout(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// MaxKey is the longest key in bytes.
+// MaxKey is the length of the longest key in bytes.
 const MaxKey = 48
 
-// Open finds the launcher that started this process and introduces itself to it; without one, the process is a job of
-// its own. Call it once. Descriptors that the launcher passed are made close-on-exec, so that programs which this
-// process starts do not keep them.
+// Open finds the launcher that started this process and registers with it. Without a launcher, the process is a job of
+// its own. Call Open once. It makes descriptors that the launcher passed close-on-exec, so that programs that this
+// process starts do not inherit them.
 //
-// A launcher's variables are inherited by whatever its processes start, so there may be those of several. The last one
-// counts, as far as can be told: gompirun takes the others' away, PMI's descriptor counts before PMIx while it is open
-// (mpirun closes it), and variables of Slurm alone mean nothing.
+// Processes inherit the variables of every launcher above them, so the environment may hold those of several. Open uses
+// the innermost launcher, as far as it can tell. Gompirun removes the variables of other launchers. PMI's descriptor
+// precedes PMIx while it is open (mpirun closes it). Variables of Slurm alone are ignored.
 //
-// Errors (MPI_ERR_OTHER): the environment promises a launcher that cannot be reached, does not speak PMI-1 or PMIx, or
-// contradicts itself.
+// Errors (MPI_ERR_OTHER): the environment announces a launcher that cannot be reached, does not speak PMI-1 or PMIx, or
+// is inconsistent.
 func Open() (Client, error) { return open(os.LookupEnv) }
 
 func open(env func(string) (string, bool)) (Client, error) {
@@ -124,8 +127,8 @@ func open(env func(string) (string, bool)) (Client, error) {
 	return newSingleton(), nil
 }
 
-// warnLonely tells the user, once for all tasks of a step, when Slurm has started several processes without a word of
-// who they are: each is a job of its own then, which looks like success.
+// warnLonely warns the user, once for all tasks of a step, if Slurm has started several processes without passing ranks
+// to them. Each is then a job of its own, which looks like success.
 func warnLonely(env func(string) (string, bool), to io.Writer) {
 	tasks, ok := env("SLURM_STEP_NUM_TASKS")
 	n, err := strconv.Atoi(tasks)

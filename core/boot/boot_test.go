@@ -22,7 +22,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// environment makes the look-up that Open uses.
+// environment returns a lookup function for Open, like os.LookupEnv.
 func environment(values map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		v, ok := values[name]
@@ -30,7 +30,7 @@ func environment(values map[string]string) func(string) (string, bool) {
 	}
 }
 
-// open starts a job of n processes in this one, through descriptors as a launcher passes them.
+// openJob starts a job of n processes within this process, through descriptors as a launcher passes them.
 func openJob(t *testing.T, n int, more map[string]string) []Client {
 	s := pmi1.NewServer(pmi1.Config{Size: n, KvsName: "job.7", Universe: n})
 	clients := make([]Client, n)
@@ -53,7 +53,7 @@ func openJob(t *testing.T, n int, more map[string]string) []Client {
 	return clients
 }
 
-// each runs do for every process at the same time.
+// each runs do for every client concurrently.
 func each(t *testing.T, clients []Client, do func(c Client) error) {
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
@@ -70,7 +70,7 @@ func each(t *testing.T, clients []Client, do func(c Client) error) {
 	}
 }
 
-// values of every length around the limits and of every byte.
+// samples returns values with lengths around the limits and with every byte.
 func samples() []string {
 	all := make([]byte, 256)
 	for i := range all {
@@ -239,7 +239,7 @@ func TestUniverseAndControl(t *testing.T) {
 		n, ok := c.AppNum()
 		require.True(t, ok)
 		require.Zero(t, n)
-		// gompirun said that all are here: nothing to exchange, so one after the other works
+		// gompirun reported that all run on this node: nothing is exchanged, so sequential calls work
 		p, err := Nodes(c, anywhere, 0)
 		require.NoError(t, err)
 		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i,
@@ -327,7 +327,7 @@ func TestLauncherDies(t *testing.T) {
 	require.Error(t, c.Finalize())
 }
 
-// The first fence waits for who is late; after that nobody waits for ever for who is lost.
+// Checks that the first Fence waits for a late process without limit; later ones report a lost process after the limit.
 func TestLimit(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	clients, _ := pmixJobOf(t, 2)
@@ -376,7 +376,7 @@ func TestPeerTimeout(t *testing.T) {
 	}
 }
 
-// underHydra makes this test program, when a launcher starts it, the process of a job.
+// underHydra names the variable that makes this test program, started by a launcher, a process of a job.
 const underHydra = "GOMPIRMA_TEST_UNDER_LAUNCHER"
 
 func TestMain(m *testing.M) {
@@ -424,7 +424,7 @@ func process() error {
 		}
 	}
 	if os.Getenv(underHydra) == "abort" {
-		return c.Fence() // never comes; the launcher ends this process
+		return c.Fence() // never completes; the launcher ends this process
 	}
 	if err := c.Finalize(); err != nil {
 		return err

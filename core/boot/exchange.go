@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// AllGather gives every process the values of all, by rank. Collective; name must be new in this job and has at most 16
-// bytes. Values may differ in length. Each process publishes at most two values and fetches about 2 sqrt(Size): the
-// first process of each block of sqrt(Size) ranks collects the block's values and publishes them as one. PMIx does that
-// by itself.
+// AllGather gives every process the values of all processes, by rank. It is collective; name must be new in this job
+// and has at most 16 bytes. Values may differ in length. Each process publishes at most two values and fetches about 2
+// sqrt(Size): the first process of each block of sqrt(Size) ranks collects the block's values and publishes them as
+// one. PMIx does that itself.
 func AllGather(c Client, name, value string) ([]string, error) {
 	if p, ok := c.(*pmixJob); ok {
 		return p.gather(name, value)
@@ -57,7 +57,7 @@ func AllGather(c Client, name, value string) ([]string, error) {
 	return all, nil
 }
 
-// getEach fills into with the values of ranks from first on.
+// getEach fills into with the values of the ranks from first on.
 func getEach(c Client, name string, first int, into []string) (err error) {
 	for i := range into {
 		if into[i], err = c.Get(first+i, fmt.Sprintf("%s.%d", name, first+i)); err != nil {
@@ -67,7 +67,7 @@ func getEach(c Client, name string, first int, into []string) (err error) {
 	return nil
 }
 
-// joinValues puts each value's length before it.
+// joinValues concatenates the values, each preceded by its length.
 func joinValues(values []string) string {
 	var b []byte
 	for _, v := range values {

@@ -13,9 +13,9 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// Variables of the environment that gompirun sets for each process, besides those of PMI-1. The job's name guards the
-// control segment's descriptor: a process that another launcher started below a process of ours inherits the variables,
-// and possibly the descriptor, of a job that it is not part of.
+// Variables of the environment that gompirun sets for each process, besides those of PMI-1. EnvJob holds the job's
+// name, which guards the control segment's descriptor. A process that another launcher starts below a process of this
+// job inherits the variables, and possibly the descriptor, although it does not belong to the job.
 const (
 	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
 	EnvJob        = "GOMPIRMA_JOB"
@@ -23,7 +23,7 @@ const (
 	EnvLocalRanks = "MPI_LOCALNRANKS"
 )
 
-// launched is a process of a launcher that speaks PMI-1.
+// launched is the Client of a process whose launcher speaks PMI-1.
 type launched struct {
 	*pmi1.Client
 	rank, size int
@@ -97,7 +97,7 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	return l, nil
 }
 
-// isSocket returns whether text names a descriptor of a socket.
+// isSocket reports whether text is the number of a descriptor of a socket.
 func isSocket(text string) bool {
 	fd, err := strconv.Atoi(text)
 	var st unix.Stat_t
@@ -132,7 +132,7 @@ func number(env func(string) (string, bool), name string) (int, error) {
 	return n, nil
 }
 
-// byGompirun returns whether gompirun is a client's launcher.
+// byGompirun reports whether the client's launcher is gompirun.
 func byGompirun(c Client) bool {
 	if again, ok := c.(nth); ok {
 		c = again.Client
@@ -141,18 +141,19 @@ func byGompirun(c Client) bool {
 	return ok && l.ours
 }
 
-// ofOurs returns whether gompirun is the launcher of a job.
+// ofOurs reports whether the launcher of the given job is gompirun.
 func ofOurs(env func(string) (string, bool), job string) bool {
 	owner, _ := env(EnvJob)
 	return owner == job
 }
 
-// byLauncher is a launcher that sees all processes, and ends the job when one does not live any longer: gompirun.
+// byLauncher is the Watch of a process under gompirun, which watches all processes and ends the job when one of them
+// dies.
 type byLauncher struct{ pmi1.Unwatched }
 
 func (byLauncher) Sees() bool { return true }
 
-// findControl returns the control segment that gompirun has handed down, or nil.
+// findControl returns the control segment that gompirun passed to this process, or nil.
 func findControl(env func(string) (string, bool)) *Control {
 	var c Control
 	for name, into := range map[string]*int{EnvControlFd: &c.Fd, EnvLocalRank: &c.NodeRank,
@@ -163,8 +164,9 @@ func findControl(env func(string) (string, bool)) *Control {
 		}
 		*into = n
 	}
-	// Something on the way may have closed the descriptor, and it may be another file by now: only memory has
-	// seals. Without it the processes of the node make a segment of their own, as under other launchers.
+	// A process between gompirun and this one may have closed the descriptor, and its number may be another file's
+	// now. The check for seals detects that: only a memfd has seals. Without the segment, the processes of the node
+	// create one of their own, as under other launchers.
 	if _, err := unix.FcntlInt(uintptr(c.Fd), unix.F_GET_SEALS, 0); err != nil {
 		return nil
 	}
@@ -194,8 +196,8 @@ func (l *launched) Get(_ int, key string) (string, error) {
 func (l *launched) Fence() error    { return classified(l.Barrier()) }
 func (l *launched) Finalize() error { return classified(l.Client.Finalize()) }
 
-// beforeAbort is how long Hydra has to hand on what has been said last: it ends without that when it is told of an
-// abort, and loses one in ten.
+// beforeAbort is the time that Hydra gets to forward the last output before an abort. On an abort Hydra ends without
+// forwarding it, and loses the output in one case of ten.
 const beforeAbort = 50 * time.Millisecond
 
 func (l *launched) Abort(status, lost int) error {
@@ -218,7 +220,7 @@ func (l *launched) Control() (Control, bool) {
 
 func (l *launched) HangUp() <-chan struct{} { return l.Lost() }
 
-// classified gives an error of the protocol its class.
+// classified returns err as an error of class MPI_ERR_OTHER; nil if err is nil.
 func classified(err error) error {
 	if err == nil {
 		return nil
@@ -226,7 +228,7 @@ func classified(err error) error {
 	return failure("%s", explained(err))
 }
 
-// explained is the text of an error of waiting, with what can be done about it.
+// explained returns the text of an error of a wait, with advice for the user.
 func explained(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if errors.Is(err, pmi1.ErrIncomplete) {

@@ -19,47 +19,49 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// Neighbour is what each process knows of the next one during MPI_Init: whether it lives. So the job knows of all, and
-// nobody has to take one that is late for lost, where the launcher does not tell.
+// Neighbour watches, during MPI_Init, whether the next rank lives. Each process watches one, so the job as a whole
+// watches all. Where the launcher does not report failures, a process can thus distinguish a late process from a failed
+// one.
 //
-// Until MPI_Init is over every process listens on a port, and has a connection to that of the next rank, which accepts
-// it with one byte. From then on the kernel answers for a process that lives, whatever it does, and ends the connection
-// when the process ends; a host or a way that is lost answers no more. The end of a connection that has not been
-// accepted means nothing: the next rank may have left MPI_Init, and listen no longer.
+// Until the end of MPI_Init every process listens on a port and has a connection to the port of the next rank, which
+// accepts it with one byte. From then on, the kernel keeps the connection of a live process open, whatever the process
+// does, and closes it when the process ends. If a host or the path to it fails, the kernel's keepalive detects it. The
+// end of a connection that the next rank has not accepted means nothing: the next rank may have left MPI_Init and have
+// closed its port.
 type Neighbour struct {
 	rank  int
-	gone  chan struct{} // closed when it is known not to live
-	err   error         // why; after gone
-	sees  atomic.Bool   // there is a connection, or was until gone
+	gone  chan struct{} // closed when the process is known to have failed
+	err   error         // the reason; valid after gone is closed
+	sees  atomic.Bool   // a connection exists, or existed until gone
 	tried atomic.Pointer[error]
-	over  context.CancelFunc // ends the watch; nil: there is none
-	own   []net.Listener     // all at one port
+	over  context.CancelFunc // ends the watch; nil if there is no watch
+	own   []net.Listener     // all at the same port
 	here  []string           // addresses of this host
 
 	mu       sync.Mutex
-	watchers map[net.Conn]bool // connections of who watches this process, nil: Close has been called
+	watchers map[net.Conn]bool // connections of the processes that watch this one; nil after Close
 }
 
-// mostWatchers is how many connections a process accepts at the same time: one is enough, others are strangers'.
+// mostWatchers is the largest number of accepted connections: one is enough, the others belong to unrelated programs.
 const mostWatchers = 8
 
-// portKey is of each process: port and addresses of its host.
+// portKey returns the key under which a process publishes its port and the addresses of its host.
 func portKey(rank int) string { return "port." + strconv.Itoa(rank) }
 
-// noPort begins what a process publishes that has none; why follows.
+// noPort begins the value that a process without a port publishes; the reason follows.
 const noPort = "none "
 
-// mostAddresses is how many of a host's are told.
+// mostAddresses is the largest number of addresses that a process publishes.
 const mostAddresses = 6
 
-// Where is what others may connect to on this host.
+// Where describes the addresses and ports to which other processes may connect on this host.
 type Where struct {
 	Addresses   []string // best first
-	Only        bool     // these addresses, and no others
-	First, Last int      // ports; 0 and 0: any
+	Only        bool     // only these addresses are permitted
+	First, Last int      // ports; 0 and 0 permit any
 }
 
-// listenAt listens at a port, 0: any, of the addresses that are permitted: of all, or of each.
+// listenAt listens at one port (0: any) of the permitted addresses: with one socket for all addresses, or one for each.
 func (w Where) listenAt(port int) (all []net.Listener, err error) {
 	addresses := []string{""}
 	if w.Only {
@@ -69,7 +71,8 @@ func (w Where) listenAt(port int) (all []net.Listener, err error) {
 	for _, a := range addresses {
 		var l net.Listener
 		l, err = net.Listen("tcp", net.JoinHostPort(a, strconv.Itoa(port)))
-		if errors.Is(err, unix.EADDRNOTAVAIL) { // one of IPv6 that the system has not tried yet: others will do
+		// an IPv6 address that the kernel still checks for duplicates: use the others
+		if errors.Is(err, unix.EADDRNOTAVAIL) {
 			continue
 		}
 		if err != nil {
@@ -91,11 +94,11 @@ func closeAll(listeners []net.Listener) {
 	}
 }
 
-// listenIn opens a port that is permitted. Of few ports none is taken: they are for the network, a port for each rank
-// of a node, and nobody knows yet how many those are, at most all.
+// listenIn opens a permitted port. If few ports are permitted it fails: the network needs a port for each rank of a
+// node, and their number is not yet known, at most size.
 func (w Where) listenIn(size int) (all []net.Listener, err error) {
 	if w.First == 0 {
-		for range 16 { // the port of the first address may be taken at the next one
+		for range 16 { // the port of the first address may be in use at the next one
 			if all, err = w.listenAt(0); !errors.Is(err, unix.EADDRINUSE) {
 				break
 			}
@@ -106,7 +109,7 @@ func (w Where) listenIn(size int) (all []net.Listener, err error) {
 	if n < 2*size {
 		return nil, fmt.Errorf("%d ports are permitted, %d ranks may want two each", n, size)
 	}
-	for i := range n { // ranks of a node begin at different ones, and behind those where their networks begin
+	for i := range n { // ranks of a node start at different ports, behind the ports where their networks start
 		if all, err = w.listenAt(w.First + (os.Getpid()+size+i)%n); err == nil {
 			return all, nil
 		}
@@ -114,8 +117,8 @@ func (w Where) listenIn(size int) (all []net.Listener, err error) {
 	return nil, err
 }
 
-// listen opens this process' port and publishes where it is. Whoever cannot listen is not watched. nil: the launcher
-// watches, or there is nobody else.
+// listen opens this process's port and publishes it. A process that cannot listen is not watched. It returns nil if the
+// launcher watches, if this is the only process, or if it cannot publish.
 func listen(c Client, permitted func() Where) *Neighbour {
 	if byGompirun(c) || c.Size() == 1 {
 		return nil
@@ -143,14 +146,15 @@ func listen(c Client, permitted func() Where) *Neighbour {
 	return n
 }
 
-// accept accepts those who watch this process, and keeps their connections until they close them, or this process ends.
+// accept accepts connections of processes that watch this one, and keeps them open until the peer closes them or this
+// process ends.
 func (n *Neighbour) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // no descriptor is left, say
+		if err != nil { // for example, out of descriptors
 			<-time.After(10 * time.Millisecond)
 			continue
 		}
@@ -166,7 +170,7 @@ func (n *Neighbour) accept(l net.Listener) {
 }
 
 func (n *Neighbour) keep(conn net.Conn) {
-	conn.Write([]byte{0}) // fits whatever the other side does
+	conn.Write([]byte{0}) // one byte fits into the send buffer, so this does not block
 	io.Copy(io.Discard, conn)
 	conn.Close()
 	n.mu.Lock()
@@ -174,14 +178,15 @@ func (n *Neighbour) keep(conn net.Conn) {
 	n.mu.Unlock()
 }
 
-// interfaces names what this process' addresses belong to: those of processes with the same name are the same hosts'.
+// interfaces returns a name for the network namespace of this process. Processes with the same name have the same
+// addresses.
 func interfaces() string {
 	link, _ := os.Readlink("/proc/self/ns/net")
 	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
 }
 
-// watch begins to watch the next process, by what it has published. silent is for how long the way to it may be lost,
-// 0: for ever.
+// watch starts to watch the next process, at the address that it has published. silent is the longest tolerated failure
+// of the path to it; 0 means no limit.
 func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)
@@ -195,7 +200,7 @@ func (n *Neighbour) watch(c Client, silent time.Duration) {
 	port, list := fields[0], fields[2:]
 	if fields[1] == interfaces() {
 		list = append([]string{"127.0.0.1", "::1"}, list...)
-	} else { // bridges of containers have the same address on many hosts
+	} else { // bridges of containers have the same address on many hosts: skip them
 		list = slices.DeleteFunc(list, func(a string) bool { return slices.Contains(n.here, a) })
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -203,7 +208,7 @@ func (n *Neighbour) watch(c Client, silent time.Duration) {
 	go n.run(ctx, list, port, silent)
 }
 
-// run connects by the first address that answers, and waits for the end of the connection.
+// run connects to the first address that answers, and waits for the end of the connection.
 func (n *Neighbour) run(ctx context.Context, addresses []string, port string, silent time.Duration) {
 	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: silent > 0, Idle: inSteps(silent / 3),
 		Interval: inSteps(silent / 6), Count: 3}}
@@ -241,7 +246,7 @@ func (n *Neighbour) run(ctx context.Context, addresses []string, port string, si
 	}
 }
 
-// wait tells when the connection ends by itself.
+// wait waits for the end of the connection and records it, unless this side ended the watch.
 func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -262,13 +267,13 @@ func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
 	close(n.gone)
 }
 
-// inSteps is a time as the kernel has those: whole seconds, at least one.
+// inSteps rounds a time to the kernel's unit: whole seconds, at least one.
 func inSteps(d time.Duration) time.Duration { return max(d.Round(time.Second), time.Second) }
 
-// Sees returns whether it is known if the next process lives. nil: nobody is watched.
+// Sees reports whether it is known if the next process lives. It is false if n is nil (no process is watched).
 func (n *Neighbour) Sees() bool { return n != nil && n.sees.Load() }
 
-// Gone is closed when the next process does not live, or is not reached any longer; Err says so.
+// Gone returns a channel that is closed when the next process has ended or is unreachable; Err then returns the reason.
 func (n *Neighbour) Gone() <-chan struct{} {
 	if n == nil {
 		return nil
@@ -280,7 +285,7 @@ func (n *Neighbour) Err() error {
 	return fmt.Errorf("rank %d has ended, or its host or the way to it is lost: %w", n.rank, n.err)
 }
 
-// Unknown says why it is not known whether the next process lives; "" if it is.
+// Unknown returns the reason why it is not known whether the next process lives; "" if it is known.
 func (n *Neighbour) Unknown() string {
 	if n == nil || n.Sees() {
 		return ""
@@ -291,8 +296,8 @@ func (n *Neighbour) Unknown() string {
 	return fmt.Sprintf("rank %d has not answered", n.rank)
 }
 
-// Settled ends the watch of the next process, when MPI_Init is over, and listens no longer. Who watches this process,
-// and has not heard that yet, keeps its connection.
+// Settled ends the watch of the next process at the end of MPI_Init, and closes the port. A process that watches this
+// one and is still in MPI_Init keeps its connection.
 func (n *Neighbour) Settled(c Client) {
 	if n != nil {
 		if n.over != nil {
@@ -308,7 +313,7 @@ func (n *Neighbour) stopListening() {
 	n.own = nil
 }
 
-// Close ends all of it: whoever still watches this process takes it for gone.
+// Close ends the watch and all connections: a process that still watches this one takes it for failed.
 func (n *Neighbour) Close() {
 	if n == nil {
 		return

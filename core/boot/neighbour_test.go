@@ -15,10 +15,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// anywhere permits what a host has that knows itself only.
+// anywhere permits the loopback address only.
 func anywhere() Where { return Where{Addresses: []string{"127.0.0.1"}} }
 
-// watched starts a job under a launcher that does not tell who lives, and has its processes watch each other.
+// watched starts a job under a launcher that does not report failures; its processes watch each other.
 func watched(t *testing.T, clients []Client) []*Places {
 	places := make([]*Places, len(clients))
 	each(t, clients, func(c Client) (err error) {
@@ -39,8 +39,8 @@ func (n *Neighbour) isWatched() bool {
 	return len(n.watchers) > 0
 }
 
-// A process that lives is waited for however late it is, if somebody tells that it does: gompirun, or the process
-// itself.
+// Checks that a Fence waits for a late process without limit if gompirun or the process's own connection shows that it
+// lives.
 func TestLateIsWaitedFor(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	byPMIx, _ := pmixJobOf(t, 3)
@@ -66,7 +66,7 @@ func TestLateIsWaitedFor(t *testing.T) {
 	}
 }
 
-// One that ends is not waited for.
+// Checks that a Fence does not wait for a process that has ended.
 func TestNeighbourEnds(t *testing.T) {
 	byPMIx, _ := pmixJobOf(t, 3)
 	for _, clients := range [][]Client{openJob(t, 3, nil), byPMIx} {
@@ -82,14 +82,14 @@ func TestNeighbourEnds(t *testing.T) {
 	}
 }
 
-// A process is watched at a port that is permitted, and by the addresses that are; ports that the network may need all
-// of are left to it.
+// Checks that a process listens at a permitted port and publishes the permitted addresses. If the network may need all
+// ports, the process does not listen.
 func TestNeighbourPorts(t *testing.T) {
 	clients := openJob(t, 2, nil)
 	l, err := net.Listen("tcp", ":0")
 	require.NoError(t, err)
 	defer l.Close()
-	first := l.Addr().(*net.TCPAddr).Port - (os.Getpid()+2)%4 // the one that is tried first is taken
+	first := l.Addr().(*net.TCPAddr).Port - (os.Getpid()+2)%4 // the port that is tried first is in use
 	where := Where{Addresses: []string{"192.0.2.1"}, First: first, Last: first + 3}
 	permitted := func() Where { return where }
 	n := listen(clients[0], permitted)
@@ -111,7 +111,7 @@ func TestNeighbourPorts(t *testing.T) {
 		"rank 1 cannot be asked: it has no port: 3 ports are permitted, 2 ranks may want two each")
 }
 
-// Where the user has named a network a process listens on its addresses alone, at one port.
+// Checks that if the user has named a network, a process listens on the addresses of that network only, at one port.
 func TestNeighbourListens(t *testing.T) {
 	for where, addresses := range map[*Where][]string{
 		{Addresses: []string{"127.0.0.1", "127.0.0.2"}, Only: true}: {"127.0.0.1", "127.0.0.2"},
@@ -132,8 +132,8 @@ func TestNeighbourListens(t *testing.T) {
 	}
 }
 
-// A process listens until MPI_Init is over. Those who watch it still see it live then; who comes too late learns
-// nothing.
+// Checks that a process listens until the end of MPI_Init. Processes that watch it still see it as live afterwards; one
+// that connects later learns nothing.
 func TestNeighbourSettles(t *testing.T) {
 	clients := openJob(t, 3, nil)
 	places := watched(t, clients)
@@ -150,7 +150,7 @@ func TestNeighbourSettles(t *testing.T) {
 	places[1].Next.Close()
 	<-places[0].Next.Gone()
 
-	// What has not been accepted says nothing when it ends.
+	// The end of a connection that has not been accepted means nothing.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	_, at, _ := net.SplitHostPort(l.Addr().String())
@@ -170,7 +170,7 @@ func TestNeighbourSettles(t *testing.T) {
 	}
 }
 
-// Of one that cannot be asked nobody knows anything: the time counts, and the text says so.
+// Checks that a process that cannot be reached has an unknown state: the limit applies, and the error says so.
 func TestNeighbourCannotBeAsked(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

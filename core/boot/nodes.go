@@ -10,19 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EnvNode, if set, makes processes with different values of it count as processes of different nodes.
+// EnvNode names a variable that splits a machine into several nodes for tests: processes with different values of it
+// count as processes of different nodes.
 const EnvNode = "GOMPIRMA_NODE"
 
-// Places tells which processes of the job share a node. Nodes are numbered in the order of their lowest rank.
+// Places describes which processes of the job share a node. Nodes are numbered in the order of their lowest rank.
 type Places struct {
 	NodeOf []int32 // node of each rank
 	Count  int     // number of nodes
-	// ranks on this process' node, ascending; Local[0] is the one that does what is done once on a node
+	// ranks on this process's node, ascending; Local[0] performs the work that a node needs once
 	Local []int
-	Index int // of this process in Local
+	Index int // index of this process in Local
 	Next  *Neighbour
 
-	hosts []string // of each node
+	hosts []string // name of each node
 }
 
 // IndexOf returns, for each rank of the job, its position in Local; -1 for ranks of other nodes.
@@ -37,13 +38,14 @@ func (p *Places) IndexOf() []int32 {
 	return numbers
 }
 
-// Host names the machine that a rank runs on, for texts.
+// Host returns the name of the machine of a rank, for messages.
 func (p *Places) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 
-// Nodes finds out which processes can share memory: same running system, same namespaces (processes, users, network),
-// same user. Collective. Costs two published values and about 2 sqrt(Size) fetched ones for each process, nothing when
-// gompirun said that all run on one node. From then on the processes watch each other where the launcher does not tell
-// whether they live, through what is permitted; silent is how long the way between two may be lost, 0: for ever.
+// Nodes determines which processes can share memory: same running kernel, same namespaces (processes, users, network),
+// same user. It is collective. Each process publishes two values and fetches about 2 sqrt(Size), or none if gompirun
+// reported that all run on one node. From then on the processes watch each other if the launcher does not report
+// failures. The function permitted returns the addresses and ports for that. The time silent is the longest tolerated
+// failure of the path between two processes; 0 means no limit.
 func Nodes(c Client, permitted func() Where, silent time.Duration) (*Places, error) {
 	next := listen(c, permitted)
 	p, err := nodes(c, identity(), host())
@@ -58,7 +60,8 @@ func Nodes(c Client, permitted func() Where, silent time.Duration) (*Places, err
 	return p, nil
 }
 
-// hostBytes is how much of a host's name others are told: with the hash of the identity no more than an address has.
+// hostBytes is the length to which a host's name is cut for publishing: with the hash of the identity it is no longer
+// than an address.
 const hostBytes = 48
 
 func nodes(c Client, identity, host string) (*Places, error) {
@@ -79,7 +82,7 @@ func nodes(c Client, identity, host string) (*Places, error) {
 		if !known {
 			number = int32(len(numbers))
 			numbers[id] = number
-			name := host // nothing was exchanged
+			name := host // no values were exchanged
 			if len(id) >= 128/8 {
 				name = id[128/8:]
 			}
@@ -99,7 +102,8 @@ func nodes(c Client, identity, host string) (*Places, error) {
 	return p, nil
 }
 
-// identity describes the node: processes that have the same one can open each other's memory through /proc or a socket.
+// identity returns a description of the node. Processes with the same identity can open each other's memory through
+// /proc or a socket.
 func identity() string {
 	host, _ := os.Hostname()
 	parts := []string{host, bootID(), strconv.Itoa(unix.Geteuid()), os.Getenv(EnvNode)}
@@ -110,7 +114,7 @@ func identity() string {
 	return strings.Join(parts, "\n")
 }
 
-// host names the machine for people; a pretended one by its number, too.
+// host returns the name of the machine for users; with EnvNode, the node's number follows.
 func host() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -122,7 +126,7 @@ func host() string {
 	return name
 }
 
-// bootID names one run of the system's kernel; zeros where there is no /proc.
+// bootID returns the identifier of this boot of the kernel; zeros if there is no /proc.
 func bootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || len(id) < 36 {

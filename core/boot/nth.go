@@ -2,8 +2,8 @@ package boot
 
 import "strconv"
 
-// Nth returns a client for the n-th time, from 0, that the processes of a job make use of their launcher: keys may be
-// the same again. What the launcher has made for the node has been used.
+// Nth returns a client for the n-th use, from 0, of the launcher by the processes of a job. A use may repeat the keys
+// of an earlier one. From the second use on the launcher's control segment is not available: the first use owns it.
 func Nth(c Client, n int) Client {
 	if n == 0 {
 		return c

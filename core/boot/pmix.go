@@ -7,41 +7,43 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// PMIx is libpmix in a process that a launcher has started. capi/pmix is it, in C.
+// PMIx is the interface to libpmix in a process that a launcher has started. capi/pmix implements it in C.
 type PMIx interface {
-	// Init introduces the process to its launcher, which gives it a rank.
+	// Init registers the process with its launcher and returns its rank.
 	Init() (rank int, err error)
-	// Number is what the launcher tells under a key, about the job or this process; false: it does not.
+	// Number returns the launcher's value of a key, about the job or about this process; false if there is no
+	// value.
 	Number(key string, ofJob bool) (int, bool)
-	// Put publishes a value of any bytes, Get returns what the process of a rank has Put before the last Fence.
+	// Put publishes a value of any bytes. Get returns the value that the process of a rank Put before the last
+	// Fence.
 	Put(key, value string) error
 	Get(rank int, key string) (string, error)
 	Fence() error
 	Abort(status int, text string) error
 	Finalize() error
-	// Lost is closed when the launcher goes away.
+	// Lost returns a channel that is closed when the launcher ends.
 	Lost() <-chan struct{}
 }
 
-// LoadPMIx loads libpmix; capi sets it, since that takes C.
+// LoadPMIx loads libpmix. capi sets it, since loading needs C.
 var LoadPMIx func() (PMIx, error)
 
-// Names that PMIx gives to what a launcher tells.
+// PMIx's names of the launcher's values.
 const (
 	pmixJobSize  = "pmix.job.size"
 	pmixUniverse = "pmix.univ.size"
 	pmixAppNum   = "pmix.appnum"
 )
 
-// How long is waited for the launcher's answer to an Abort, before the process ends all the same.
+// pmixAbortTime is the longest wait for the launcher's answer to an Abort. Afterwards the process ends without it.
 const pmixAbortTime = 2 * time.Second
 
-// pmixJob is a process of a launcher that speaks PMIx.
+// pmixJob is the Client of a process whose launcher speaks PMIx.
 type pmixJob struct {
 	lib        PMIx
 	rank, size int
 	limit      time.Duration
-	met        bool // a fence is over
+	met        bool // a fence has completed
 	watch      pmi1.Watch
 }
 
@@ -84,7 +86,7 @@ func (p *pmixJob) HangUp() <-chan struct{}  { return p.lib.Lost() }
 func (p *pmixJob) AppNum() (int, bool)      { return p.lib.Number(pmixAppNum, false) }
 
 func (p *pmixJob) UniverseSize() int {
-	n, _ := p.lib.Number(pmixUniverse, true) // slots, of which there may be fewer than processes
+	n, _ := p.lib.Number(pmixUniverse, true) // number of slots, which may be less than the number of processes
 	return max(n, p.size)
 }
 
@@ -119,11 +121,11 @@ func (p *pmixJob) Fence() error {
 func (p *pmixJob) Limit(d time.Duration) { p.limit = d }
 func (p *pmixJob) Watched(w pmi1.Watch)  { p.watch = w }
 
-// Finalize must not wait for the others, which PMIx_Finalize does not do unless it is asked to.
+// Finalize does not wait for the other processes: PMIx_Finalize does so only on request.
 func (p *pmixJob) Finalize() error {
 	done := make(chan error, 1)
 	go func() { done <- p.lib.Finalize() }()
-	// The connection to the launcher ends on the way: that it is lost means nothing.
+	// PMIx_Finalize closes the connection to the launcher, so a lost connection is no error here.
 	err, failed := pmi1.Await(done, nil, p.limit, nil)
 	if failed != nil {
 		return told(failed)
@@ -145,8 +147,8 @@ func (p *pmixJob) Abort(status, lost int) error {
 	return told(err)
 }
 
-// within does what may wait for the launcher, until that is gone, and no longer than limit unless that is 0 or watch
-// sees all that it waits for.
+// within runs do, which may wait for the launcher, and returns its error. It returns early if the launcher ends, or
+// after limit, unless limit is 0 or watch reports on all processes that do waits for.
 func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -157,7 +159,8 @@ func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error)
 	return err
 }
 
-// gather is AllGather: the launcher's servers bring the values of all to each, so that to get one costs no message.
+// gather implements AllGather: the launcher's servers distribute all values to every node, so fetching one costs no
+// message.
 func (p *pmixJob) gather(name, value string) ([]string, error) {
 	if err := p.Put(name, value); err != nil {
 		return nil, err
@@ -177,7 +180,7 @@ func (p *pmixJob) gather(name, value string) ([]string, error) {
 	return all, told(err)
 }
 
-// told gives an error of the library its class.
+// told returns an error of the library as one of class MPI_ERR_OTHER; nil if err is nil.
 func told(err error) error {
 	if err == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// fakeServer is a launcher that speaks PMIx: what was put before a fence is seen after it.
+// fakeServer is a launcher that speaks PMIx: values that were put before a fence are visible after it.
 type fakeServer struct {
 	size     int
 	universe int
@@ -29,12 +29,12 @@ type fakeServer struct {
 	aborted  []int
 }
 
-// fakePMIx is libpmix in one of its processes.
+// fakePMIx is libpmix in one process of fakeServer.
 type fakePMIx struct {
 	*fakeServer
 	rank   int
-	broken error // of Init
-	silent bool  // it does not answer to an Abort
+	broken error // error of Init
+	silent bool  // does not answer an Abort
 }
 
 func (f *fakePMIx) Init() (int, error) { return f.rank, f.broken }
@@ -96,7 +96,7 @@ func (f *fakePMIx) Abort(status int, text string) error {
 func (f *fakePMIx) Finalize() error       { return nil }
 func (f *fakePMIx) Lost() <-chan struct{} { return f.lost }
 
-// underPMIx has Open find this libpmix for the time of a test.
+// underPMIx makes Open find this libpmix during one test.
 func underPMIx(t *testing.T, load func() (PMIx, error)) {
 	before := LoadPMIx
 	LoadPMIx = load
@@ -196,21 +196,21 @@ func TestPMIxRefused(t *testing.T) {
 	}
 }
 
-// Variables of several launchers: of those that started each other, the last one counts.
+// Checks that variables of several nested launchers are set: the innermost launcher is used.
 func TestWhichLauncher(t *testing.T) {
 	s := &fakeServer{size: 1}
 	underPMIx(t, func() (PMIx, error) { return &fakePMIx{fakeServer: s}, nil })
 	closed, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0)
 	require.NoError(t, err)
 	defer syscall.Close(closed)
-	// mpirun below a launcher that speaks PMI-1, and the other way round.
+	// mpirun below a launcher that speaks PMI-1, and the reverse.
 	c, err := open(environment(map[string]string{"PMIX_RANK": "0", "PMI_FD": strconv.Itoa(closed), "PMI_RANK": "3",
 		"PMI_SIZE": "4"}))
 	require.NoError(t, err)
 	require.IsType(t, &pmixJob{}, c)
 	clients := openJob(t, 2, map[string]string{"PMIX_RANK": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"})
 	require.IsType(t, &launched{}, clients[1])
-	// Nothing but a descriptor that is none.
+	// Only a descriptor that is not a socket.
 	_, err = open(environment(map[string]string{"PMI_FD": strconv.Itoa(closed), "PMI_RANK": "3", "PMI_SIZE": "4"}))
 	require.ErrorContains(t, err, "PMI_FD")
 }

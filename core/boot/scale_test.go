@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// oneOfMany is the launcher's side of one process of a large job: it makes up what the others have published, by the
-// same functions that they would use, and counts messages.
+// oneOfMany is the launcher's connection of one process of a large job. It generates the values of the other processes
+// with the same functions that they would use, and counts messages.
 type oneOfMany struct {
 	Client
 	rank, n    int
@@ -48,7 +48,7 @@ func (o *oneOfMany) Get(rank int, key string) (string, error) {
 	return v, nil
 }
 
-// prepare makes up the blocks, which are not this process' memory.
+// prepare generates the blocks of joined values, which do not count as memory of this process.
 func (o *oneOfMany) prepare() {
 	block := int(math.Ceil(math.Sqrt(float64(o.n))))
 	o.own, o.blocks = map[string]string{}, map[int]string{}
@@ -61,10 +61,10 @@ func (o *oneOfMany) prepare() {
 	}
 }
 
-// TestScale is what the boot of a job of many processes costs one of them, its launcher's time left out:
-// docs/SCALING.md has the figures.
+// TestScale measures the cost for one process of the boot of a large job, without the launcher's time. docs/SCALING.md
+// has the figures.
 func TestScale(t *testing.T) {
-	const count = 1000 // of nodes
+	const count = 1000 // number of nodes
 	sizes := []int{1000, 10000}
 	if !testing.Short() {
 		sizes = append(sizes, 100000)
@@ -82,7 +82,7 @@ func TestScale(t *testing.T) {
 			})
 			require.Equal(t, count, kept.(*Places).Count)
 			require.Len(t, kept.(*Places).Local, n/count)
-			address := strings.Repeat("a", 28) // of IPv6
+			address := strings.Repeat("a", 28) // length of an IPv6 address
 			always := func(int) string { return address }
 			costs(t, "addresses", rank, n, always, func(c Client) (any, error) {
 				return AllGather(c, "address", address)
@@ -91,7 +91,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// costs does a step of the boot in one of n processes, whose values are made up, and returns what it keeps.
+// costs runs a step of the boot in one of n processes, with generated values, and returns its result.
 func costs(t *testing.T, name string, rank, n int, value func(int) string, do func(c Client) (any, error)) any {
 	o := &oneOfMany{rank: rank, n: n, value: value}
 	o.prepare()

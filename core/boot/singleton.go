@@ -7,7 +7,7 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// singleton is a job of one process that no launcher started.
+// singleton is the Client of a job of one process without a launcher.
 type singleton struct {
 	mu     sync.Mutex
 	values map[string]string

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// How values of any bytes and length travel in a key-value space of short lines: the first character of what is stored
-// under the key tells.
+// Encoding of values of any bytes and length in a key-value space of short lines. The first character of the stored
+// text selects the encoding:
 //
-//	s...   the value as it is
+//	s...   the value itself
 //	b...   the value in base64
-//	m<n>   n pieces of the base64 form, stored under key/0, key/1, ...
+//	m<n>   n segments of the base64 form, stored under key/0, key/1, ...
 const (
 	plain  = 's'
 	base   = 'b'
@@ -20,10 +20,10 @@ const (
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// safe are the bytes that every launcher passes on unchanged.
+// safe holds the bytes that every launcher forwards unchanged.
 const safe = base64Alphabet + ".:/,+()"
 
-// store encodes a value and puts it with as many calls of put as it needs, each of at most limit bytes.
+// store encodes a value and stores it with as many calls of put as needed, each of at most limit bytes.
 func store(put func(key, value string) error, limit int, key, value string) error {
 	if strings.Trim(value, safe) == "" && len(value) < limit {
 		return put(key, string(plain)+value)
@@ -41,7 +41,7 @@ func store(put func(key, value string) error, limit int, key, value string) erro
 	return put(key, string(pieces)+strconv.Itoa(n))
 }
 
-// fetch is the opposite of store.
+// fetch returns the value that store stored under key.
 func fetch(get func(key string) (string, error), key string) (string, error) {
 	stored, err := get(key)
 	if err != nil {
@@ -81,7 +81,7 @@ func fetch(get func(key string) (string, error), key string) (string, error) {
 
 func pieceKey(key string, i int) string { return key + "/" + strconv.Itoa(i) }
 
-// keys are made of these; '/' is left out, since pieces use it.
+// keyAlphabet holds the permitted characters of a key. It excludes '/', which the keys of segments use.
 const keyAlphabet = base64Alphabet + "."
 
 func checkKey(key string) error {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Client is a process' side of the protocol. Its methods may be called from several threads; requests are answered one
+// Client is a process's side of the protocol. Its methods may be called from several threads; requests are answered one
 // after the other. Every wait ends with an error when the launcher closes the connection.
 type Client struct {
 	conn    io.ReadWriteCloser
@@ -18,17 +18,18 @@ type Client struct {
 	maxes   Maxes
 
 	request sync.Mutex // held for a request and its answer
-	write   sync.Mutex // held for one line; Abort takes this one alone, so that it need not wait for a barrier
+	write   sync.Mutex // held for one line; Abort acquires only this one, so that it need not wait for a barrier
 	answers chan Message
-	closed  chan struct{} // the reader has ended; err says why
-	lost    chan struct{} // the same, unless this side had finalized
+	closed  chan struct{} // closed when the reader has ended; err is the reason
+	lost    chan struct{} // closed when the reader has ended, unless this side had finalized
 	err     error
 
 	// Under request.
-	limit  time.Duration
-	met    bool // a barrier is over
-	watch  Watch
-	silent error // the launcher has not answered in time: what it says now would be the answer to something else
+	limit time.Duration
+	met   bool // a barrier has completed
+	watch Watch
+	// set after a timeout: a later line from the launcher would be taken for the answer to another request
+	silent error
 
 	mu        sync.Mutex
 	finalized bool
@@ -37,8 +38,8 @@ type Client struct {
 // Maxes are the launcher's limits in bytes, each including a terminating zero byte that the wire does not carry.
 type Maxes struct{ KvsName, Key, Value int }
 
-// NewClient introduces the process to the launcher on the other end of conn (cmd=init, the limits and the name of the
-// key-value space) and takes conn over: it is closed by Finalize or Close, and when this function fails.
+// NewClient registers the process with the launcher at the other end of conn: it sends cmd=init and asks for the limits
+// and the name of the key-value space. It takes ownership of conn: Finalize, Close and a failure of NewClient close it.
 func NewClient(conn io.ReadWriteCloser) (*Client, error) {
 	c := &Client{
 		conn:    conn,
@@ -48,7 +49,7 @@ func NewClient(conn io.ReadWriteCloser) (*Client, error) {
 		watch:   Unwatched{},
 	}
 	go c.read()
-	// Whatever is on the other end may be no launcher at all.
+	// The other end may be no launcher at all, so this wait has a limit.
 	c.limit = introduceTimeout
 	if err := c.introduce(); err != nil {
 		c.Close()
@@ -97,13 +98,13 @@ func (c *Client) introduce() error {
 	return nil
 }
 
-// Introduce speaks the first lines of a connection to a port: the process gives the id it was started with and learns
-// its place.
+// Introduce exchanges the first lines of a connection to a port: the process sends the id that it was started with and
+// receives its rank and the size of the job.
 func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 	if err := writeString(conn, New("initack", "pmiid", strconv.Itoa(id)).String()+"\n"); err != nil {
 		return 0, 0, fmt.Errorf("writing to the launcher: %w", err)
 	}
-	// Byte by byte: what follows belongs to NewClient's reader.
+	// Reads byte by byte: the bytes after these lines belong to NewClient's reader.
 	next := func(cmd string) (Message, error) {
 		var line []byte
 		for b := []byte{0}; ; line = append(line, b[0]) {
@@ -146,7 +147,7 @@ func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 	return rank, size, nil
 }
 
-// read hands each line from the launcher to whoever asked, until the connection ends.
+// read passes each line from the launcher to the pending request, until the connection ends.
 func (c *Client) read() {
 	var l lines
 	buf := make([]byte, 2048)
@@ -189,7 +190,8 @@ func (c *Client) send(m Message) error {
 	return nil
 }
 
-// ask sends a request and waits for its answer, whose command must be as expected and whose rc, if there is one, 0.
+// ask sends a request and waits for its answer. It returns an error unless the answer's command is expected and its rc,
+// if present, is 0.
 func (c *Client) ask(m Message, expected string) (Message, error) {
 	c.request.Lock()
 	defer c.request.Unlock()
@@ -209,22 +211,23 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 	return answer, nil
 }
 
-// Limit sets how long is waited for an answer of the launcher; 0: for ever. For the first Barrier it does not count: a
-// process may come to that late.
+// Limit sets the longest wait for an answer of the launcher; 0 means no limit. It does not apply to the first Barrier,
+// which a process may enter late.
 func (c *Client) Limit(d time.Duration) {
 	c.request.Lock()
 	defer c.request.Unlock()
 	c.limit = d
 }
 
-// Watched has Barrier wait for processes that live, however late they are, and end with an error when one does not.
+// Watched sets the watch that Barrier uses: Barrier waits without limit while the watch sees the processes, and returns
+// an error when one fails.
 func (c *Client) Watched(w Watch) {
 	c.request.Lock()
 	defer c.request.Unlock()
 	c.watch = w
 }
 
-// answer waits for the launcher's answer to cmd.
+// answer waits for the launcher's answer to cmd. The caller holds request.
 func (c *Client) answer(cmd string) (Message, error) {
 	limit, watch := c.limit, Watch(nil)
 	if cmd == barrier {
@@ -239,7 +242,7 @@ func (c *Client) answer(cmd string) (Message, error) {
 		return answer, nil
 	case err == ErrClosed:
 		select {
-		case answer = <-c.answers: // it came just before the end
+		case answer = <-c.answers: // it arrived just before the end
 			return answer, nil
 		default:
 			return answer, fmt.Errorf("cmd=%s: %w", cmd, c.err)
@@ -249,8 +252,8 @@ func (c *Client) answer(cmd string) (Message, error) {
 	return answer, c.silent
 }
 
-// check says whether an answer is the expected one and reports success. An answer without rc is taken as success: some
-// have none.
+// check returns an error unless m is the expected answer and reports success. An answer without rc counts as success:
+// some launchers send none.
 func check(m Message, expected string) error {
 	if m.Cmd != expected {
 		return fmt.Errorf("the launcher answered %s instead of cmd=%s", shorten(m.String()), expected)
@@ -265,13 +268,14 @@ func check(m Message, expected string) error {
 	return nil
 }
 
-// KvsName returns the name of the job's key-value space, which no other job of this launcher has.
+// KvsName returns the name of the job's key-value space, which is unique among the jobs of this launcher.
 func (c *Client) KvsName() string { return c.kvsname }
 
 // Maxes returns the launcher's limits.
 func (c *Client) Maxes() Maxes { return c.maxes }
 
-// AppNum returns which of the launcher's program specifications started this process, from 0; negative if it has none.
+// AppNum returns the index, from 0, of the program specification that started this process; negative if the launcher
+// has none.
 func (c *Client) AppNum() (int, error) {
 	answer, err := c.ask(New("get_appnum"), "appnum")
 	if err != nil {
@@ -280,7 +284,8 @@ func (c *Client) AppNum() (int, error) {
 	return answer.Int("appnum")
 }
 
-// UniverseSize returns how many processes the launcher could run; negative if it does not say.
+// UniverseSize returns the number of processes that the launcher could run; negative if the launcher does not report
+// it.
 func (c *Client) UniverseSize() (int, error) {
 	answer, err := c.ask(New("get_universe_size"), "universe_size")
 	if err != nil {
@@ -289,9 +294,10 @@ func (c *Client) UniverseSize() (int, error) {
 	return answer.Int("size")
 }
 
-// Put stores a value that others can Get after the next Barrier. The key must be new in this job.
+// Put stores a value that other processes can Get after the next Barrier. The key must be new in this job.
 //
-// Preconditions: neither holds a space, a newline or a zero byte, key no '='; both are shorter than Maxes says.
+// Preconditions: key and value hold no space, newline or zero byte, and key holds no '='; both are shorter than Maxes
+// says.
 func (c *Client) Put(key, value string) error {
 	_, err := c.ask(New("put", "kvsname", c.kvsname, "key", key, "value", value), "put_result")
 	return err
@@ -324,15 +330,16 @@ func (c *Client) Barrier() error {
 	return err
 }
 
-// Finalize tells the launcher that this process may end, and closes the connection.
+// Finalize tells the launcher that this process may end, waits for the answer, and closes the connection.
 func (c *Client) Finalize() error {
 	_, err := c.ask(New("finalize"), "finalize_ack")
 	c.Close()
 	return err
 }
 
-// Abort asks the launcher to end the job with a status. It does not wait for anything; the caller ends its process
-// next. lost is the process whose end is why, negative: none is, or the launcher has no ear for it.
+// Abort asks the launcher to end the job with a status. It does not wait for an answer; the caller ends its process
+// next. Pass in lost the rank of the failed process that caused the abort, or a negative number if there is none or the
+// launcher does not support it.
 func (c *Client) Abort(status, lost int) error {
 	m := New("abort", "exitcode", strconv.Itoa(status))
 	if lost >= 0 {
@@ -341,13 +348,13 @@ func (c *Client) Abort(status, lost int) error {
 	return c.send(m)
 }
 
-// lostKey is of gompirun's abort alone.
+// lostKey is a key of cmd=abort that only gompirun understands.
 const lostKey = "lost"
 
-// Lost is closed when the connection ends although this side did not end it: the launcher is gone.
+// Lost returns a channel that is closed when the launcher ends the connection.
 func (c *Client) Lost() <-chan struct{} { return c.lost }
 
-// Close ends the connection without a word.
+// Close ends the connection without a message to the launcher.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.finalized = true

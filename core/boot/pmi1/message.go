@@ -1,6 +1,6 @@
-// Package pmi1 is the text protocol between a launcher and the processes of a job known as PMI-1: lines of key=value
-// pairs, the first of them cmd=, over one stream for each process. Client is a process' side, Server is a launcher's;
-// they share the parser below.
+// Package pmi1 implements PMI-1, the text protocol between a launcher and the processes of a job. It owns the format of
+// the lines and both sides of the protocol: Client is the process's side, Server the launcher's; they share the parser
+// below. A line holds key=value pairs, the first of them cmd=. Each process has one stream.
 //
 //	process                                     launcher
 //	cmd=init pmi_version=1 pmi_subversion=1     cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0
@@ -13,14 +13,14 @@
 //	cmd=barrier_in                              cmd=barrier_out, once every process has sent its barrier_in
 //	cmd=finalize                                cmd=finalize_ack
 //	cmd=abort exitcode=1                        no answer: the launcher ends the job
-//	cmd=abort exitcode=1 lost=0                 the same, because process 0 is lost; to our launcher only
+//	cmd=abort exitcode=1 lost=0                 as above, because process 0 failed; sent to gompirun only
 //
-// A process that was not given a descriptor connects to a port and begins with cmd=initack pmiid=ID; the answer is four
-// lines, cmd=initack, cmd=set size=N, cmd=set rank=R and cmd=set debug=D.
+// A process without an inherited descriptor connects to a port and begins with cmd=initack pmiid=ID. The answer is four
+// lines: cmd=initack, cmd=set size=N, cmd=set rank=R and cmd=set debug=D.
 //
-// Launchers differ in the order of the pairs, in additional ones and in how strictly they compare what they read, so
-// the client writes exactly the lines above, one at a time. The package knows nothing of MPI, of processes or of what
-// the values mean.
+// Launchers differ in the order of the pairs, in additional pairs and in how strictly they compare what they read.
+// Therefore the client writes exactly the lines above, one at a time. The package must not know MPI, how processes are
+// started, or what the values mean.
 package pmi1
 
 import (
@@ -42,7 +42,8 @@ type Message struct {
 
 type pair struct{ key, value string }
 
-// New makes a message from a command and keys and values in turn. Neither may hold a space or a newline, keys no '='.
+// New returns a message with a command and alternating keys and values. Neither may hold a space or a newline; keys
+// hold no '='.
 func New(cmd string, keysAndValues ...string) Message {
 	m := Message{Cmd: cmd}
 	for i := 0; i+1 < len(keysAndValues); i += 2 {
@@ -132,10 +133,10 @@ func shorten(text string) string {
 
 var errLineTooLong = errors.New("a line is longer than " + strconv.Itoa(MaxLine) + " bytes")
 
-// lines cuts a stream of bytes into lines. The zero value is ready.
+// lines splits a stream of bytes into lines. The zero value is ready to use.
 type lines struct{ rest []byte }
 
-// add takes what was read and calls do with each complete line, without its newline, until do returns an error.
+// add appends data to the stream and calls do with each complete line, without its newline, until do returns an error.
 func (l *lines) add(data []byte, do func(line string) error) error {
 	for {
 		i := bytes.IndexByte(data, '\n')

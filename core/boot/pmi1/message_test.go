@@ -68,7 +68,7 @@ func TestLinesAreFoundHoweverTheyArrive(t *testing.T) {
 	require.ErrorIs(t, l.add([]byte{'x'}, nil), errLineTooLong)
 }
 
-// FuzzParse: no line makes the parser panic, and what it accepts it writes again with the same meaning.
+// FuzzParse checks that no line makes the parser panic, and that an accepted line is written with the same meaning.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
 		"cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0",

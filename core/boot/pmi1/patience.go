@@ -6,42 +6,43 @@ import (
 	"time"
 )
 
-// PatienceTick is how often a wait looks whether its Patience is over.
+// PatienceTick is the interval at which a wait checks its Patience.
 const PatienceTick = 100 * time.Millisecond
 
-// Patience is how long is waited for something. It counts the time in which this process ran: while that was stopped,
-// or got no processor, what it waits for may have been stopped, too, or lies there unseen.
+// Patience measures the remaining time of a wait. It counts only time in which this process ran. While this process was
+// stopped or got no processor, the awaited process may have been stopped too, or its answer may be waiting unread.
 type Patience struct {
 	left    time.Duration
 	last    time.Time
 	endless bool
 }
 
-// NewPatience begins a wait of d, 0: for ever.
+// NewPatience starts a wait of at most d; 0 means no limit.
 func NewPatience(d time.Duration) Patience {
 	return Patience{left: d, last: time.Now(), endless: d == 0}
 }
 
-// Over returns whether the time is over. Call it every PatienceTick, with the time.
+// Over reports whether the time has elapsed. Call it every PatienceTick with the current time.
 func (p *Patience) Over(now time.Time) bool {
 	p.left -= min(max(now.Sub(p.last), 0), 2*PatienceTick)
 	p.last = now
 	return !p.endless && p.left <= 0
 }
 
-// Watch is what somebody knows of whether the processes of the job live.
+// Watch reports whether the processes of the job live.
 type Watch interface {
-	// Sees returns whether it is known of those that this process has to care for. Then it need not wonder how late
-	// they are.
+	// Sees reports whether a failure of a watched process would be detected. If so, a wait for late processes needs
+	// no limit.
 	Sees() bool
-	// Gone is closed when one does not live any longer, nil: that is not told. Err says which.
+	// Gone returns a channel that is closed when a process fails; nil if failures are not reported. Err returns
+	// which process failed.
 	Gone() <-chan struct{}
 	Err() error
-	// Unknown says why Sees is false.
+	// Unknown returns the reason why Sees is false.
 	Unknown() string
 }
 
-// Unwatched knows nothing.
+// Unwatched is a Watch that watches no process.
 type Unwatched struct{}
 
 func (Unwatched) Sees() bool            { return false }
@@ -49,17 +50,18 @@ func (Unwatched) Gone() <-chan struct{} { return nil }
 func (Unwatched) Err() error            { return nil }
 func (Unwatched) Unknown() string       { return "nobody watches them" }
 
-// ErrClosed says that the launcher is gone, ErrIncomplete that processes are late of which nobody knows more.
+// ErrClosed: the launcher has ended. ErrIncomplete: processes are late and it is unknown whether they live.
 var (
 	ErrClosed     = errors.New("the launcher is gone")
 	ErrIncomplete = errors.New("not all processes have come")
 )
 
-// graceGone is how long a launcher has to end this process because of another one's end, which it can judge better.
+// graceGone is how long, after a process has failed, a launcher gets to end this process itself: it knows the cause
+// better.
 const graceGone = time.Second
 
-// Await returns what the launcher gives to ready. It waits no longer than limit, unless that is 0 or watch sees all
-// that it waits for; watch is nil if that is the launcher alone. ErrClosed: closed is.
+// Await receives the launcher's answer from ready. It waits at most limit, unless limit is 0 or watch sees all awaited
+// processes. watch is nil if only the launcher is awaited. Await returns ErrClosed if closed is closed.
 func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, watch Watch) (value T, err error) {
 	ticker := time.NewTicker(PatienceTick)
 	defer ticker.Stop()

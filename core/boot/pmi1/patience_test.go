@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The time in which a process was stopped does not count.
+// Checks that time during which the process is stopped does not count.
 func TestPatience(t *testing.T) {
 	now := time.Now()
 	p := NewPatience(time.Second)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// socketpair is what a launcher really uses.
+// socketpair returns the kind of connection that a launcher uses.
 func socketpair(t testing.TB) (Conn, *os.File) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC,
 		0)
@@ -21,7 +21,7 @@ func socketpair(t testing.TB) (Conn, *os.File) {
 	return os.NewFile(uintptr(fds[0]), "launcher"), os.NewFile(uintptr(fds[1]), "process")
 }
 
-// job starts a server and as many clients.
+// job starts a server and one client for each process.
 func job(t *testing.T, cfg Config) (*Server, []*Client) {
 	cfg.KvsName = "kvs_test"
 	s := NewServer(cfg)
@@ -43,7 +43,7 @@ func job(t *testing.T, cfg Config) (*Server, []*Client) {
 	return s, clients
 }
 
-// each runs do for every client at the same time.
+// each runs do for every client concurrently.
 func each(t *testing.T, clients []*Client, do func(rank int, c *Client) error) {
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
@@ -158,7 +158,8 @@ func TestServerDies(t *testing.T) {
 	require.Error(t, c.Finalize())
 }
 
-// What a process wrote before it ended counts, even if somebody else still holds its end of the connection.
+// Checks that the server reads the data that a process wrote before it ended, even if another process still holds its
+// end of the connection.
 func TestDrainWithTheOtherEndStillOpen(t *testing.T) {
 	ours, theirs := socketpair(t)
 	s := NewServer(Config{Size: 1, KvsName: "k"})
@@ -167,11 +168,11 @@ func TestDrainWithTheOtherEndStillOpen(t *testing.T) {
 	require.NoError(t, err)
 	s.Drain(0)
 	require.True(t, s.State(0).Finalized)
-	s.Drain(0) // again: nothing
+	s.Drain(0) // no effect the second time
 	theirs.Close()
 }
 
-// serverOn answers each line it reads with the next of the given ones, then closes.
+// serverOn answers each line that it reads with the next of the given answers, then closes the connection.
 func serverOn(conn io.ReadWriteCloser, answers ...string) {
 	go func() {
 		defer conn.Close()
@@ -220,7 +221,7 @@ func TestClientMistrustsTheLauncher(t *testing.T) {
 	}
 }
 
-// A launcher may order pairs as it likes and add some.
+// Checks that a launcher may send the pairs in any order and add some.
 func TestClientIsLenient(t *testing.T) {
 	ours, theirs := net.Pipe()
 	serverOn(ours, "cmd=response_to_init rc=0 pmi_subversion=1 pmi_version=1 more=x\n",
@@ -254,7 +255,7 @@ func TestIntroduce(t *testing.T) {
 	}
 }
 
-// FuzzServer: whatever a process writes, the server neither panics nor stops.
+// FuzzServer checks that the server neither panics nor blocks, whatever a process writes.
 func FuzzServer(f *testing.F) {
 	f.Add("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_maxes\ncmd=barrier_in\ncmd=finalize\n")
 	f.Add("cmd=init pmi_version=2\ncmd=init\n")

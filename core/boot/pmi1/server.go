@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Limits that the server announces: those of the most widespread launcher, so that clients written for it are content.
+// Limits that the server announces. They equal those of the most widespread launcher, so that clients written for it
+// work.
 const (
 	maxKvsName = 256
 	maxKey     = 64
@@ -24,10 +25,10 @@ type Conn interface {
 	SetReadDeadline(time.Time) error
 }
 
-// Event is what a process told the launcher about itself.
+// Event is a change of a process's state that the launcher is notified of.
 type Event int
 
-// Failed: the process broke the protocol after its init; the connection to it is closed.
+// Failed means that the process violated the protocol after its init; the server has closed its connection.
 const (
 	Initialized Event = iota + 1
 	Finalized
@@ -39,25 +40,25 @@ const (
 type Config struct {
 	Size     int               // number of processes
 	KvsName  string            // name of the job's key-value space
-	AppNum   []int             // of each process; nil: all 0
+	AppNum   []int             // index of the program specification of each process; nil if all are 0
 	Universe int               // processes that could run
-	Values   map[string]string // what the key-value space holds to begin with
+	Values   map[string]string // initial content of the key-value space
 
 	// Notify is called after each event of a process, from several goroutines, without a lock held.
 	Notify func(rank int, e Event)
 }
 
-// State is what the server knows of a process.
+// State is the server's knowledge of a process.
 type State struct {
 	Initialized bool
 	Finalized   bool
 	Aborted     bool
 	Status      int   // of the abort
-	Lost        int   // of the abort: the process whose end was why, -1: none
-	Err         error // how it broke the protocol
+	Lost        int   // of the abort: the failed process that caused it; -1 if none
+	Err         error // how the process violated the protocol
 }
 
-// Server is a launcher's side: the key-value space, the barrier, and what each process has said so far. Safe for
+// Server is the launcher's side: the key-value space, the barrier, and the state of each process. It is safe for
 // concurrent use.
 type Server struct {
 	cfg   Config
@@ -65,17 +66,17 @@ type Server struct {
 
 	mu      sync.Mutex
 	values  map[string]string
-	waiting int // processes in the barrier
+	waiting int // number of processes in the barrier
 }
 
 type proc struct {
 	conn      Conn
-	served    chan struct{} // Serve has returned
+	served    chan struct{} // closed when the goroutine of Serve has ended
 	state     State         // guarded by Server.mu
 	inBarrier bool          // guarded by Server.mu
 }
 
-// NewServer makes the server of one job.
+// NewServer returns the server of one job.
 func NewServer(cfg Config) *Server {
 	s := &Server{cfg: cfg, procs: make([]proc, cfg.Size), values: map[string]string{}}
 	for k, v := range cfg.Values {
@@ -84,7 +85,7 @@ func NewServer(cfg Config) *Server {
 	return s
 }
 
-// Serve answers one process in a goroutine of its own until the connection ends, and closes it.
+// Serve starts a goroutine that answers one process until the connection ends, and then closes the connection.
 func (s *Server) Serve(rank int, conn Conn) {
 	p := &s.procs[rank]
 	p.conn, p.served = conn, make(chan struct{})
@@ -118,8 +119,8 @@ func (s *Server) serve(rank int, conn Conn) {
 	}
 }
 
-// readRest reads what lies in a socket without waiting for more. Go refuses to read once a deadline has passed, and a
-// process that has ended may have said something in its last moment.
+// readRest reads the data that a socket holds without waiting for more. Go refuses to read after a deadline has passed,
+// but a process that has ended may have written just before its end.
 func readRest(conn Conn, buf []byte, do func([]byte) error) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok || conn.SetReadDeadline(time.Time{}) != nil {
@@ -146,8 +147,8 @@ func readRest(conn Conn, buf []byte, do func([]byte) error) error {
 	return broken
 }
 
-// Drain takes in what a process that has ended had still written and ends its connection, even if a descendant of it
-// holds the other end. State tells the whole truth afterwards.
+// Drain processes the remaining data of a process that has ended, and closes its connection even if a descendant of the
+// process holds the other end. Afterwards State is complete.
 func (s *Server) Drain(rank int) {
 	p := &s.procs[rank]
 	if p.conn == nil {
@@ -157,7 +158,7 @@ func (s *Server) Drain(rank int) {
 	<-p.served
 }
 
-// State returns what a process has said so far.
+// State returns the current state of a process.
 func (s *Server) State(rank int) State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,11 +168,12 @@ func (s *Server) State(rank int) State {
 func (s *Server) fail(rank int, err error) {
 	s.change(rank, Failed, func(st *State) bool {
 		st.Err = err
-		return st.Initialized // whoever never spoke to us may write on the descriptor what it likes
+		return st.Initialized // a process that never sent cmd=init may write anything to the descriptor
 	})
 }
 
-// change applies an event to the state of a process and tells the owner, unless do says that nothing happened.
+// change applies an event to the state of a process and notifies the owner, unless do returns false (nothing changed).
+// It returns the result of do.
 func (s *Server) change(rank int, e Event, do func(*State) bool) bool {
 	s.mu.Lock()
 	happened := do(&s.procs[rank].state)
@@ -234,13 +236,13 @@ func (s *Server) handle(rank int, line string) error {
 	}
 }
 
-// answer writes one line. That it cannot be written is not the process' fault: it has ended.
+// answer writes one line. It ignores a failed write: the process has ended then, and did not violate the protocol.
 func (s *Server) answer(rank int, m Message) error {
 	io.WriteString(s.procs[rank].conn, m.String()+"\n")
 	return nil
 }
 
-// result is the answer to a request that has no other content than whether it was done; reason "" says that it was.
+// result returns the answer to a request that only reports success or failure; an empty reason means success.
 func result(cmd, reason string) Message {
 	if reason == "" {
 		return New(cmd, "rc", "0", "msg", "success")
@@ -261,8 +263,8 @@ func (s *Server) init(rank int, m Message) error {
 		st.Initialized = true
 		return first
 	}) {
-		// Two programs one after the other under a shell script: values and memory of the first are still
-		// there.
+		// Two programs run one after the other under a shell script: the values and the memory of the first
+		// still exist.
 		reason = "this_process_was_initialized_before"
 	}
 	answer := result("response_to_init", reason)
@@ -308,7 +310,7 @@ func (s *Server) get(m Message) Message {
 	return New("get_result", "rc", "0", "msg", "success", "value", value)
 }
 
-// barrier lets everybody go once the last process has come, with one write for each.
+// barrier registers a process in the barrier. The last process to arrive releases all, with one write for each.
 func (s *Server) barrier(rank int) error {
 	s.mu.Lock()
 	if s.procs[rank].inBarrier {

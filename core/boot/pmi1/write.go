@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeString writes s to the launcher. A launcher that is gone is an error, not SIGPIPE: the signals of the process
-// are the application's.
+// writeString writes s to the launcher. If the launcher has ended it returns an error and raises no SIGPIPE: the
+// process's signals belong to the application.
 func writeString(conn io.Writer, s string) error {
 	socket, ok := conn.(syscall.Conn)
-	if !ok { // a test's pipe
+	if !ok { // a pipe in a test
 		_, err := io.WriteString(conn, s)
 		return err
 	}

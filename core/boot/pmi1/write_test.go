@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A launcher that has gone is an error of the write, and no signal.
+// Checks that a write to a launcher that has ended returns an error and raises no signal.
 func TestWriteToNobody(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
 	require.NoError(t, err)
@@ -23,7 +23,7 @@ func TestWriteToNobody(t *testing.T) {
 	defer signal.Stop(pipes)
 	assert.ErrorIs(t, writeString(conn, "cmd=barrier_in\n"), unix.EPIPE)
 	assert.Empty(t, pipes)
-	// A write that can fail: without the flag there is one.
+	// Checks that the test can fail: without MSG_NOSIGNAL the signal is raised.
 	_, err = unix.SendmsgN(fds[0], []byte("x"), nil, nil, 0)
 	assert.ErrorIs(t, err, unix.EPIPE)
 	assert.Equal(t, syscall.SIGPIPE, <-pipes)
