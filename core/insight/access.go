@@ -1,11 +1,11 @@
 package insight
 
-// ownAccesses stands in place of a function's number in records of what the program itself has done with memory since
-// its last call: groups of words for each place. The second word is what is done, and above that how many pieces
-// follow, of four words.
+// ownAccesses takes the place of a function's number in records of the program's own memory accesses since its last
+// call. Such a record holds one group of words for each place in the program. A group begins with the place, and a word
+// with the kind of access and, from bit 8 on, the number of pieces. Four words for each piece follow.
 const ownAccesses = 0xffff
 
-// What an access of the program does: capi/access/access.h has the same.
+// Kinds of access of the program. capi/access/access.h has the same values.
 const (
 	Load        = 0
 	Store       = 1
@@ -13,19 +13,21 @@ const (
 	AtomicLoad  = 3
 )
 
-// Access is what one place in the program has done with memory since the last call. Atomic ones come last, and alone.
+// Access describes the memory accesses of one place in the program since the last call. Each atomic access has a group
+// of its own, which is the last one of its record.
 type Access struct {
 	Place  uint64 // an address behind the instruction
 	Kind   int
 	Pieces []Piece
 }
 
-// Piece is Count parts of Size bytes, the first from Low on, each Stride bytes behind the last one.
+// Piece describes Count blocks of Size bytes. The first begins at Low, each further one Stride bytes behind the one
+// before.
 type Piece struct {
 	Low, Size, Stride, Count uint64
 }
 
-// own reads what a record says of accesses.
+// own decodes the accesses of a record.
 func own(words []uint64) (all []Access, err error) {
 	for len(words) > 0 {
 		if len(words) < 2 || uint64(len(words)-2)/4 < words[1]>>8 {

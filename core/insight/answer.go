@@ -9,9 +9,10 @@ import (
 	"gompirma/core/abi"
 )
 
-// Raises returns the parameter of f, a window or communicator, on which a call of it raises an error when it is the
-// later one of a conflict; nil: it is none, and never asks. Those ask that access a window's memory or buffers, and all
-// calls on windows: what has been found too late for its own call is raised at one of those.
+// Raises returns the parameter of f, a window or communicator, on which a call of f raises an error if the call is the
+// later one of a conflict. It returns nil if f raises none and does not wait for an answer. Functions that access a
+// window's memory or have buffers raise errors. All calls on windows do so too: they raise a conflict that is found too
+// late for its own call.
 func Raises(f *abi.Function) *abi.Param {
 	param := func(kind string) *abi.Param {
 		for _, p := range f.CParams() {
@@ -38,11 +39,11 @@ func Raises(f *abi.Function) *abi.Param {
 	return nil
 }
 
-// Position returns where in the ring the record ends that was read last, in words since the rank began.
+// Position returns the position in the ring behind the record read last, in words since the rank began.
 func (r *Rank) Position() uint64 { return r.tail }
 
-// Answer tells the rank's calls whose records end at or before a position that they have been looked at. Records that
-// end at those of later are of calls that were the later ones of conflicts.
+// Answer reports to the rank that all its calls with records that end at or before position have been checked. The
+// argument later holds the ends of the records of calls that were the later ones of conflicts.
 func (r *Rank) Answer(position uint64, later []uint64) {
 	n := atomic.LoadUint32(u32(r.part, PartConflicts))
 	for _, at := range later {
@@ -50,21 +51,24 @@ func (r *Rank) Answer(position uint64, later []uint64) {
 		n++
 	}
 	atomic.StoreUint32(u32(r.part, PartConflicts), n)
-	atomic.StoreUint64(u64(r.part, PartAnswered), position) // pairs with the acquire in capi/insight/raise.c
+	// The store pairs with the acquire in await_answer (capi/insight/raise.c): a call that sees the position must
+	// also see the conflicts stored above. It also precedes the load of PartAsking: gompi_insight_await stores
+	// PartAsking and then loads PartAnswered, so one of the two sees the other.
+	atomic.StoreUint64(u64(r.part, PartAnswered), position)
 	if atomic.LoadUint32(u32(r.part, PartAsking)) != 0 && atomic.SwapUint32(u32(r.part, PartAsking), 0) != 0 {
 		atomic.AddUint32(u32(r.part, PartAnswer), 1)
 		futexWakeAll(u32(r.part, PartAnswer))
 	}
 }
 
-// Underway knows the operations of which no more than the beginning has been recorded (Answers): who loads from their
-// targets' memory may see them already, and is to be looked at after them.
+// Underway tracks operations of which only the entry has been recorded (mode Answers). A load from their target's
+// memory may see their effect already, and must be checked after them.
 type Underway struct {
-	began map[[2]int]time.Duration // by rank and thread
-	loads bool                     // programs tell what they load
+	began map[[2]int]time.Duration // time of entry by rank and thread
+	loads bool                     // programs report their loads
 }
 
-// Add takes the words of a record of a rank.
+// Add processes the words of a record of a rank.
 func (u *Underway) Add(rank int, words []uint64) {
 	if u.loads = u.loads || OfProgram(words); !Operates(int(words[0] & 0xffff)) {
 		return
@@ -79,8 +83,8 @@ func (u *Underway) Add(rank int, words []uint64) {
 	}
 }
 
-// Before returns the latest time, not after until, at which no operation was under way that a load may have seen. One
-// that takes longer than patience is not waited for.
+// Before returns the latest time, at most until, at which no operation was under way whose effect a load may have seen.
+// It ignores operations that have taken longer than patience.
 func (u *Underway) Before(until, patience time.Duration) time.Duration {
 	most := until
 	for _, began := range u.began {

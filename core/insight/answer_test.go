@@ -9,7 +9,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Who waits is woken once there is an answer, and finds the newest conflicts.
+// Checks that Answer wakes a waiting thread, which then finds the newest conflicts.
 func TestAnswer(t *testing.T) {
 	_, r := one(t)
 	r.pretend(record(t, "MPI_Win_flush", 0, 1, 0x20000001))
@@ -33,7 +33,7 @@ func TestAnswer(t *testing.T) {
 	require.EqualValues(t, 100, *u64(r.part, PartLater+8))
 }
 
-// Calls on windows raise errors there, others that have buffers on their communicators.
+// Checks that calls on windows raise errors on the window, other calls with buffers on their communicator.
 func TestRaises(t *testing.T) {
 	for name, want := range map[string]string{"MPI_Put": "win", "MPI_Rget_accumulate_c": "win",
 		"MPI_Win_fence": "win", "MPI_Win_free": "", "MPI_Win_create": "comm",
@@ -50,7 +50,8 @@ func TestRaises(t *testing.T) {
 	}
 }
 
-// A time at which an operation was under way is not looked at before its call has returned, or has taken too long.
+// Checks that a time at which an operation was under way is not checked before the operation has returned or has taken
+// too long.
 func TestUnderway(t *testing.T) {
 	var u Underway
 	add := func(rank int, thread uint64, name string, entry bool, start uint64) {
@@ -64,7 +65,7 @@ func TestUnderway(t *testing.T) {
 	add(0, 0, "MPI_Put", true, 20)
 	add(1, 0, "MPI_Put", true, 10)
 	add(1, 1, "MPI_Get", true, 5)
-	require.EqualValues(t, 30, u.Before(30, 50)) // nobody tells what it loads
+	require.EqualValues(t, 30, u.Before(30, 50)) // no program reports its loads
 	u.Add(1, []uint64{ownAccesses | HeadWords<<32, 0, 5, 5, 0, 0})
 	require.EqualValues(t, 9, u.Before(30, 50))
 	require.EqualValues(t, 7, u.Before(7, 50))

@@ -8,33 +8,34 @@ import (
 	"gompirma/core/abi"
 )
 
-// Count is what a rank has counted of a function.
+// Count holds a rank's counters of a function.
 type Count struct {
 	Calls, Bytes uint64
-	Time         time.Duration // measured of some calls, and from those calculated for all (capi/insight/count.h)
+	Time         time.Duration // measured for some calls and extrapolated to all (capi/insight/count.h)
 }
 
-// Window is what a rank has counted of a window. Leader, Members and Ordinal are the same at all its members, if Leader
-// is not below zero.
+// Window holds a rank's counters of a window. Leader, Members and Ordinal are the same at all members of the window if
+// Leader >= 0.
 type Window struct {
 	Leader, Members, Ordinal int
 	Name                     string
-	Others                   bool // not one window, but all that there was no room for
+	Others                   bool // sum of all windows beyond the table's size
 	Uses                     [Uses]Count
-	Told                     bool // the library tells of ways
+	Told                     bool // the library reports the paths of operations
 	Ways                     [Fence][Ways]Count
 }
 
-// Run returns when the rank called MPI first and when MPI_Finalize returned, as CLOCK_MONOTONIC; 0: it has not.
+// Run returns the times of the rank's first call of MPI and of the return of MPI_Finalize, as CLOCK_MONOTONIC; 0 if the
+// event has not occurred.
 func (r *Rank) Run() (from, to time.Duration) {
 	from, _ = r.Clocks()
 	return from, time.Duration(atomic.LoadUint64(u64(r.part, PartEnded)))
 }
 
-// Uncounted returns how many threads were not counted, since there were too many at a time.
+// Uncounted returns the number of threads without counters: too many threads ran at a time.
 func (r *Rank) Uncounted() int { return int(atomic.LoadUint32(u32(r.part, PartUncounted))) }
 
-// tick returns the length of a tick in ns, 0: the rank ended before it could be told.
+// tick returns the length of a tick in ns; 0 if the rank ended before it recorded a second reading of the clocks.
 func (r *Rank) tick() float64 {
 	word := func(at int64) uint64 { return atomic.LoadUint64(u64(r.part, at)) }
 	if word(PartTicksNow) <= word(PartTicks) {
@@ -43,7 +44,8 @@ func (r *Rank) tick() float64 {
 	return float64(word(PartNow)-word(PartMonotonic)) / float64(word(PartTicksNow)-word(PartTicks))
 }
 
-// tickOf returns the length of a tick at a rank: all of a machine have the same.
+// tickOf returns the length of a tick at a rank. If the rank has not recorded it, another rank's value is used: all
+// ranks of a machine have the same.
 func (m *Memory) tickOf(rank int) float64 {
 	tick := m.ranks[rank].tick()
 	for i := 0; tick == 0 && i < len(m.ranks); i++ {
@@ -52,17 +54,17 @@ func (m *Memory) tickOf(rank int) float64 {
 	return tick
 }
 
-// add adds a counter of three words.
+// add adds the counter at offset at to c.
 func (c *Count) add(part []byte, at int64, tick float64) {
 	c.Calls += atomic.LoadUint64(u64(part, at+CountCalls))
 	c.Bytes += atomic.LoadUint64(u64(part, at+CountBytes))
 	c.Time += time.Duration(float64(atomic.LoadUint64(u64(part, at+CountTicks))) * tick)
 }
 
-// slots calls use with the place of each slot that a thread has used.
+// slots calls use with the offset of each slot that a thread has used.
 func (r *Rank) slots(use func(at int64)) {
 	for i := range Slots {
-		// A thread takes the first that is free, so behind as many as there were threads nobody has been.
+		// A thread acquires the first free slot, so slots beyond the number of threads are unused.
 		if i >= r.Threads() {
 			return
 		}
@@ -70,7 +72,7 @@ func (r *Rank) slots(use func(at int64)) {
 	}
 }
 
-// Counts returns what a rank has counted of each function, by the function's index in abi.Functions().
+// Counts returns a rank's counters of each function, by the function's index in abi.Functions().
 func (m *Memory) Counts(rank int) []Count {
 	r, tick := m.ranks[rank], m.tickOf(rank)
 	counts := make([]Count, len(abi.Functions()))
@@ -82,10 +84,12 @@ func (m *Memory) Counts(rank int) []Count {
 	return counts
 }
 
-// Windows returns what a rank has counted of each window, in the order in which they were made.
+// Windows returns a rank's counters of each window, in the order of creation.
 func (m *Memory) Windows(rank int) []Window {
 	r, tick := m.ranks[rank], m.tickOf(rank)
-	n := int(min(atomic.LoadUint32(u32(r.part, PartWindows)), MaxWindows-1)) // pairs with the release in windows.c
+	// The acquire pairs with the release in enter_window (windows.c): without it a new window could be seen before
+	// its fields.
+	n := int(min(atomic.LoadUint32(u32(r.part, PartWindows)), MaxWindows-1))
 	windows := make([]Window, n, n+1)
 	for i := range windows {
 		w := r.part[PartWindowAt+i*WindowSize:][:WindowSize]
@@ -102,7 +106,7 @@ func (m *Memory) Windows(rank int) []Window {
 	return windows
 }
 
-// count adds what was counted at an index, and reports whether that is something.
+// count adds the counters of the window with the given index, and reports whether any call was counted.
 func (w *Window) count(r *Rank, index int, tick float64) (some bool) {
 	r.slots(func(at int64) {
 		for u := range w.Uses {
@@ -114,7 +118,7 @@ func (w *Window) count(r *Rank, index int, tick float64) (some bool) {
 	return some
 }
 
-// countWays adds what the library has counted; what is left of all operations is direct.
+// countWays adds the library's counters by path. Operations that the library did not count used the direct path.
 func (w *Window) countWays(r *Rank, index int) {
 	if !w.Told {
 		return
@@ -126,7 +130,7 @@ func (w *Window) countWays(r *Rank, index int) {
 			c := Count{Calls: atomic.LoadUint64(u64(r.part, at)),
 				Bytes: atomic.LoadUint64(u64(r.part, at+8))}
 			w.Ways[u][way] = c
-			left.Calls -= min(c.Calls, left.Calls) // more: of threads that were not counted
+			left.Calls -= min(c.Calls, left.Calls) // greater if threads were not counted
 			left.Bytes -= min(c.Bytes, left.Bytes)
 		}
 		w.Ways[u][Direct] = Count{Calls: left.Calls, Bytes: left.Bytes}

@@ -19,7 +19,7 @@ func TestCounts(t *testing.T) {
 	defer m.Close()
 	r := m.Rank(1)
 	put, fence := number(t, "MPI_Put"), number(t, "MPI_Win_fence")
-	for slot, calls := range []uint64{10, 5, 1000} { // the third one has no thread
+	for slot, calls := range []uint64{10, 5, 1000} { // the third one belongs to no thread
 		at := int64(PartSlots + slot*SlotSize)
 		r.tell(at+int64(put*CountSize)+CountCalls, calls)
 		r.tell(at+int64(put*CountSize)+CountBytes, 8*calls)
@@ -31,7 +31,7 @@ func TestCounts(t *testing.T) {
 	*u32(r.part, PartThreads) = 2
 	require.Zero(t, m.Counts(1)[put].Time, "nobody knows what a tick is")
 
-	// Rank 0 knows: 2 ns.
+	// Rank 0 has recorded the length of a tick: 2 ns.
 	r0 := m.Rank(0)
 	r0.tell(PartTicks, 1000)
 	r0.tell(PartTicksNow, 2000)
@@ -43,7 +43,7 @@ func TestCounts(t *testing.T) {
 	require.Equal(t, Count{2, 0, 0}, counts[fence])
 	require.Zero(t, m.Counts(0)[put])
 
-	// It knows by itself: half a ns.
+	// The rank has recorded it itself: 0.5 ns.
 	r.tell(PartTicks, 0)
 	r.tell(PartTicksNow, 2000)
 	r.tell(PartMonotonic, 1000)
@@ -66,7 +66,7 @@ func TestCounts(t *testing.T) {
 	want.Uses[Fence] = Count{Calls: 2, Time: 500}
 	require.Equal(t, want, windows[1])
 
-	// What there was no room for.
+	// Windows that did not fit into the table.
 	r.tell(int64(PartSlots+SlotWindows+((MaxWindows-1)*int(Uses)+int(Put))*UseSize)+UseBytes, 7)
 	require.Len(t, m.Windows(1), 2, "bytes without a call")
 	r.tell(int64(PartSlots+SlotWindows+((MaxWindows-1)*int(Uses)+int(Put))*UseSize)+UseCalls, 1)

@@ -19,7 +19,7 @@ func number(t *testing.T, name string) int {
 	return slices.Index(abi.Functions(), f)
 }
 
-// record returns the words of a record whose items are given.
+// record returns the words of a record with the given items.
 func record(t *testing.T, name string, flags uint64, items ...uint64) []uint64 {
 	words := append([]uint64{0, 3, 100, 250, 0xc0de, 0}, items...)
 	words[0] = uint64(number(t, name)) | flags<<16 | uint64(len(words))<<32
@@ -28,7 +28,7 @@ func record(t *testing.T, name string, flags uint64, items ...uint64) []uint64 {
 
 func head(s State, n int) uint64 { return uint64(s)<<32 | uint64(n) }
 
-// text returns a text as it stands in a record.
+// text returns the encoding of a text in a record.
 func text(s string) []uint64 {
 	words := make([]uint64, 1+(len(s)+7)/8)
 	words[0] = uint64(len(s))
@@ -54,7 +54,7 @@ func one(t *testing.T) (*Memory, *Rank) {
 	return m, m.Rank(0)
 }
 
-// read returns the records that are there, as texts of names, inputs and outputs.
+// read returns the records in the ring as text: names, inputs and outputs.
 func read(t *testing.T, r *Rank) (lines []string) {
 	_, err := r.Read(func(words []uint64) {
 		var rec Record
@@ -126,7 +126,7 @@ func TestRecordFields(t *testing.T) {
 	require.Equal(t, Status{Source: 3, Tag: 9, Error: 14, Words: [4]uint64{3 | 9<<32, 14}}, status.Status(0))
 }
 
-// Who is in a communicator that was made stands behind the outputs, and is no parameter.
+// Checks that the members of a new communicator follow the outputs and are no parameter.
 func TestMembers(t *testing.T) {
 	var r Record
 	require.NoError(t, r.Decode(record(t, "MPI_Comm_split", 0, 0x101, 1, 0, head(Given, 1), 0x2000, head(Given,
@@ -140,7 +140,7 @@ func TestMembers(t *testing.T) {
 	require.Equal(t, uint64(0x3000), r.In("group").Uint())
 }
 
-// A record that is not whole, or of no function, is refused.
+// Checks that Decode rejects a record that is incomplete or of no function.
 func TestNoRecord(t *testing.T) {
 	for _, c := range []struct {
 		words []uint64
@@ -169,7 +169,7 @@ func TestNoRecord(t *testing.T) {
 	}
 }
 
-// Records go over the end of the ring, several times.
+// Checks that records wrap around the end of the ring several times.
 func TestRing(t *testing.T) {
 	_, r := one(t)
 	var want []string
@@ -186,7 +186,7 @@ func TestRing(t *testing.T) {
 	require.Greater(t, *u64(r.part, PartTail), 3*uint64(len(r.ring)))
 }
 
-// A record is there when its first word is; who waits for room is told.
+// Checks that a record is readable when its first word is set; the reader wakes a thread that waits for space.
 func TestOrder(t *testing.T) {
 	_, r := one(t)
 	words := record(t, "MPI_Win_fence", 0, 0, 7)
@@ -225,7 +225,7 @@ func TestFollow(t *testing.T) {
 		"rank 0: "+errShort.Error())
 }
 
-// A rank that waits for room gets some while looked runs.
+// Checks that ReadOne frees space for a waiting rank while looked runs.
 func TestReadOne(t *testing.T) {
 	m, err := Create(2, Records, 0)
 	require.NoError(t, err)
@@ -250,7 +250,7 @@ func TestReadOne(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 7, got)
-	m.ReadOne() // nobody follows: nothing is read
+	m.ReadOne() // Follow does not run: nothing is read
 }
 
 func TestObjects(t *testing.T) {
@@ -304,7 +304,7 @@ func TestPlan(t *testing.T) {
 	} {
 		require.Equal(t, want, plan(abi.FunctionByName(name)), name)
 	}
-	// no parameter is forgotten, and none but those that are inout stands twice
+	// Every parameter is included, and only parameters that are inout are included twice.
 	for _, f := range abi.Functions() {
 		for _, i := range Plan(f) {
 			what := f.Name + " " + i.Param.Name
@@ -338,7 +338,7 @@ func TestKindsOfFunctions(t *testing.T) {
 	}
 }
 
-// What gompirun needs for a record of a put: written, read and decoded.
+// BenchmarkRecord measures gompirun's cost of a put's record: write, read and decode.
 func BenchmarkRecord(b *testing.B) {
 	m, err := Create(1, Records, 0)
 	require.NoError(b, err)
@@ -356,7 +356,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// Who writes as fast as another one reads does not keep that one: a read ends after as much as the ring has room for.
+// Checks that a writer as fast as the reader does not delay the end of Read, which reads at most one ring size.
 func TestReadEnds(t *testing.T) {
 	m, err := Create(1, Records|Waits, MinRing)
 	require.NoError(t, err)

@@ -1,17 +1,17 @@
 package insight
 
-// Mode says what is recorded.
+// Mode selects what is recorded.
 type Mode uint32
 
 // The bits of a mode.
 const (
 	Stats   Mode = 1 << iota // calls are counted
 	Records                  // calls are recorded
-	Entries                  // those that may wait also when they are entered
-	Waits                    // who finds the ring full waits; else the record is lost and counted
-	Polls                    // also tests that found nothing, which are counted only
-	Own                      // also what the program itself does with memory, where it tells
-	Answers                  // calls that Raises names wait to be told whether they conflict
+	Entries                  // calls that may wait are also recorded at entry
+	Waits                    // a thread that finds the ring full waits; otherwise the record is lost and counted
+	Polls                    // also tests that found nothing, which are otherwise only counted
+	Own                      // also the program's own memory accesses, if it reports them
+	Answers                  // calls of functions that Raises names wait for the answer whether they conflict
 )
 
 // The layout of the shared memory, in bytes, which core/abi/gen writes into capi/insight/z_layout.h.
@@ -23,75 +23,76 @@ const (
 	JobVersion   = 8  // uint32
 	JobMode      = 12 // uint32
 	JobRanks     = 16 // uint32
-	JobBell      = 20 // uint32, a futex: rung for gompirun when it sleeps and there is something to read
+	JobBell      = 20 // uint32, a futex: ranks wake gompirun with it when it sleeps and there is something to read
 	JobSleeping  = 24 // uint32: gompirun sleeps
-	JobFunctions = 28 // uint32: how many the table has
+	JobFunctions = 28 // uint32: number of functions in the table
 	JobPartSize  = 32
 	JobRingSize  = 40
-	JobTick      = 64 // uint32, on a line of its own: CLOCK_MONOTONIC in ms while calls are counted
+	JobTick      = 64 // uint32, on a cache line of its own: CLOCK_MONOTONIC in ms while calls are counted
 	JobSize      = 4096
 
-	PartPid       = 0  // uint32: of the process that has taken the part, 0: none has
-	PartThreads   = 4  // uint32: threads that have called
-	PartOthers    = 8  // uint32: processes that found the part taken
-	PartRoom      = 12 // uint32, a futex: changes when there is room in the ring again
-	PartFull      = 16 // uint32: somebody waits for room
-	PartObjects   = 20 // uint32: how many objects are known
-	PartNames     = 24 // uint32: bytes of names
-	PartLost      = 28 // uint32: objects for which there was no room
-	PartMonotonic = 32 // clocks when the part was taken, in ns
+	PartPid       = 0  // uint32: the process that owns the part; 0 if none
+	PartThreads   = 4  // uint32: number of threads that have called MPI
+	PartOthers    = 8  // uint32: number of processes that found the part owned by another
+	PartRoom      = 12 // uint32, a futex: changes when space in the ring becomes free
+	PartFull      = 16 // uint32: a thread waits for space in the ring
+	PartObjects   = 20 // uint32: number of known objects
+	PartNames     = 24 // uint32: bytes of names in use
+	PartLost      = 28 // uint32: objects that did not fit into the table
+	PartMonotonic = 32 // clocks when the process acquired the part, in ns
 	PartRealtime  = 40
-	PartHead      = 64  // where the next record begins, in words; on a line of its own
-	PartTail      = 128 // what has been read
-	PartDropped   = 192 // calls whose records did not fit
-	PartPolls     = 200 // tests that found nothing
-	PartBroken    = 208 // records that did not fit, of entries as well, without those that Alone finds
-	PartAnswered  = 216 // how far in the ring gompirun has looked for conflicts, in words
-	PartConflicts = 224 // uint32: how many calls of the rank were the later ones of conflicts
-	PartAsking    = 228 // uint32: somebody waits for an answer
-	PartAnswer    = 232 // uint32, a futex: changes when there is one
+	PartHead      = 64  // position of the next record, in words; on a cache line of its own
+	PartTail      = 128 // position up to which gompirun has read
+	PartDropped   = 192 // number of calls whose records did not fit
+	PartPolls     = 200 // number of tests that found nothing
+	// number of lost records, including those of entries, except of functions that Alone reports
+	PartBroken    = 208
+	PartAnswered  = 216 // position in the ring up to which gompirun has checked for conflicts, in words
+	PartConflicts = 224 // uint32: number of the rank's calls that were the later ones of conflicts
+	PartAsking    = 228 // uint32: a thread waits for an answer
+	PartAnswer    = 232 // uint32, a futex: changes with each answer
 
-	PartTicks     = 256 // what counters measure time in, when the part was taken
-	PartTicksNow  = 264 // the same, and CLOCK_MONOTONIC, at a later moment; 0: there was none
+	PartTicks     = 256 // the counters' clock when the process acquired the part
+	PartTicksNow  = 264 // that clock and CLOCK_MONOTONIC at a later time; 0 if not recorded yet
 	PartNow       = 272
-	PartEnded     = 280  // CLOCK_MONOTONIC when MPI_Finalize returned, 0: it has not
-	PartUncounted = 288  // uint32: threads for which there was no room
-	PartWindows   = 292  // uint32: how many windows are known
-	PartOwners    = 512  // a uint32 for each slot: a thread has it
-	PartLater     = 1024 // of the newest of these calls: where in the ring their records end
+	PartEnded     = 280  // CLOCK_MONOTONIC at the return of MPI_Finalize; 0 before
+	PartUncounted = 288  // uint32: threads for which there was no slot
+	PartWindows   = 292  // uint32: number of known windows
+	PartOwners    = 512  // a uint32 for each slot: a thread owns it
+	PartLater     = 1024 // ring positions of the record ends of the latest calls that PartConflicts counts
 	MaxLater      = 256
 	PartTable     = 4096
 
-	ObjectLow  = 0 // the addresses of an object: from, to
+	ObjectLow  = 0 // address range of an object: low, high
 	ObjectHigh = 8
-	ObjectBias = 16 // what has been added to the addresses in the file
-	ObjectName = 24 // where its name is among the names; ends with a zero
+	ObjectBias = 16 // load bias: difference to the addresses in the file
+	ObjectName = 24 // offset of its zero-terminated name among the names
 	ObjectSize = 32
 	MaxObjects = 512
 	PartNameAt = PartTable + MaxObjects*ObjectSize
 	NamesSize  = 48 << 10
 
-	WindowHandle  = 0  // 0: it has been freed
-	WindowLeader  = 8  // int32: the first member's rank in MPI_COMM_WORLD, -1: unknown
+	WindowHandle  = 0  // 0 after the window is freed
+	WindowLeader  = 8  // int32: the first member's rank in MPI_COMM_WORLD; -1 if unknown
 	WindowMembers = 12 // uint32
-	WindowOrdinal = 16 // uint32: among those of this leader and size
-	WindowWays    = 20 // uint32: operations are counted by their ways
-	WindowLabel   = 24 // its name
+	WindowOrdinal = 16 // uint32: index among the windows with this leader and size
+	WindowWays    = 20 // uint32: operations are counted by path
+	WindowLabel   = 24 // the window's name
 	LabelSize     = 104
 	WindowSize    = WindowLabel + LabelSize
-	MaxWindows    = 64 // the last one stands for all that come later
+	MaxWindows    = 64 // the last one holds the sums of all later windows
 	PartWindowAt  = PartNameAt + NamesSize
-	// For each window operations by kind and way, as calls and bytes; the library adds to them.
+	// Operations of each window by kind and path, as calls and bytes. The library adds to them.
 	WaysSize   = int(Fence) * int(Ways) * 16
 	PartWaysAt = PartWindowAt + MaxWindows*WindowSize
 
-	// A slot has the counters of a thread, or of several of which one runs at a time.
+	// A slot holds the counters of one thread, or of several threads that run one after the other.
 	Slots        = 64
 	CountCalls   = 0
 	CountBytes   = 8
-	CountTicks   = 16 // of those calls that were measured, each times the number of calls that it stands for
-	CountLeft    = 24 // uint32: calls until one is measured
-	CountStride  = 28 // uint32: how many a measured call stands for
+	CountTicks   = 16 // sum over the measured calls, each multiplied by the number of calls that it stands for
+	CountLeft    = 24 // uint32: number of calls until the next measured one
+	CountStride  = 28 // uint32: number of calls that a measured call stands for
 	CountSize    = 32
 	MaxFunctions = 704
 	UseCalls     = 0
@@ -103,9 +104,9 @@ const (
 	PartSlots    = (PartWaysAt + MaxWindows*WaysSize + 4095) / 4096 * 4096
 	PartRing     = PartSlots + Slots*SlotSize
 
-	// Elements is how many of a list are recorded at most.
+	// Elements is the largest number of recorded elements of a list.
 	Elements = 4096
-	// MaxRecord is the size of the largest record in words. A ring has at least four times as much.
+	// MaxRecord is the size of the largest record in words. A ring holds at least four times as many words.
 	MaxRecord   = 1 << 15
 	StatusWords = 4
 	HeadWords   = 6
@@ -116,28 +117,28 @@ const (
 // The flags of a record.
 const (
 	flagEntry     = 1
-	flagTruncated = 2 // of some list there was more
+	flagTruncated = 2 // a list has more elements than recorded
 )
 
-// State says what a list is.
+// State is the state of a list.
 type State uint32
 
 // The states of a list.
 const (
 	Given     State = iota
-	Truncated       // there was more
+	Truncated       // the list has more elements
 	Null            // a null pointer, such as MPI_STATUS_IGNORE
 	Special         // a constant in place of an address, such as MPI_UNWEIGHTED: Value.Words[0]
-	Absent          // no value: an output of a call that failed, a list that means nothing at this rank
+	Absent          // no value: an output of a failed call, or a list that has no meaning at this rank
 )
 
-// EnvAlone has a process count without gompirun if its value is "stats".
+// EnvAlone makes a process count without gompirun if its value is "stats".
 const EnvAlone = "GOMPIRMA_INSIGHT"
 
-// EnvFd names the descriptor of the shared memory in the environment of a rank, which gompirun sets.
+// EnvFd names the variable with the descriptor of the shared memory. gompirun sets it for each rank.
 const EnvFd = "GOMPIRMA_INSIGHT_FD"
 
-// EnvRank is which part of the memory is the process', if not that of PMI_RANK.
+// EnvRank names the variable with the index of the process's part, if it differs from PMI_RANK.
 const EnvRank = "GOMPIRMA_INSIGHT_PART"
 
 // Constant is one of the constants above.
@@ -146,7 +147,7 @@ type Constant struct {
 	Value int64
 }
 
-// Constants are those that C needs, by their names there.
+// Constants lists the constants that C needs, by their names there.
 var Constants = []Constant{
 	{"MAGIC", int64(Magic)},
 	{"VERSION", int64(Version)},

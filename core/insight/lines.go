@@ -10,16 +10,16 @@ import (
 	"sort"
 )
 
-// Place is where in the program something is.
+// Place is a location in the program.
 type Place struct {
 	File     string `json:"file,omitempty"` // of the source
 	Line     int    `json:"line,omitempty"`
-	Function string `json:"function,omitempty"` // with Offset, where there is no debug information
+	Function string `json:"function,omitempty"` // with Offset, if there is no debug information
 	Offset   uint64 `json:"offset,omitempty"`   // in the function, or in the object
-	Object   string `json:"object,omitempty"`   // the program or library
+	Object   string `json:"object,omitempty"`   // file name of the program or library
 }
 
-// String is file and line, or what there is instead.
+// String returns file and line, or the most precise location that is known.
 func (p Place) String() string {
 	switch {
 	case p.Line > 0:
@@ -32,7 +32,7 @@ func (p Place) String() string {
 	return "an unknown place"
 }
 
-// Lines finds places, and keeps what it has read of files.
+// Lines finds the places of addresses. It caches the debug information that it has read.
 type Lines struct {
 	files map[string]*debugFile
 }
@@ -40,7 +40,7 @@ type Lines struct {
 type lineAt struct {
 	address uint64
 	file    string
-	line    int // 0: nothing is here
+	line    int // 0 ends a sequence: no code follows
 }
 
 type debugFile struct {
@@ -48,7 +48,7 @@ type debugFile struct {
 	symbols []elf.Symbol // functions by address
 }
 
-// Place returns where an address is that a call returns to, in a process that has loaded these objects.
+// Place returns the place of a call from its return address, in a process that has loaded the given objects.
 func (l *Lines) Place(objects []Object, address uint64) Place {
 	f, o, at := l.find(objects, address)
 	if f == nil {
@@ -65,7 +65,7 @@ func (l *Lines) Place(objects []Object, address uint64) Place {
 	return p
 }
 
-// Function returns the name of the function in which that is, "" if it is not known.
+// Function returns the name of the function that contains the call with the given return address; "" if unknown.
 func (l *Lines) Function(objects []Object, address uint64) string {
 	if f, _, at := l.find(objects, address); f != nil {
 		if s := f.function(at); s != nil {
@@ -75,17 +75,18 @@ func (l *Lines) Function(objects []Object, address uint64) string {
 	return ""
 }
 
-// find returns the file of the object with a return address, nil if there is none, and the address of the call in it.
+// find returns the file of the object that contains a return address, or nil, and the address of the call in that file.
 func (l *Lines) find(objects []Object, address uint64) (f *debugFile, o Object, at uint64) {
 	for _, o := range slices.Backward(objects) {
 		if address >= o.Low && address < o.High {
-			return l.file(o.Name), o, address - o.Bias - 1 // in the call, not behind it
+			// an address inside the call instruction, not behind it
+			return l.file(o.Name), o, address - o.Bias - 1
 		}
 	}
 	return nil, o, 0
 }
 
-// function returns the function with an address, nil if it is not known.
+// function returns the symbol of the function that contains an address, or nil.
 func (f *debugFile) function(at uint64) *elf.Symbol {
 	i := sort.Search(len(f.symbols), func(i int) bool { return f.symbols[i].Value > at })
 	if i > 0 && at < f.symbols[i-1].Value+f.symbols[i-1].Size {
@@ -130,7 +131,7 @@ func (l *Lines) file(name string) *debugFile {
 	return f
 }
 
-// read makes a list of all lines.
+// read appends all line entries and sorts them by address.
 func (f *debugFile) read(d *dwarf.Data) {
 	units := d.Reader()
 	for {
@@ -157,7 +158,8 @@ func (f *debugFile) read(d *dwarf.Data) {
 			f.lines = append(f.lines, at)
 		}
 	}
-	// An end comes before what begins at the same address; of one place the last entry counts.
+	// The end of a sequence sorts before an entry at the same address. Of several entries for one address the last
+	// one counts.
 	sort.SliceStable(f.lines, func(a, b int) bool {
 		x, y := f.lines[a], f.lines[b]
 		return x.address < y.address || x.address == y.address && x.line == 0 && y.line != 0

@@ -13,16 +13,16 @@ import (
 	"gompirma/core/abi"
 )
 
-// Memory is what gompirun shares with the ranks of a job.
+// Memory is the memory that gompirun shares with the ranks of a job.
 type Memory struct {
 	file    *os.File
 	bytes   []byte
 	ranks   []*Rank
-	mirrors bool                         // of ranks that are elsewhere
+	mirrors bool                         // the ranks run on other hosts; the parts are copies
 	read    func(i int, most uint64) int // reads records of a rank for Follow; nil: Follow does not run
 }
 
-// Rank is the part of a rank. One goroutine at a time reads its ring.
+// Rank is the part of a rank. Only one goroutine at a time may read its ring.
 type Rank struct {
 	part []byte
 	ring []uint64
@@ -32,15 +32,15 @@ type Rank struct {
 	mirror
 }
 
-// Object is something that a process has loaded: the program, a library. Addresses of debug information are those of
-// the process without the bias.
+// Object is a file that a process has loaded: the program or a library. An address in the debug information is the
+// address in the process minus Bias.
 type Object struct {
 	Low, High, Bias uint64
 	Name            string
 }
 
-// Create makes the memory of a job with so many ranks. The size of each ring is rounded up to a power of two, 0: the
-// usual one.
+// Create creates the memory of a job with the given number of ranks. ring is the size of each ring in bytes, which
+// Create rounds up to a power of two; 0 selects the default.
 func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	if ring == 0 {
 		ring = DefaultRing
@@ -74,53 +74,56 @@ func Create(ranks int, mode Mode, ring int) (*Memory, error) {
 	return m, nil
 }
 
-// File is what the ranks inherit, as the descriptor that EnvFd names.
+// File returns the file that the ranks inherit as the descriptor in EnvFd.
 func (m *Memory) File() *os.File { return m.file }
 
-// Ranks returns how many there are.
+// Ranks returns the number of ranks.
 func (m *Memory) Ranks() int { return len(m.ranks) }
 
 // Rank returns the part of a rank.
 func (m *Memory) Rank(i int) *Rank { return m.ranks[i] }
 
-// Mode returns what is recorded.
+// Mode returns the selection of what is recorded.
 func (m *Memory) Mode() Mode { return Mode(atomic.LoadUint32(u32(m.bytes, JobMode))) }
 
-// Close gives the memory back. Ranks that still run keep what is theirs.
+// Close unmaps the memory. Running ranks keep their mappings.
 func (m *Memory) Close() {
 	unix.Munmap(m.bytes)
 	m.file.Close()
 	m.bytes, m.ranks = nil, nil
 }
 
-// Pid returns the process that is the rank, 0: none has called MPI yet.
+// Pid returns the process id of the rank; 0 if it has not called MPI yet.
 func (r *Rank) Pid() int { return int(atomic.LoadUint32(u32(r.part, PartPid))) }
 
-// Threads returns how many threads have called MPI.
+// Threads returns the number of threads that have called MPI.
 func (r *Rank) Threads() int { return int(atomic.LoadUint32(u32(r.part, PartThreads))) }
 
-// Others returns how many processes called MPI although another was the rank already. Nothing is known of them.
+// Others returns the number of processes that called MPI when another process already owned the part. They are not
+// recorded.
 func (r *Rank) Others() int { return int(atomic.LoadUint32(u32(r.part, PartOthers))) }
 
-// Dropped returns how many calls left no record because the ring was full.
+// Dropped returns the number of calls that left no record because the ring was full.
 func (r *Rank) Dropped() uint64 { return atomic.LoadUint64(u64(r.part, PartDropped)) }
 
-// Broken reports whether some of these were of calls on which the meaning of others depends.
+// Broken reports whether records were dropped that the interpretation of other records depends on.
 func (r *Rank) Broken() bool { return atomic.LoadUint64(u64(r.part, PartBroken)) > 0 }
 
-// Polls returns how many tests found nothing and were not recorded for that.
+// Polls returns the number of tests that found nothing and were therefore not recorded.
 func (r *Rank) Polls() uint64 { return atomic.LoadUint64(u64(r.part, PartPolls)) }
 
-// Clocks returns what CLOCK_MONOTONIC and CLOCK_REALTIME, in ns, were when the rank called MPI first.
+// Clocks returns the values of CLOCK_MONOTONIC and CLOCK_REALTIME, in ns, at the rank's first call of MPI.
 func (r *Rank) Clocks() (monotonic time.Duration, realtime int64) {
 	return time.Duration(atomic.LoadUint64(u64(r.part, PartMonotonic))),
 		int64(atomic.LoadUint64(u64(r.part, PartRealtime)))
 }
 
-// Objects returns what the process has loaded, the latest last. The address of each record's caller is in one of them
-// unless it is in none at all, or there was no room for more.
+// Objects returns the objects that the process has loaded, in order of loading. The caller of each record is in one of
+// them unless it belongs to no object or the table was full.
 func (r *Rank) Objects() []Object {
-	n := min(atomic.LoadUint32(u32(r.part, PartObjects)), MaxObjects) // pairs with the release in objects.c
+	// The acquire pairs with the release in note_object (objects.c): without it the new entry could be seen before
+	// its fields.
+	n := min(atomic.LoadUint32(u32(r.part, PartObjects)), MaxObjects)
 	names := r.part[PartNameAt:][:NamesSize]
 	objects := make([]Object, n)
 	for i := range objects {
@@ -135,24 +138,27 @@ func (r *Rank) Objects() []Object {
 	return objects
 }
 
-// Read calls use with each complete record, as words that are valid until use returns, and makes room in the ring. It
-// returns how many there were; it reads no more than a ring full, so that other ranks are not kept waiting. An error:
-// what is there is no record, since the process has written to where it must not; no more is read then.
+// Read calls use with the words of each complete record, which are valid until use returns, and frees their space in
+// the ring. It returns the number of records. It reads at most one ring size, so that a fast writer does not delay the
+// other ranks. It returns an error if the ring holds an invalid record, because the process has overwritten it;
+// afterwards it reads no more.
 //
-// Threads that wait for room are woken when half of the ring has been read, or all that was there: a thread that is
-// woken for each record would sleep again at once.
+// Read wakes the threads that wait for space after each half of the ring, and at its end. A thread that is woken for
+// each record would sleep again at once.
 func (r *Rank) Read(use func(words []uint64)) (n int, err error) {
 	return r.readMost(uint64(len(r.ring)), use)
 }
 
-// readMost is Read that begins no record after it has read most words.
+// readMost reads like Read, but starts no further record after it has read most words.
 func (r *Rank) readMost(most uint64, use func(words []uint64)) (n int, err error) {
 	size := uint64(len(r.ring))
 	began, woken := r.tail, r.tail
 	defer r.wake()
 	for ; r.err == nil && r.tail-began < most; n++ {
 		at := r.tail % size
-		head := atomic.LoadUint64(&r.ring[at]) // pairs with the release in capi/insight/record.c
+		// The acquire pairs with the release in to_ring (capi/insight/record.c): without it the first word
+		// could be seen before the other words of the record.
+		head := atomic.LoadUint64(&r.ring[at])
 		if head == 0 {
 			break
 		}
@@ -176,7 +182,9 @@ func (r *Rank) readMost(most uint64, use func(words []uint64)) (n int, err error
 	return n, r.err
 }
 
-// wake wakes the threads that wait for room in the ring.
+// wake wakes the threads that wait for space in the ring. Its partner is gompi_insight_await (capi/insight/record.c).
+// The waiter stores PartFull and then loads PartTail; Read stores PartTail, and wake then loads PartFull. All four are
+// sequentially consistent. Otherwise the waiter could sleep with the old tail while wake misses the waiter.
 func (r *Rank) wake() {
 	if atomic.LoadUint32(u32(r.part, PartFull)) != 0 && atomic.SwapUint32(u32(r.part, PartFull), 0) != 0 {
 		atomic.AddUint32(u32(r.part, PartRoom), 1)
@@ -193,10 +201,10 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// How long a reader sleeps at most when there is nothing to read: who writes wakes it only when a ring fills.
+// nap is the longest sleep of a reader that finds nothing to read: a writer wakes it only when a ring fills.
 const nap = 20 * time.Millisecond
 
-// Tick keeps the word of the time that ranks count long waits by, until stop is closed.
+// Tick updates the word with the time, by which ranks measure long waits, until stop is closed.
 func (m *Memory) Tick(stop <-chan struct{}) {
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
@@ -212,8 +220,8 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 	}
 }
 
-// ReadOne reads one record of each rank for Follow, whose use it calls. Only looked may call it, and must if it takes
-// seconds: a rank whose ring is full continues without records if none is read for 10 s (capi/insight/record.c).
+// ReadOne reads one record of each rank for Follow, and passes it to Follow's use. Only looked may call it, and must
+// do so if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s (capi/insight/record.c).
 func (m *Memory) ReadOne() {
 	if m.read == nil {
 		return
@@ -223,13 +231,13 @@ func (m *Memory) ReadOne() {
 	}
 }
 
-// Follow calls use with the words of the records of all ranks until stop is closed, and then with those that are left:
-// the ranks have ended by then. Those of one rank come in the order in which their calls returned, or in which those
-// were entered that have a record of that; nothing is promised of those of two. The words are valid until use returns.
+// Follow calls use with the words of the records of all ranks until stop is closed, and then with the remaining ones:
+// the ranks have ended by then. The records of one rank arrive in the order in which their calls returned, or were
+// entered for records of entries. There is no order between two ranks. The words are valid until use returns.
 //
-// After each look at all of them it calls looked with a time: no record that depends on one which it has not been given
-// is older. It is CLOCK_MONOTONIC when the look began, or what all ranks have Reached; whatever was written later
-// depends on nothing earlier.
+// After each pass over all ranks Follow calls looked with a time. Every record that precedes a record with that time or
+// an earlier one has been passed to use. The time is CLOCK_MONOTONIC at the start of the pass, or the time that all
+// ranks have Reached if that is earlier. A record that is written later does not precede any earlier one.
 func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64) error,
 	looked func(time.Duration)) error {
 	var failed error
@@ -266,6 +274,9 @@ func (m *Memory) Follow(stop <-chan struct{}, use func(rank int, words []uint64)
 			continue
 		}
 		seen := atomic.LoadUint32(bell)
+		// The partner is call_reader (capi/insight/record.c), which loads the flag after a record is stored.
+		// That load is not ordered after the store, so the second pass may miss a record whose writer misses
+		// the flag. The limit nap bounds the delay.
 		atomic.StoreUint32(sleeping, 1)
 		if drain() == 0 {
 			futexSleep(bell, seen, nap)

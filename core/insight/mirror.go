@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// A rank on another host has its part in memory there. A process beside it sends on what changes (cmd/internal/relay),
-// and here stands a copy of the part, from which all is read as if the rank were here.
+// A rank on another host has its part in memory of that host. A process on that host sends the changes
+// (cmd/internal/relay). gompirun keeps a copy of the part and reads it like the part of a rank on its own host.
 
 const mirrorPage = 4096
 
-// mirror is what has been sent on of a part, or how far what comes is complete.
+// mirror is the state of a part that is sent, or of a copy.
 type mirror struct {
-	sent    []byte
-	reached atomic.Int64 // copy: of what has happened until then all is here
+	sent    []byte       // sender: the content as sent last
+	reached atomic.Int64 // copy: everything recorded until this time has arrived
 }
 
-// Mirror says that the ranks are elsewhere, and their parts are copies.
+// Mirror declares that the ranks run on other hosts and their parts are copies.
 func (m *Memory) Mirror() {
 	m.mirrors = true
 }
 
-// Reached notes that all has come of what a rank that is elsewhere recorded until a time.
+// Reached records that everything that the rank recorded until the given time has arrived.
 func (r *Rank) Reached(until time.Duration) { r.reached.Store(int64(until)) }
 
-// reached returns until when all is here.
+// reached returns the time until which the records of all ranks have arrived, at most now.
 func (m *Memory) reached(now time.Duration) time.Duration {
 	if m.mirrors {
 		for _, r := range m.ranks {
@@ -37,13 +37,13 @@ func (m *Memory) reached(now time.Duration) time.Duration {
 	return now
 }
 
-// End is what who sends no more has reached.
+// End is the time that a rank has Reached when it sends no more.
 const End = time.Duration(math.MaxInt64)
 
-// Changes calls use with each piece of the part that has changed since the last call, but for the ring: what a copy
-// needs besides the records. Clocks are later by so much.
+// Changes calls use with each page of the part, except the ring, that has changed since the last call. later is added
+// to the clocks.
 func (r *Rank) Changes(later time.Duration, use func(at int64, piece []byte) error) error {
-	end := PartSlots + min(r.Threads(), Slots)*SlotSize // a thread takes the first slot that is free
+	end := PartSlots + min(r.Threads(), Slots)*SlotSize // a thread acquires the first free slot
 	if r.sent == nil {
 		r.sent = make([]byte, PartRing)
 	}
@@ -56,7 +56,7 @@ func (r *Rank) Changes(later time.Duration, use func(at int64, piece []byte) err
 					*clock += uint64(later)
 				}
 			}
-			clear(page[PartRoom : PartFull+4]) // of the ring
+			clear(page[PartRoom : PartFull+4]) // state of the ring, which is not copied
 			clear(page[PartHead : PartTail+8])
 		}
 		if bytes.Equal(page[:n], r.sent[at:at+n]) {
@@ -72,7 +72,7 @@ func (r *Rank) Changes(later time.Duration, use func(at int64, piece []byte) err
 
 var errMirror = errors.New("what came of another host is not of a rank's memory")
 
-// Change writes a piece that Changes has given at the rank's host.
+// Change writes a page from Changes, called at the rank's host, into the copy.
 func (r *Rank) Change(at int64, piece []byte) error {
 	if at < 0 || at%mirrorPage != 0 || len(piece) > mirrorPage || at+int64(len(piece)) > int64(PartRing) {
 		return errMirror
@@ -88,7 +88,7 @@ func (r *Rank) Change(at int64, piece []byte) error {
 	return nil
 }
 
-// Write puts a record into the ring of a rank that is elsewhere, and waits for room until stop is closed.
+// Write appends a record to the ring of a rank on another host. It waits for space until stop is closed.
 func (r *Rank) Write(words []uint64, stop <-chan struct{}) error {
 	n, size := uint64(len(words)), uint64(len(r.ring))
 	if n < HeadWords || n > MaxRecord || words[0]>>32 != n {
@@ -106,11 +106,13 @@ func (r *Rank) Write(words []uint64, stop <-chan struct{}) error {
 		r.ring[(head+i)%size] = words[i]
 	}
 	*u64(r.part, PartHead) = head + n
-	atomic.StoreUint64(&r.ring[head%size], words[0]) // pairs with the load in Read
+	// The store pairs with the load in Read: without it Read could see the first word before the other words of the
+	// record.
+	atomic.StoreUint64(&r.ring[head%size], words[0])
 	return nil
 }
 
-// Shift makes the times of a record later.
+// Shift adds later to the times of a record.
 func Shift(words []uint64, later time.Duration) {
 	for _, i := range []int{2, 3} {
 		if words[i] != 0 {

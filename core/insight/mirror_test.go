@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A copy of a part becomes what the part is, with later clocks, and keeps what belongs to its own ring; what has not
-// changed is not sent again, and nothing of threads that there are not.
+// Checks that Changes and Change make a copy equal to the part, with shifted clocks; the copy keeps the state of its
+// own ring. Unchanged pages and slots of absent threads are not sent.
 func TestMirror(t *testing.T) {
 	const later = time.Hour
 	_, from := one(t)
@@ -25,7 +25,7 @@ func TestMirror(t *testing.T) {
 	copy(from.part[PartNameAt:], "a program")
 	counter := int64(PartSlots + SlotSize - 8) // the last one of the first thread
 	*u64(from.part, counter) = 11
-	*u64(from.part, counter+8) = 12 // of a second one, who is not there
+	*u64(from.part, counter+8) = 12 // of a second thread, which does not exist
 	require.NoError(t, from.Changes(later, pass))
 	require.Equal(t, 3, n)
 	require.Equal(t, 77, to.Pid())
@@ -50,7 +50,8 @@ func TestMirror(t *testing.T) {
 	require.Equal(t, errMirror, to.Write(make([]uint64, 7), nil))
 }
 
-// All is here until the time that the slowest rank has reached, and times of records become gompirun's.
+// Checks that all records have arrived until the time that the slowest rank has reached, and record times are shifted
+// to gompirun's clock.
 func TestReached(t *testing.T) {
 	m, err := Create(2, Records, 0)
 	require.NoError(t, err)

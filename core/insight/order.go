@@ -12,46 +12,46 @@ import (
 	"gompirma/core/abi"
 )
 
-// Order gives records on in an order in which causes come before their effects, whoever has recorded them: by the time
-// of entry of those that begin a call, of return of the others. That is such an order, since what another process could
-// notice is written down before it begins (Entered), and what a process has noticed after that.
+// Order sorts the records of all ranks so that causes precede their effects. The key is the time of entry for records
+// that begin a call, and of return for the others. The key is correct for this: an effect that another process can
+// notice is recorded before it begins (Entered), and what a process has noticed is recorded afterwards.
 type Order struct {
 	Use    func(rank int, r *Record) // the record is valid until it returns
-	Err    error                     // of the first words that were no record
-	Pause  func()                    // called after every pauseRecords records, may call Add; nil: nothing
+	Err    error                     // of the first invalid record
+	Pause  func()                    // called after every pauseRecords records, may call Add; may be nil
 	given  int                       // records since the last Pause
 	queues []queue
 	free   [][]uint64
 	record Record
-	ends   uint32 // set: nobody waits for the rest
+	ends   uint32 // atomic; nonzero after Abandon
 	left   int
 }
 
-// Abandon has what is left dropped, by whichever goroutine gives records on.
+// Abandon drops all remaining records. Any goroutine may call it.
 func (o *Order) Abandon() { atomic.StoreUint32(&o.ends, 1) }
 
-// Left returns how many records were dropped for that.
+// Left returns the number of records dropped after Abandon.
 func (o *Order) Left() int { return o.left }
 
-// queue has the records of a rank that wait as their words, one behind the other in pieces of memory that are used
-// again: they come by millions, and as objects each they would cost more than what is made of them.
+// queue holds the pending records of a rank as words, one behind the other in reused blocks of memory. There are
+// millions of records; an object for each would cost more than their analysis.
 type queue struct {
 	pieces [][]uint64
-	first  int           // where the first record begins in the first piece
-	time   time.Duration // of that; never: there is none
+	first  int           // position of the first record in the first block
+	time   time.Duration // of the first record; never if the queue is empty
 }
 
 const (
-	pieceWords = max(1<<16, MaxRecord) // no record is in two
-	mostFree   = 64                    // pieces that are kept for later: 32 MiB
+	pieceWords = max(1<<16, MaxRecord) // a record never spans two blocks
+	mostFree   = 64                    // blocks on the free list: 32 MiB
 )
 
-// pauseRecords bounds the time between two calls of Pause to a small part of the 10 s that a rank waits for room.
+// pauseRecords bounds the time between two calls of Pause to a small part of the 10 s that a rank waits for space.
 const pauseRecords = 4096
 
 const never = time.Duration(math.MaxInt64)
 
-// timeOf returns the time of a record by which it is in order.
+// timeOf returns the time by which a record is sorted.
 func timeOf(words []uint64) time.Duration {
 	number, flags := words[0]&0xffff, words[0]>>16&0xffff
 	if flags&flagEntry != 0 || Operates(int(number)) {
@@ -60,11 +60,11 @@ func timeOf(words []uint64) time.Duration {
 	return time.Duration(words[3])
 }
 
-// Operates reports whether the function of a number, as in Record, changes a window's memory.
+// Operates reports whether the function with the given number, as in Record, changes a window's memory.
 func Operates(number int) bool { return number < len(operations()) && operations()[number] }
 
-// operations says of each function whether it is an operation that changes a window's memory. Such a call is not asked
-// what it notices of others, and those may notice it before it returns.
+// operations holds for each function whether it is an operation that changes a window's memory. Such a call notices
+// nothing of other processes, but they may notice it before it returns.
 var operations = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {
@@ -77,7 +77,7 @@ var operations = sync.OnceValue(func() []bool {
 	return are
 })
 
-// Add takes the words of a record, which are copied.
+// Add appends a copy of a record's words to the queue of a rank.
 func (o *Order) Add(rank int, words []uint64) {
 	for rank >= len(o.queues) {
 		o.queues = append(o.queues, queue{time: never})
@@ -109,7 +109,7 @@ func (q *queue) head() []uint64 {
 	return words[:words[0]>>32]
 }
 
-// pass goes on behind the first record, which has so many words.
+// pass removes the first record, of n words, from a queue.
 func (o *Order) pass(q *queue, n int) {
 	if q.first += n; q.first == len(q.pieces[0]) {
 		if len(o.free) < mostFree {
@@ -123,7 +123,7 @@ func (o *Order) pass(q *queue, n int) {
 	}
 }
 
-// Until gives on what is not younger than a time, all of which has been added.
+// Until calls Use with all records whose time is at most until. All of these must have been added.
 func (o *Order) Until(until time.Duration) {
 	for {
 		best, second := -1, until
@@ -141,7 +141,8 @@ func (o *Order) Until(until time.Duration) {
 		if best < 0 {
 			return
 		}
-		// As long as it is older than all others, the one of the lower rank first.
+		// Takes records of this queue while they are older than all others. At equal times the lower rank comes
+		// first.
 		for q, once := &o.queues[best], true; once || q.time <= second && q.time != never; once = false {
 			words := q.head()
 			if atomic.LoadUint32(&o.ends) != 0 {
@@ -161,9 +162,9 @@ func (o *Order) Until(until time.Duration) {
 	}
 }
 
-// Clone returns a copy that stays valid.
+// Clone returns a copy that does not share the words of r.
 func (r *Record) Clone() *Record {
 	var c Record
-	_ = c.Decode(slices.Clone(r.words)) // which it was made by
+	_ = c.Decode(slices.Clone(r.words)) // cannot fail: r was decoded from these words
 	return &c
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// made returns a record with these times, and a number in place of the caller.
+// made returns a record with the given times, and a number in place of the caller.
 func made(t *testing.T, entry bool, start, end time.Duration, number uint64) []uint64 {
 	words := record(t, "MPI_Win_fence", 0, 0, 7)
 	if entry {
@@ -19,7 +19,8 @@ func made(t *testing.T, entry bool, start, end time.Duration, number uint64) []u
 	return words
 }
 
-// Records come by their times, those of one rank in its order, and none is given on before its time has come.
+// Checks that records are passed on in the order of their times, those of one rank in the rank's order, and none before
+// its time.
 func TestOrderByTime(t *testing.T) {
 	var got []string
 	o := Order{Use: func(rank int, r *Record) {
@@ -31,14 +32,15 @@ func TestOrderByTime(t *testing.T) {
 	o.Add(0, made(t, false, 10, 35, 0))
 	o.Until(30)
 	require.Equal(t, []string{"0 10", "1 30"}, got)
-	// of which a call that had begun before was written down late
+	// a call that had begun earlier is recorded late
 	o.Add(1, made(t, false, 40, 45, 0))
 	o.Add(0, made(t, false, 36, 41, 0))
 	o.Until(time.Hour)
 	require.Equal(t, []string{"0 10", "1 30", "0 35", "1 40", "0 41", "1 45"}, got)
 }
 
-// What two ranks tell each other comes behind what was told, whenever the reader has looked at whom.
+// Checks that a message between ranks is ordered after its cause, whatever the order in which the reader visits the
+// ranks.
 func TestOrderOfCauses(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 200 {
@@ -47,8 +49,8 @@ func TestOrderOfCauses(t *testing.T) {
 			at   time.Duration // when it was in the ring
 			r    []uint64
 		}
-		// Ranks take turns: each step is entered after the one before was written down, some time after its
-		// entry.
+		// The ranks alternate at random: each step is entered after the step before it was recorded, which
+		// happens some time after that step's entry.
 		var all []written
 		now := time.Duration(0)
 		for i := range 40 {
@@ -77,7 +79,7 @@ func TestOrderOfCauses(t *testing.T) {
 	}
 }
 
-// An operation on a window counts from its beginning.
+// Checks that an operation on a window is sorted by its beginning.
 func TestTimeOf(t *testing.T) {
 	words := record(t, "MPI_Put", 0)
 	require.Equal(t, time.Duration(100), timeOf(words))
@@ -87,7 +89,7 @@ func TestTimeOf(t *testing.T) {
 	require.Equal(t, time.Duration(250), timeOf(words))
 }
 
-// Records come through pieces of memory as they were, and no more of those are kept than are needed.
+// Checks that records are unchanged after their way through blocks of memory, and the free list of blocks is bounded.
 func TestOrderInPieces(t *testing.T) {
 	var got, want []uint64
 	o := Order{Use: func(_ int, r *Record) { got = append(got, r.Caller) }}
@@ -106,7 +108,7 @@ func TestOrderInPieces(t *testing.T) {
 	require.Len(t, o.free, mostFree)
 }
 
-// What is no record is told once, and those behind it come.
+// Checks that an invalid record is reported once, and the records behind it are passed on.
 func TestOrderOfWrongWords(t *testing.T) {
 	n := 0
 	o := Order{Use: func(int, *Record) { n++ }}
@@ -118,7 +120,7 @@ func TestOrderOfWrongWords(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-// What nobody waits for any longer is dropped and counted.
+// Checks that records that remain after Abandon are dropped and counted.
 func TestOrderAbandoned(t *testing.T) {
 	n := 0
 	o := Order{}
@@ -134,7 +136,7 @@ func TestOrderAbandoned(t *testing.T) {
 	require.Equal(t, []int{3, 7}, []int{n, o.Left()})
 }
 
-// A copy of a record stays as it was when the words are used again.
+// Checks that a clone stays unchanged when the words are overwritten.
 func TestClone(t *testing.T) {
 	words := record(t, "MPI_Win_fence", 0, 0, 7)
 	var r Record
@@ -144,7 +146,8 @@ func TestClone(t *testing.T) {
 	require.Equal(t, uint64(7), c.In("win").Uint())
 }
 
-// Until calls Pause at intervals, and takes records that Pause adds in their order, also of ranks that had none before.
+// Checks that Until calls Pause at intervals and sorts the records that Pause adds, also those of ranks that had none
+// before.
 func TestOrderPauses(t *testing.T) {
 	var got []string
 	o := Order{Use: func(rank int, r *Record) {

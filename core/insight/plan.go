@@ -7,7 +7,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Form is how a parameter is written down.
+// Form is the way in which a parameter is recorded.
 type Form int
 
 // The forms of parameters.
@@ -15,21 +15,21 @@ const (
 	Word     Form = iota // one word
 	List                 // a head and elements of one word
 	Statuses             // a head and elements of StatusWords words
-	Members              // the ranks in MPI_COMM_WORLD of a communicator that was made, or of a group, as a List
-	Remote               // the same of an intercommunicator's remote group
+	Members              // ranks in MPI_COMM_WORLD of the members of a new communicator or a group, as a List
+	Remote               // as Members, of an intercommunicator's remote group
 	Text                 // a head and bytes
 )
 
-// Item is a parameter of a function in its records.
+// Item is a parameter in the records of a function.
 type Item struct {
 	Param  *abi.Param
 	Form   Form
-	Before bool // it stands among the inputs
-	After  bool // it stands among the outputs
+	Before bool // it is among the inputs
+	After  bool // it is among the outputs
 }
 
-// Plan returns what a record of f holds, in order: the parameters, and then who is in a communicator that it makes, or
-// in a group with which it synchronizes a window. Of f that leave no record (Quiet) it is never asked.
+// Plan returns the content of a record of f, in order: the parameters, then the members of a communicator that f
+// creates, or of a group with which f synchronizes a window. Precondition: f is not Quiet.
 func Plan(f *abi.Function) []Item {
 	var items []Item
 	for _, p := range f.CParams() {
@@ -55,8 +55,8 @@ func Plan(f *abi.Function) []Item {
 	return items
 }
 
-// addressed are the kinds whose C parameter is an address that stands for itself: memory of the application, and what
-// has no length that could be known.
+// addressed lists the kinds that are recorded as an address only: memory of the application, and arrays of unknown
+// length.
 var addressed = []string{"BUFFER", "C_BUFFER3", "C_BUFFER4", "FUNCTION", "POLYFUNCTION", "EXTRA_STATE", "EXTRA_STATE2",
 	"ATTRIBUTE_VAL", "ATTRIBUTE_VAL_10", "LOGICAL_VOID", "TOOL_MPI_OBJ", "ARGUMENT_LIST", "STRING_ARRAY",
 	"STRING_2DARRAY", "EVENT_CB_FUNCTION", "EVENT_FREE_CB_FUNCTION", "EVENT_DROP_CB_FUNCTION"}
@@ -71,7 +71,8 @@ func formOf(f *abi.Function, p *abi.Param) Form {
 	case kind == "STRING" && p.Dir == abi.In:
 		return Text
 	case kind == "STRING":
-		// What surely ends with a zero after the call. Others may have been too short, or not been given.
+		// Texts that are zero-terminated after every call. For other parameters the buffer may be too short or
+		// absent.
 		ends := len(p.Length) == 1 && strings.HasPrefix(p.Length[0], "MPI_MAX_") || f.Chapter != tools &&
 			(p.Name == "datarep" || p.Name == "key")
 		if ends {
@@ -81,26 +82,26 @@ func formOf(f *abi.Function, p *abi.Param) Form {
 	case len(p.Length) == 1 && slices.ContainsFunc(f.Params, func(q *abi.Param) bool {
 		return q.Name == p.Length[0] && q.Pointer()
 	}):
-		return Word // how many there are after the call is not how many there was room for
+		return Word // the length after the call is not the capacity of the array
 	case p.Pointer():
 		return List
 	}
 	return Word
 }
 
-// Quiet reports whether calls of f are neither recorded nor counted: they only calculate.
+// Quiet reports whether calls of f are neither recorded nor counted: they only compute.
 func Quiet(f *abi.Function) bool {
 	return f.Returns != "int" || strings.HasSuffix(f.Name, "_toint")
 }
 
-// Alone reports whether no other call means anything else if the record of one of f is lost: operations without a
-// request. Where records may be lost a quarter of the ring is kept for the others.
+// Alone reports whether the loss of a record of f leaves the meaning of all other records unchanged. This holds for
+// operations without a request. If records may be lost, a quarter of the ring is reserved for all other functions.
 func Alone(f *abi.Function) bool {
 	use, uses := UseOf(f)
 	return uses && !use.Waits() && !hasParam(f, "request")
 }
 
-// Poll reports whether f asks whether something has come about, and tells by its parameter flag.
+// Poll reports whether f tests for an event and returns the result in its parameter flag.
 func Poll(f *abi.Function) bool {
 	switch strings.TrimSuffix(f.Name, "_c") {
 	case "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived", "MPI_Win_test",
@@ -110,7 +111,7 @@ func Poll(f *abi.Function) bool {
 	return false
 }
 
-// waiting are the functions that may wait for other processes, without those that Collective finds.
+// waiting lists the functions that may wait for other processes, except those that Collective reports.
 var waiting = []string{"MPI_Abort", "MPI_Buffer_detach", "MPI_Buffer_flush", "MPI_Comm_accept", "MPI_Comm_connect",
 	"MPI_Comm_disconnect", "MPI_Comm_flush_buffer", "MPI_Comm_detach_buffer", "MPI_Comm_join", "MPI_Finalize",
 	"MPI_Init", "MPI_Init_thread", "MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", "MPI_Send",
@@ -120,8 +121,8 @@ var waiting = []string{"MPI_Abort", "MPI_Buffer_detach", "MPI_Buffer_flush", "MP
 	"MPI_Win_flush_local", "MPI_Win_flush_local_all", "MPI_Win_free", "MPI_Win_lock", "MPI_Win_lock_all",
 	"MPI_Win_post", "MPI_Win_start", "MPI_Win_unlock", "MPI_Win_unlock_all", "MPI_Win_wait"}
 
-// collective are the functions outside of the chapter of collectives that all members of an object call together, and
-// that may wait for each other.
+// collective lists the functions outside the chapter on collectives that all members of an object call together and
+// that may wait for the members.
 var collective = []string{"MPI_Cart_create", "MPI_Cart_sub", "MPI_Comm_create", "MPI_Comm_create_from_group",
 	"MPI_Comm_create_group", "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_free", "MPI_Comm_split",
 	"MPI_Comm_split_type", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Dist_graph_create",
@@ -129,8 +130,8 @@ var collective = []string{"MPI_Cart_create", "MPI_Cart_sub", "MPI_Comm_create", 
 	"MPI_Intercomm_create", "MPI_Intercomm_create_from_groups", "MPI_Intercomm_merge", "MPI_Win_allocate",
 	"MPI_Win_allocate_shared", "MPI_Win_create", "MPI_Win_create_dynamic", "MPI_Win_fence", "MPI_Win_free"}
 
-// Collective reports whether all members of a communicator, window, group or file call f together, and f may wait for
-// them. What starts a collective without waiting is none.
+// Collective reports whether all members of a communicator, window, group or file call f together and f may wait for
+// them. A function that starts a nonblocking collective does not count.
 func Collective(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
 	if slices.Contains(collective, name) {
@@ -156,13 +157,14 @@ func MayWait(f *abi.Function) bool {
 	return slices.Contains(waiting, strings.TrimSuffix(f.Name, "_c")) || Collective(f)
 }
 
-// updating reports whether a function changes memory of others by an accumulate, which they may wait for.
+// updating reports whether a function changes another process's memory by an accumulate, which that process may wait
+// for.
 func updating(name string) bool {
 	return strings.HasSuffix(name, "ccumulate") || name == "MPI_Fetch_and_op" || name == "MPI_Compare_and_swap"
 }
 
-// Entered reports whether a call of f has a record when it is entered, if the mode asks for that: it may wait, or it
-// begins something that another process may notice before the call returns.
+// Entered reports whether a call of f is recorded at entry if the mode asks for it: f may wait, or it starts something
+// that another process may notice before the call returns.
 func Entered(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
 	return MayWait(f) || updating(name) || strings.HasPrefix(name, "MPI_I") && hasParam(f, "comm") && hasParam(f,

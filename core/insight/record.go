@@ -9,33 +9,33 @@ import (
 	"gompirma/core/abi"
 )
 
-// Record is one call of a rank.
+// Record is one decoded record: a call of a rank, accesses or events.
 type Record struct {
 	Function  *abi.Function
 	Number    int // of the function in abi.Functions()
 	Thread    int
-	Entry     bool          // the call has been entered; its return is a record with the same Thread and Start
-	Truncated bool          // of some list there was more
+	Entry     bool          // a record of the entry; the record of the return has the same Thread and Start
+	Truncated bool          // a list has more elements than recorded
 	Start     time.Duration // CLOCK_MONOTONIC of the rank's machine
-	End       time.Duration // of the return; 0 in a record of the entry
-	Caller    uint64        // the address that the call returns to
+	End       time.Duration // time of the return; 0 in a record of the entry
+	Caller    uint64        // return address of the call
 	Result    int64         // 0 in a record of the entry
 	Inputs    []Value       // in the order of Plan
 	Outputs   []Value       // in the order of Plan; none in a record of the entry
-	Accesses  []Access      // what the program itself has done: then it is no call, and Function is nil
-	Events    []Event       // what orders the thread: neither is this a call
-	words     []uint64      // that it was made of
+	Accesses  []Access      // the program's own accesses; then the record is not of a call, and Function is nil
+	Events    []Event       // events that order the thread; then the record is not of a call either
+	words     []uint64      // from which the record was decoded
 }
 
 // Value is a parameter in a record.
 type Value struct {
 	Item  *Item
 	State State
-	Words []uint64 // a Word; a list's elements, of statuses StatusWords for each; a text, 8 bytes in each
-	bytes int      // of a text
+	Words []uint64 // one word; for a list its elements, StatusWords for each status; for a text 8 bytes in each
+	bytes int      // length of a text
 }
 
-// Uint returns a number, handle or address; of a list its first element. 0: there is none.
+// Uint returns a number, handle or address; for a list its first element. It returns 0 if there is no value.
 func (v *Value) Uint() uint64 {
 	if len(v.Words) == 0 || v.State != Given && v.State != Truncated && v.State != Special {
 		return 0
@@ -43,14 +43,14 @@ func (v *Value) Uint() uint64 {
 	return v.Words[0]
 }
 
-// Int returns a number; of a list its first element. 0: there is none.
+// Int returns a number; for a list its first element. It returns 0 if there is no value.
 func (v *Value) Int() int64 { return int64(v.Uint()) }
 
-// Given reports whether there is a value: not a null pointer, a constant in place of an address, or an output that has
-// not been written.
+// Given reports whether there is a value: not a null pointer, a constant in place of an address, or an output that the
+// call did not write.
 func (v *Value) Given() bool { return v.State == Given || v.State == Truncated }
 
-// Text returns a text.
+// Text returns the value of a text.
 func (v *Value) Text() string {
 	if v.bytes == 0 {
 		return ""
@@ -58,31 +58,31 @@ func (v *Value) Text() string {
 	return string(unsafeBytes(v.Words)[:v.bytes])
 }
 
-// Status is an MPI_Status as its members.
+// Status holds the members of an MPI_Status.
 type Status struct {
 	Source, Tag, Error int
-	Cancelled          bool // by what gompirma has in its part of a status (capi/base/status.h)
+	Cancelled          bool // from gompirma's internal part of a status (capi/base/status.h)
 	Words              [StatusWords]uint64
 }
 
-// Statuses returns how many there are.
+// Statuses returns the number of statuses.
 func (v *Value) Statuses() int { return len(v.Words) / StatusWords }
 
-// Status returns one of them.
+// Status returns the status with index i.
 func (v *Value) Status(i int) Status {
 	w := [StatusWords]uint64(v.Words[i*StatusWords:])
 	low, high := int(int32(w[0])), int(int32(w[0]>>32))
 	return Status{Source: low, Tag: high, Error: int(int32(w[1])), Cancelled: w[1]>>32&1 != 0, Words: w}
 }
 
-// In returns an input by the parameter's name, with no words if the function has no such input.
+// In returns an input by the parameter's name; a Value without words if the function has no such input.
 func (r *Record) In(name string) *Value { return find(r.Inputs, name) }
 
-// Out returns an output by the parameter's name, with no words if there is none, as in the record of an entry.
+// Out returns an output by the parameter's name; a Value without words if there is none, as in a record of an entry.
 func (r *Record) Out(name string) *Value { return find(r.Outputs, name) }
 
-// Members returns who is in the communicator that the call has made, or in the group that it was given, as ranks in
-// MPI_COMM_WORLD; remote: in an intercommunicator's remote group.
+// Members returns the members of the communicator that the call created, or of the group that it received, as ranks in
+// MPI_COMM_WORLD. With remote it returns those of an intercommunicator's remote group.
 func (r *Record) Members(remote bool) []int {
 	form := Members
 	if remote {
@@ -113,7 +113,7 @@ func find(values []Value, name string) *Value {
 	return &nothing
 }
 
-// plans are those of all functions, inputs and outputs apart.
+// plans returns the items of all functions, inputs and outputs separately.
 var plans = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 	for _, f := range abi.Functions() {
 		var p struct{ before, after []Item }
@@ -134,14 +134,14 @@ var plans = sync.OnceValue(func() (all []struct{ before, after []Item }) {
 
 var errShort = errors.New("a record is shorter than what it holds")
 
-// OfProgram reports whether a record is of no call of MPI: of what the program itself has done with memory, or of what
-// orders its threads.
+// OfProgram reports whether a record is not of a call of MPI, but of the program's own memory accesses or of events
+// that order its threads.
 func OfProgram(words []uint64) bool {
 	number := words[0] & 0xffff
 	return number == ownAccesses || number == orderEvents
 }
 
-// Decode makes r of the words of a record. Values refer to the words.
+// Decode decodes the words of a record into r. The values of r refer to the words.
 func (r *Record) Decode(words []uint64) error {
 	if len(words) < HeadWords || uint64(len(words)) != words[0]>>32 {
 		return errShort
@@ -181,7 +181,7 @@ func (r *Record) Decode(words []uint64) error {
 	return nil
 }
 
-// values reads items, and returns what follows them.
+// values decodes items from words, appends them to into, and returns the remaining words.
 func values(into []Value, items []Item, words []uint64) ([]Value, []uint64, error) {
 	for i := range items {
 		v := Value{Item: &items[i]}

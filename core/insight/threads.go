@@ -1,30 +1,30 @@
 package insight
 
-// orderEvents stands in place of a function's number in records of what orders the threads of a rank: pairs of a word
-// that says what a thread does, and above that the size of memory, and one for the object that it does that with, be
-// it a mutex or a thread.
+// orderEvents takes the place of a function's number in records of events that order the threads of a rank. Such a
+// record holds two words for each event: the kind of event with, from bit 8 on, the size of memory; then the object,
+// such as a mutex or a thread.
 const orderEvents = 0xfffe
 
-// What a thread does to be ordered with others.
+// Kinds of events that order a thread with other threads.
 const (
-	Release = iota // who acquires the object comes after what the thread has done
-	Acquire        // the thread comes after all that was released by the object
-	Fork           // what enters the object comes after what the thread has done up to now
-	Enter          // what the thread does from now on comes after that alone
-	Leave          // it releases the object, and goes on with what it did before it entered
-	Drop           // nothing enters the object any longer
-	Free           // the object is memory that is given back: what was done with it does not count any longer
-	Give           // the object is memory that is given back although it is a window's: that is the record's result
+	Release = iota // a later acquirer of the object is ordered after all earlier actions of the thread
+	Acquire        // the thread is ordered after all actions released through the object
+	Fork           // a task that enters the object is ordered after all earlier actions of the thread
+	Enter          // later actions of the thread are ordered only after the Fork of the object
+	Leave          // the thread releases the object, and continues with its order before Enter
+	Drop           // no thread enters the object any longer
+	Free           // the object is memory that is freed: earlier accesses to it no longer count
+	Give           // the object is memory that is freed while a window uses it: the record's result is the window
 )
 
-// Event is something that orders a thread.
+// Event is an action that orders a thread with others.
 type Event struct {
 	What   int
 	Object uint64
-	Size   uint64 // of memory
+	Size   uint64 // size of memory
 }
 
-// events reads what a record says of events.
+// events decodes the events of a record.
 func events(words []uint64) (all []Event, err error) {
 	for ; len(words) > 0; words = words[2:] {
 		if len(words) < 2 || words[0]&0xff > Give {

@@ -6,7 +6,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Use is what a call does with a window, as counted for each.
+// Use is a kind of call on a window, which is counted for each window.
 type Use int
 
 // The operations, then the waits.
@@ -22,7 +22,7 @@ const (
 	Unlock
 	Flush
 	Pscw
-	Uses // how many there are
+	Uses // number of uses
 )
 
 var useNames = [Uses]string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "fence",
@@ -30,20 +30,21 @@ var useNames = [Uses]string{"put", "get", "accumulate", "get_accumulate", "fetch
 
 func (u Use) String() string { return useNames[u] }
 
-// Waits reports whether the calls are no operations but may wait.
+// Waits reports whether the calls are not operations but may wait.
 func (u Use) Waits() bool { return u >= Fence }
 
-// Way is how an operation reaches its target's memory: MPIX_GOMPIRMA_DIRECT and so on in include/mpix_gompirma.h.
+// Way is the path by which an operation reaches its target's memory: MPIX_GOMPIRMA_DIRECT and so on in
+// include/mpix_gompirma.h.
 type Way int
 
-// The ways, in the order of the header.
+// The paths, in the order of the header.
 const (
 	Direct Way = iota
 	Ring
 	Cma
 	Network
-	Nothing // there were no data, or no target
-	Ways    // how many there are
+	Nothing // no data, or no target
+	Ways    // number of paths
 )
 
 var wayNames = [Ways]string{"direct", "ring", "cma", "network", "nothing"}
@@ -62,7 +63,7 @@ var uses = map[string]Use{
 	"MPI_Win_start":           Pscw, "MPI_Win_complete": Pscw, "MPI_Win_post": Pscw, "MPI_Win_wait": Pscw,
 }
 
-// UseOf returns what f does with its parameter win.
+// UseOf returns the use of f's parameter win.
 func UseOf(f *abi.Function) (u Use, ok bool) {
 	u, ok = uses[strings.TrimSuffix(f.Name, "_c")]
 	return u, ok

@@ -7,7 +7,7 @@ import (
 	"gompirma/core/datatype"
 )
 
-// share is what a member of a collective has given, as far as others have to give the same.
+// share holds the arguments of a member of a collective that must be equal at the other members.
 type share struct {
 	site   *site
 	base   string
@@ -16,11 +16,11 @@ type share struct {
 	rooted bool
 	op     uint64
 	data   contents
-	given  bool     // data is what all members give
-	counts []uint64 // that all members give
+	given  bool     // all members must have equal data
+	counts []uint64 // must be equal at all members
 }
 
-// shareOf returns what a call gives.
+// shareOf returns the share of a call.
 func (k *rank) shareOf(e *event, m *comm, base string, how manner) share {
 	s := share{site: k.site(e), base: base, how: how}
 	word := func(name string) uint64 { return e.In(name).Uint() }
@@ -51,7 +51,7 @@ func (k *rank) shareOf(e *event, m *comm, base string, how manner) share {
 	return s
 }
 
-// agrees compares what two members have given.
+// agrees reports differences between the shares of two members.
 func (c *Checker) agrees(m *comm, a, b share) {
 	tell := func(kind, name, advice string) {
 		c.tell(&Finding{Kind: kind, Name: name, Target: -1, Object: m.name, Advice: advice},
@@ -86,20 +86,20 @@ func sum(counts []uint64) (n int64) {
 	return n
 }
 
-// list is what a member of a collective sends to each other one, or receives from each.
+// list describes the data that a member of a collective sends to each member, or receives from each.
 type list struct {
-	counts []uint64         // by member; one: of each
-	types  []*datatype.Type // by member; one: of each
-	member int              // the only one, -1: all
+	counts []uint64         // by member; one element: the same for all
+	types  []*datatype.Type // by member; one element: the same for all
+	member int              // the only member with data; -1 if all have data
 }
 
-// lists is what a member sends and receives in a collective with a count or a datatype for each member.
+// lists describes the data of a member in a collective with a count or a datatype for each member.
 type lists struct {
 	site        *site
 	sends, gets list
 }
 
-// to returns the count and the datatype for a member; nil: there are none, or nothing is known of them.
+// to returns the count and the datatype for a member; nil if there are none or they are unknown.
 func (l *list) to(member int) (count int64, t *datatype.Type) {
 	of := func(n int) int { return min(member, n-1) }
 	if l.member >= 0 && member != l.member || len(l.counts) == 0 || len(l.types) == 0 ||
@@ -109,7 +109,7 @@ func (l *list) to(member int) (count int64, t *datatype.Type) {
 	return int64(l.counts[of(len(l.counts))]), l.types[of(len(l.types))]
 }
 
-// listsOf returns what a call sends and receives, if its collective has a count or a datatype for each member.
+// listsOf returns the lists of a call, if its collective has a count or a datatype for each member.
 func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 	l.site = k.site(e)
 	side := func(s string, member int) list {
@@ -161,7 +161,7 @@ func (k *rank) listsOf(e *event, m *comm, base string) (l lists, is bool) {
 	return l, true
 }
 
-// listsAgree compares what a member sends and receives with what those receive and send who have come before.
+// listsAgree compares the lists of a member with those of the members that arrived earlier.
 func (c *Checker) listsAgree(k *rank, e *event, meet *meeting, base string) {
 	m := meet.comm
 	if len(m.remote) > 0 || base != meet.share.base {
@@ -184,7 +184,8 @@ func (c *Checker) listsAgree(k *rank, e *event, meet *meeting, base string) {
 	}
 }
 
-// passes compares what a member of a collective sends to another one with what that receives.
+// passes compares the data that one member of a collective sends to another with the data that the other receives from
+// it.
 func (c *Checker) passes(m *comm, a, b *lists, from, to int) {
 	n, t := a.sends.to(to)
 	expected, u := b.gets.to(from)
@@ -203,7 +204,7 @@ func (c *Checker) passes(m *comm, a, b *lists, from, to int) {
 	c.tell(f, spot{a.site, "sends"}, spot{b.site, "receives"})
 }
 
-// hintFails tells of a hint that is not true; w: the window that it is of, nil: it is a communicator's.
+// hintFails reports a hint that is violated. w is the window with the hint; nil if it is a communicator's.
 func (c *Checker) hintFails(name string, s *site, w *window, why string) {
 	f := &Finding{Kind: "hint", Name: name, Target: s.rank, Advice: why}
 	if w != nil {
@@ -212,13 +213,13 @@ func (c *Checker) hintFails(name string, s *site, w *window, why string) {
 	c.tell(f, spot{s, "does otherwise"})
 }
 
-// asserted tells of an assertion that is not true.
+// asserted reports an assertion that is violated.
 func (c *Checker) asserted(name string, w *window, by *site, against *site, why string) {
 	c.tell(&Finding{Kind: "assertion", Name: name, Window: w.plain(), Target: by.rank, Advice: why},
 		spot{by, "asserts " + name}, spot{against, "makes it untrue"})
 }
 
-// hintsOfWindow compares the parts of a window that all members say are equal.
+// hintsOfWindow checks the hints that the parts of a window are equal at all members.
 func (c *Checker) hintsOfWindow(k *rank, e *event, w *window) {
 	mine := slices.Index(w.meets.members, k.number)
 	for i := range w.parts {
@@ -239,7 +240,7 @@ func (c *Checker) hintsOfWindow(k *rank, e *event, w *window) {
 	}
 }
 
-// nocheck looks whether another epoch of a target's lock may be at the same time.
+// nocheck checks MPI_MODE_NOCHECK: another lock epoch of the target must not be concurrent with a conflicting lock.
 func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked bool, s *site) {
 	if c.follow != nil {
 		return
@@ -265,7 +266,7 @@ func (c *Checker) nocheck(k *rank, w *window, target int, exclusive, unchecked b
 		&lockEpoch{rank: k.number, exclusive: exclusive, unchecked: unchecked, site: s})
 }
 
-// lockEpoch is the time in which a rank has a lock.
+// lockEpoch is the time during which a rank holds a lock.
 type lockEpoch struct {
 	rank                 int
 	exclusive, unchecked bool

@@ -12,16 +12,16 @@ import (
 	"gompirma/core/insight"
 )
 
-// player gives a checker the records of calls, in the order in which they are made.
+// player passes records of calls to a checker, in the order in which the calls are made.
 type player struct {
 	checker *Checker
 	time    time.Duration
 }
 
-// values are inputs or outputs by the names of parameters.
+// values maps the names of parameters to inputs or outputs.
 type values map[string]uint64
 
-// numbers are those of functions in a record.
+// numbers maps the names of functions to their numbers in records.
 var numbers = sync.OnceValue(func() map[string]int {
 	all := map[string]int{}
 	for i, f := range abi.Functions() {
@@ -30,7 +30,7 @@ var numbers = sync.OnceValue(func() map[string]int {
 	return all
 })
 
-// call records a call of a rank that has returned. Communicators and groups have ranks 0 and 1.
+// call records a completed call of a rank. Communicators and groups have ranks 0 and 1.
 func (p *player) call(rank int, name string, in, out values) {
 	number := numbers()[name]
 	f := abi.Functions()[number]
@@ -57,21 +57,21 @@ func (p *player) call(rank int, name string, in, out values) {
 		}
 	}
 	p.checker.Record(rank, r)
-	for _, v := range append(r.Inputs, r.Outputs...) { // which are valid no longer
+	for _, v := range append(r.Inputs, r.Outputs...) { // no longer valid
 		for i := range v.Words {
 			v.Words[i] = 0x5a5a5a
 		}
 	}
 }
 
-// orders records what orders a thread of rank 0.
+// orders records an event that orders a thread of rank 0.
 func (p *player) orders(thread int, what int, object uint64) {
 	p.time++
 	p.checker.Record(0, &insight.Record{Thread: thread, Start: p.time, End: p.time,
 		Events: []insight.Event{{What: what, Object: object}}})
 }
 
-// round makes objects of all kinds, uses and frees them. Each handle is a new one.
+// round makes objects of all kinds, uses and frees them. All handles are new.
 func (p *player) round(n int) {
 	const world = abi.MPI_COMM_WORLD
 	handle := func(kind int) uint64 { return uint64(firstMade*(n+1)*16 + kind) }
@@ -119,7 +119,7 @@ func (p *player) round(n int) {
 	both("MPI_Wait", values{"request": handle(8)}, values{"request": abi.MPI_REQUEST_NULL})
 }
 
-// reachable counts what a value refers to: elements of maps and slices, and what pointers point to.
+// reachable returns the number of objects that a value refers to: elements of maps and slices, and targets of pointers.
 func reachable(v reflect.Value, seen map[uintptr]bool) (n int) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -148,7 +148,7 @@ func reachable(v reflect.Value, seen map[uintptr]bool) (n int) {
 	return n
 }
 
-// What is known of a job grows with what is alive, not with the number of calls.
+// Checks that the checker's memory grows with the number of live objects, not with the number of calls.
 func TestMemoryIsBounded(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
 	c.Strict()
@@ -173,7 +173,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.Empty(t, c.Findings())
 }
 
-// Sends of one buffer whose requests have been freed are one access until they are received, in whatever order.
+// Checks that sends of one buffer whose requests have been freed are one access until they are received, in any order.
 func TestManyMessages(t *testing.T) {
 	const many = 5000
 	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
@@ -198,7 +198,7 @@ func TestManyMessages(t *testing.T) {
 	require.Empty(t, c.Findings())
 }
 
-// What members have given to a collective is compared also when their records are gone.
+// Checks that the arguments of a collective's members are compared even after their records are overwritten.
 func TestListsOfGoneRecords(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
 	p := &player{checker: c}

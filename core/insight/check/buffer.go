@@ -7,7 +7,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// enterBuffers notes what a call of messages or of a collective reads and writes; started: it is a persistent request.
+// enterBuffers records the buffers that a message call or a collective reads and writes. With started the call is the
+// start of a persistent request.
 func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if strings.HasSuffix(base, "_init") {
@@ -39,7 +40,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
 	add := func(what kind, address, count, datatype string, times int) {
 		each(what, address, e.In(count).Uint()*uint64(times), datatype)
 	}
-	// Lists for each member; displacements are in bytes where each has a datatype.
+	// Arguments with one element for each member. Displacements are in bytes if each member has its own datatype.
 	lists := func(what kind, address, counts, displs, datatypes string) {
 		if inPlace(e.In(address).Uint()) {
 			return
@@ -81,7 +82,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
 	if inter && e.In("root").Given() && len(e.In("root").Words) > 0 && e.In("root").Int() == abi.MPI_PROC_NULL {
 		return
 	}
-	member := !inter || !root // an intercommunicator's root has data for, or of, the other group only
+	member := !inter || !root // in an intercommunicator the root exchanges data with the other group only
 	switch base {
 	case "Send", "Bsend", "Ssend", "Rsend":
 		add(reads, "buf", "count", "datatype", 1)
@@ -183,7 +184,7 @@ func (c *Checker) enterBuffers(k *rank, e *event, started bool) {
 	}
 }
 
-// leaveBuffers ends the use of a call's buffers, unless a request has it.
+// leaveBuffers ends the use of a call's buffers, unless a request owns them.
 func (c *Checker) leaveBuffers(k *rank, e *event) {
 	if startsRequest(e) {
 		return
@@ -194,7 +195,7 @@ func (c *Checker) leaveBuffers(k *rank, e *event) {
 	e.call.buffers = nil
 }
 
-// stores notes that a call writes to window memory of its own rank.
+// stores records a call's write to window memory of its own rank.
 func (c *Checker) stores(k *rank, a *access) {
 	if a.kind != writes {
 		return

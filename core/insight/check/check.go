@@ -1,15 +1,19 @@
-// Package check finds accesses to memory that MPI calls conflicting or erroneous and that nothing orders, in what the
-// ranks of a job have called (MPI-5.0 12.3, 12.7).
+// Package check finds accesses to memory that MPI calls conflicting or erroneous and that nothing orders. Its input are
+// the recorded calls of the ranks of a job (MPI-5.0 12.3, 12.7). It owns the happens-before model of a job: vector
+// clocks, matching of messages and collectives, epochs of windows, and the findings. It must not know how records are
+// collected, or where findings are reported.
 //
-// Every thread of a rank has a clock, which counts its calls and knows how much of each other one's history it comes
-// after: by messages, collectives and the synchronization of windows, and within a rank by what orders threads. Every
-// access, of an operation at its target, of it with the origin's buffer, and of other calls with theirs, lies in the
-// space of the rank whose memory it is, from when it may begin until it has surely ended. A new access conflicts with
-// one of that space that touches the same bytes, of which one writes, if it does not come after that one's end; time
-// plays no part. Calls must come in an order in which causes are before effects (insight.Order).
+// Every thread of a rank has a vector clock: it counts the thread's calls, and holds for every other thread how much of
+// its history precedes. Messages, collectives and the synchronization of windows order threads of different ranks;
+// events order threads within a rank. An access is made by an operation to its target or to the origin's buffer, or by
+// another call to its buffers. Each access is in the space of the rank that owns the memory, from its earliest possible
+// begin to its guaranteed end. A new access conflicts with an access of the space if both touch the same bytes, one of
+// them writes, and the new one is not ordered after the end of the other. Wall-clock time is irrelevant. Records must
+// arrive in an order in which causes precede effects (insight.Order).
 //
-// What is not known is taken for ordered, so that nothing is found that is not there: collectives over neighbours
-// synchronize all members here, and whoever reads what accumulates have written comes after those.
+// Where the order is unknown, the package assumes that one exists, so that it reports no false conflicts. For example,
+// neighborhood collectives synchronize all members here, and a read of memory that accumulates have updated is ordered
+// after them.
 package check
 
 import (
@@ -22,94 +26,95 @@ import (
 	"gompirma/core/insight"
 )
 
-// Checker is what is known of a job.
+// Checker holds the state of the analysis of a job.
 type Checker struct {
 	ranks         []*rank
 	comms         map[commKey]*comm
 	place         func(rank int, address uint64) insight.Place
 	findings      []*Finding
 	known         map[findingKey]*Finding
-	places        map[insight.Place]int // that findings are about, numbered from 1
+	places        map[insight.Place]int // places of findings, numbered from 1
 	windows       int
-	communicators int            // how many have been made
-	live          map[*comm]bool // those that not all processes have freed
-	calls         int            // and other records since the last look for what can be forgotten
+	communicators int            // number of communicators made
+	live          map[*comm]bool // communicators that not all processes have freed
+	calls         int            // number of records since the last call of forget
 	news          []*Finding
-	follow        func(*Call) // who only wants to know what calls are about; nil: conflicts are looked for
-	answers       bool        // it is asked which calls were the later ones of conflicts (Answers)
-	broken        bool        // records were lost: nothing is known any longer of what several ranks do together
-	event         event       // the record that is looked at
-	operates      call        // of an operation on a window, of which nothing is kept when it has returned
-	strands       int         // how many have numbers
-	strict        bool        // sends that are complete because they are buffered are looked for
-	blocked       []*replay   // that have steps
+	follow        func(*Call) // set by Follow: receives the calls, and no conflicts are searched; else nil
+	answers       bool        // Answers will ask for the calls that were the later ones of conflicts
+	broken        bool        // records were lost: collective operations and matching are unknown from then on
+	event         event       // the current record
+	operates      call        // the current operation on a window, whose state is dropped when it has returned
+	strands       int         // number of strands that have numbers
+	strict        bool        // look for sends that complete only because of buffering
+	blocked       []*replay   // replays with steps
 }
 
-// rank is what is known of one.
+// rank is the state of a rank.
 type rank struct {
 	number   int
-	clock    vector // of the strand that the record at hand is of
-	threads         // that it has
+	clock    vector // of the strand of the current record
+	threads         // the threads of the rank
 	space    *space
 	comms    map[uint64]*comm
 	idups    []idup
-	made     map[string]int // communicators, by commKey.what
+	made     map[string]int // number of communicators by commKey.what
 	types    map[uint64]*datatype.Type
 	wins     map[uint64]*window
 	requests map[uint64]*request
 	infos    map[uint64]map[string]string
-	live     map[object]*site // what it has made, and has not freed
+	live     map[object]*site // objects that the rank has made and not freed
 	freed    freed
-	hidden   bool          // functions of the program that MPI calls may free something
-	entered  map[int]*call // of threads that are in a call
+	hidden   bool          // callbacks of the program that MPI calls may free objects
+	entered  map[int]*call // by thread, the call that it is in
 	aliases  []alias
-	held     []hold // locks of windows
+	held     []hold // locks of windows that the rank holds
 	ended    bool
 	current  *call
-	asked    []asked // calls that have returned, and of which nothing has been said
+	asked    []asked // calls that have returned and are not answered yet
 	later    []later
 	replays  map[int]*replay // by thread
-	missed   bool            // a receive has got a message that is not known
-	unknown  int             // operations of it of which the target's memory is not known
+	missed   bool            // a receive has completed with an unknown message
+	unknown  int             // number of its operations whose memory at the target is unknown
 }
 
-// alias is memory of another rank that is mapped here.
+// alias is memory of another rank that is mapped in this rank's address space.
 type alias struct {
 	span
 	window *window
 	member int // whose part it is
 }
 
-// event is a record, without the _c of its name.
+// event is a record, with its function's name without the suffix _c.
 type event struct {
 	*insight.Record
 	name string
-	call *call // what has been noted of the call since it was entered
+	call *call // the state of the call since its entry
 }
 
-// call is what is remembered between a call's entry and its return.
+// call is the state of a call between its entry and its return.
 type call struct {
-	now     moment // of the entry
+	now     moment // the moment of the entry
 	buffers []*access
 	meeting *meeting
 	receive *receive
 	send    *send
 	window  *window
-	about   // what Follow tells
+	about   // the data for Follow
 }
 
-// site is a place in the program that calls.
+// site identifies a call in the program.
 type site struct {
 	rank    int
 	thread  int
-	start   time.Duration // of the call
+	start   time.Duration // start time of the call
 	address uint64
-	name    string // of the function
+	name    string // name of the function
 	detail  string // such as the operation
-	epoch   string // in which the call was made
+	epoch   string // epoch in which the call was made
 }
 
-// New returns a checker of a job with so many ranks. place finds out where in the program a rank has called from.
+// New returns a checker of a job with the given number of ranks. The function place maps an address of a rank to a
+// place in the program.
 func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker {
 	c := &Checker{strands: ranks, comms: map[commKey]*comm{}, live: map[*comm]bool{}, place: place,
 		known: map[findingKey]*Finding{}, places: map[insight.Place]int{}}
@@ -133,7 +138,7 @@ func New(ranks int, place func(rank int, address uint64) insight.Place) *Checker
 	return c
 }
 
-// Record takes the next record of a rank.
+// Record processes the next record of a rank.
 func (c *Checker) Record(number int, r *insight.Record) {
 	k := c.ranks[number]
 	if c.broken && c.follow == nil {
@@ -190,7 +195,7 @@ func (c *Checker) Record(number int, r *insight.Record) {
 	c.counts()
 }
 
-// counts looks every so often for what can be forgotten.
+// counts calls forget after every 4096 records.
 func (c *Checker) counts() {
 	if c.calls++; c.calls >= 4096 {
 		c.calls = 0
@@ -198,7 +203,7 @@ func (c *Checker) counts() {
 	}
 }
 
-// forget drops accesses that nothing can conflict with any longer.
+// forget drops accesses that no future access can conflict with.
 func (c *Checker) forget() {
 	var all vector
 	for _, k := range c.ranks {
@@ -224,12 +229,12 @@ func (c *Checker) forget() {
 	}
 }
 
-// site returns the place of a call.
+// site returns the site of a call.
 func (k *rank) site(e *event) *site {
 	return &site{rank: k.number, thread: e.Thread, start: e.Start, address: e.Caller, name: e.Function.Name}
 }
 
-// placeOf returns the number of a place in the program, which is the same for all ranks.
+// placeOf returns the number of a place in the program. It is the same for all ranks.
 func (c *Checker) placeOf(s *site) int {
 	p := c.place(s.rank, s.address)
 	if c.places[p] == 0 {
@@ -238,7 +243,7 @@ func (c *Checker) placeOf(s *site) int {
 	return c.places[p]
 }
 
-// tick counts a call of the strand. Who only follows has no clocks.
+// tick advances the clock of the running strand. A checker made by Follow has no clocks.
 func (k *rank) tick() {
 	if len(k.clock) > 0 {
 		k.clock[k.running.number]++
@@ -254,8 +259,8 @@ func (k *rank) now() moment {
 
 func newCall(k *rank) *call { return &call{now: k.now(), about: unknown} }
 
-// ofWindow says of each function, by its number in a record, whether it is about a window and nothing else: neither a
-// collective nor of messages, and it makes no object. They come in greater numbers than all others.
+// ofWindow holds for each function, by its number in a record, whether it is about a window only: not a collective,
+// without messages, and it makes no object. These calls are more frequent than all others.
 var ofWindow = sync.OnceValue(func() []bool {
 	are := make([]bool, len(abi.Functions()))
 	for i, f := range abi.Functions() {
@@ -270,7 +275,7 @@ var ofWindow = sync.OnceValue(func() []bool {
 	return are
 })
 
-// entry is what a call does when it begins.
+// entry processes the entry of a call.
 func (c *Checker) entry(k *rank, e *event) {
 	if !ofWindow()[e.Number] {
 		c.enterMessages(k, e)
@@ -285,7 +290,7 @@ func (c *Checker) entry(k *rank, e *event) {
 	}
 }
 
-// returned is what has happened when a call has returned.
+// returned processes the return of a call.
 func (c *Checker) returned(k *rank, e *event) {
 	fine := e.Result == abi.MPI_SUCCESS
 	if fine && ofWindow()[e.Number] {
@@ -304,9 +309,10 @@ func (c *Checker) returned(k *rank, e *event) {
 		c.failed(k, e)
 	}
 	if s := e.call.send; !fine && s != nil && e.call.receive == nil {
-		c.cancelled(k, &request{send: s}) // it has not been sent
+		c.cancelled(k, &request{send: s}) // the message has not been sent
 	}
-	some := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome" // which say what they have completed
+	// these calls report the requests that they have completed
+	some := e.name == "MPI_Waitsome" || e.name == "MPI_Testsome"
 	if fine || some && e.Result == abi.MPI_ERR_IN_STATUS {
 		c.complete(k, e)
 	} else {
@@ -325,7 +331,8 @@ func (c *Checker) returned(k *rank, e *event) {
 		delete(k.types, e.In("datatype").Uint())
 	case e.name == "MPI_Alloc_mem" && e.Out("baseptr").Given():
 		base := e.Out("baseptr").Uint()
-		k.space.drop(span{base, base + e.In("size").Uint()}) // what was there before
+		// forgets accesses to earlier memory at these addresses
+		k.space.drop(span{base, base + e.In("size").Uint()})
 	case e.name == "MPI_Finalize":
 		k.ended = true
 		if c.follow == nil {
@@ -340,7 +347,7 @@ func (c *Checker) returned(k *rank, e *event) {
 	c.operation(k, e)
 }
 
-// failed looks at what was wrong with a call that MPI has refused.
+// failed reports the cause of an error that MPI has returned.
 func (c *Checker) failed(k *rank, e *event) {
 	s := k.site(e)
 	w := k.wins[e.In("win").Uint()]

@@ -11,7 +11,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// What is taken for a call about a window alone is one: no message, collective, request or new object is missed.
+// Checks that only calls about a window alone are classified as such: calls with messages, collectives, requests or new
+// objects are not.
 func TestOfWindow(t *testing.T) {
 	number := func(name string) int {
 		return slices.IndexFunc(abi.Functions(), func(f *abi.Function) bool { return f.Name == name })
@@ -27,8 +28,8 @@ func TestOfWindow(t *testing.T) {
 	}
 }
 
-// A call whose record was lost is not taken for one that is missing: the receive of a message, the completion of a
-// request, a rank's part in a collective.
+// Checks that a lost record does not count as a missing call: the receive of a message, the completion of a request, a
+// rank's part in a collective.
 func TestLostRecords(t *testing.T) {
 	c := New(2, func(_ int, address uint64) insight.Place { return insight.Place{Line: int(address)} })
 	c.Answering()

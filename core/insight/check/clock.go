@@ -2,8 +2,8 @@ package check
 
 import "slices"
 
-// vector says how much of each strand's history something comes after: its events up to a number; of those that it has
-// no number for, none. The first strand of each rank has the rank's number.
+// vector is a vector clock: for each strand the number of its events that precede; 0 for strands beyond its length. The
+// first strand of each rank has the rank's number.
 type vector []uint32
 
 func (v *vector) join(w vector) {
@@ -13,7 +13,7 @@ func (v *vector) join(w vector) {
 	}
 }
 
-// grow has v know of at least n strands.
+// grow extends v to at least n strands.
 func (v *vector) grow(n int) {
 	if n > len(*v) {
 		*v = append(*v, make(vector, n-len(*v))...)
@@ -22,7 +22,7 @@ func (v *vector) grow(n int) {
 
 func (v vector) clone() vector { return slices.Clone(v) }
 
-// before reports whether w comes after all that v does.
+// before reports whether everything in v precedes w.
 func (v vector) before(w vector) bool {
 	for i, n := range v {
 		if n > 0 && (i >= len(w) || n > w[i]) {
@@ -32,11 +32,11 @@ func (v vector) before(w vector) bool {
 	return true
 }
 
-// moment is an event of a strand.
+// moment is one event of a strand.
 type moment struct {
 	strand int
 	at     uint32
 }
 
-// before reports whether the event comes before what v is the time of.
+// before reports whether the event precedes v.
 func (m moment) before(v vector) bool { return m.strand < len(v) && v[m.strand] >= m.at }

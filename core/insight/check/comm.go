@@ -10,32 +10,33 @@ import (
 	"gompirma/core/insight"
 )
 
-// comm is a communicator, the same for all its members.
+// comm is a communicator, shared by all its members.
 type comm struct {
 	name      string
-	label     string // that the program has given
-	number    int    // among all but the predefined ones, from 1
+	label     string // set by the program
+	number    int    // index among all communicators except the predefined ones, from 1
 	members   []int  // ranks in MPI_COMM_WORLD
-	remote    []int  // of an intercommunicator's other group
+	remote    []int  // the other group of an intercommunicator
 	hints     map[string]string
-	sequence                          // its collectives
-	sends     map[int]*line[*send]    // by receiver, those that have no receive
-	receives  map[int]*line[*receive] // by receiver, those that have no message
-	channels  map[channelKey]*queue   // of partitioned messages
-	key       commKey                 // under which it is known
-	freed     int                     // how many processes have freed it
-	anySource map[int]bool            // ranks that receive messages of any source
+	sequence                          // the collectives of the communicator
+	sends     map[int]*line[*send]    // by receiver, messages without a receive
+	receives  map[int]*line[*receive] // by receiver, receives without a message
+	channels  map[channelKey]*queue   // partitioned messages
+	key       commKey                 // the communicator's key in Checker.comms
+	freed     int                     // number of processes that have freed it
+	anySource map[int]bool            // ranks that receive messages from any source
 }
 
-// sequence is what all members of a communicator call together, in the same order at each: its collectives, or the
-// rounds of a persistent collective.
+// sequence holds the calls that all members of a communicator make together, in the same order at each member: its
+// collectives, or the rounds of a persistent collective.
 type sequence struct {
-	counts   map[int]int // by rank, its calls
-	meetings []*meeting  // those that not all members have left; the first is number first
+	counts   map[int]int // by rank, the number of its calls
+	meetings []*meeting  // meetings that not all members have left, starting with number first
 	first    int
 }
 
-// next returns the meeting that a rank's next call belongs to; nil: it has failed for another member.
+// next returns the meeting of a rank's next call; nil if the meeting is over already, because the call failed at
+// another member.
 func (q *sequence) next(rank int, m *comm) *meeting {
 	if q.counts == nil {
 		q.counts = map[int]int{}
@@ -51,23 +52,24 @@ func (q *sequence) next(rank int, m *comm) *meeting {
 	return q.meetings[number-q.first]
 }
 
-// commKey names a communicator to all its members, where no collective of a known communicator makes it: the call, its
-// communicator and tag, the members, and how many such communicators the rank has made before.
+// commKey identifies a communicator to all its members if no collective of a known communicator makes it. It consists
+// of the call, its communicator and tag, the members, and the number of equal communicators that the rank made before.
 type commKey struct {
 	what   string
 	number int
 }
 
-// idup is a communicator that a rank has begun to make, and not used yet. MPI may tell its handle when the call
-// returns, or not before it is complete: what stood in the variable then may be anything.
+// idup is a communicator whose creation a rank has started and that the rank has not used yet. MPI may return its
+// handle at the return of the call, or only at completion. In the second case the recorded value of the handle is
+// arbitrary.
 type idup struct {
 	*comm
 	handle uint64
 	site   *site // of the call
 }
 
-// comm returns what a handle of the rank stands for, nil: nothing that is known. One that is unknown is the next
-// communicator that MPI_Comm_idup has made.
+// comm returns the communicator of a handle of the rank, or nil if it is unknown. An unknown handle is assigned to the
+// next communicator that MPI_Comm_idup has made.
 func (k *rank) comm(h uint64) *comm {
 	m := k.comms[h]
 	if m != nil || h < firstMade || len(k.idups) == 0 {
@@ -81,15 +83,15 @@ func (k *rank) comm(h uint64) *comm {
 	return d.comm
 }
 
-// newComm returns the communicator with these members that a call makes, the same for all of them. They are known by
-// the collective that makes it, so it does not matter in which order a rank makes communicators of different parents.
-// Returns nil if there are no members.
+// newComm returns the communicator that a call makes, shared by the given members. It is identified by the collective
+// that makes it, so the order in which a rank makes communicators of different parents is irrelevant. It returns nil if
+// there are no members.
 func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	if len(members) == 0 {
 		return nil
 	}
 	key := fmt.Sprint(members)
-	if len(remote) > 0 { // both sides have one
+	if len(remote) > 0 { // both groups have the same communicator
 		a, b := fmt.Sprint(members), fmt.Sprint(remote)
 		key = min(a, b) + "/" + max(a, b)
 	}
@@ -109,12 +111,12 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 		}
 		return meet.makes[key]
 	}
-	parent := 0 // of MPI_Comm_create_group
+	parent := 0 // for MPI_Comm_create_group
 	if m := k.comm(e.In("comm").Uint()); m != nil {
 		parent = m.number
 	}
 	what := fmt.Sprint(e.name, parent, e.In("tag").Int(), e.In("stringtag").Text(), key)
-	if c.broken { // collectives are not followed any longer
+	if c.broken { // collectives are not tracked any longer
 		what = key
 	}
 	numbered := commKey{what, k.made[what]}
@@ -126,7 +128,7 @@ func (c *Checker) newComm(k *rank, e *event, members, remote []int) *comm {
 	return c.comms[numbered]
 }
 
-// freeComm notes that one more process has freed a communicator. Of one that all have freed nothing is kept.
+// freeComm records that one more process has freed a communicator. It drops the communicator when all have freed it.
 func (c *Checker) freeComm(m *comm) {
 	if m == nil || m.number == 0 {
 		return
@@ -138,7 +140,7 @@ func (c *Checker) freeComm(m *comm) {
 	}
 }
 
-// everybody are all processes that take part in its collectives.
+// everybody returns all processes that take part in the communicator's collectives.
 func (m *comm) everybody() []int {
 	if len(m.remote) == 0 {
 		return m.members
@@ -146,7 +148,7 @@ func (m *comm) everybody() []int {
 	return append(append([]int{}, m.members...), m.remote...)
 }
 
-// world returns the rank in MPI_COMM_WORLD of one that a call of k addresses, -1: none.
+// world returns the rank in MPI_COMM_WORLD of a rank that a call of k addresses; -1 if there is none.
 func (m *comm) world(k *rank, number int) int {
 	group := m.members
 	if len(m.remote) > 0 {
@@ -163,7 +165,7 @@ func (m *comm) world(k *rank, number int) int {
 	return group[number]
 }
 
-// flow says who comes after whom in a collective.
+// flow is the order that a collective establishes between its members.
 type flow uint8
 
 const (
@@ -180,24 +182,24 @@ type meeting struct {
 	of       *sequence
 	flow     flow
 	entered  map[int]vector
-	exact    bool // flow is not more than what is
-	last     int  // who came last, and when
+	exact    bool // the collective makes its members wait as flow says, not less
+	last     int  // the member that arrived last; lastAt is its time
 	lastAt   time.Duration
-	rootAt   time.Duration // when the root came, 0: it has not
+	rootAt   time.Duration // when the root arrived; 0 if it has not
 	left     int
 	root     int
-	window   *window      // that it makes
-	parts    map[int]part // of that window, by rank, as far as the call says
+	window   *window      // the window that the call makes
+	parts    map[int]part // of that window, by rank, as far as the arguments show
 	share    share        // of the first member
 	lists    map[int]lists
-	makes    map[string]*comm // communicators that it makes, by their members
-	rounds   sequence         // of the persistent collective that it makes
-	replays  map[int]*replay  // by rank, the threads that have come
-	repeated map[int]bool     // for whom that has been repeated
+	makes    map[string]*comm // communicators that the call makes, by their members
+	rounds   sequence         // of the persistent collective that the call makes
+	replays  map[int]*replay  // by rank, the threads that have arrived
+	repeated map[int]bool     // by rank, whether its arrival has been replayed
 }
 
-// collectives are the functions that all members call, by their names without what makes them nonblocking or
-// persistent.
+// collectives maps the functions that all members call to their flow. The names have no marks of nonblocking or
+// persistent variants.
 var collectives = map[string]flow{
 	"Barrier": fromAll, "Allreduce": fromAll, "Allgather": fromAll, "Allgatherv": fromAll, "Alltoall": fromAll,
 	"Alltoallv": fromAll, "Alltoallw": fromAll, "Reduce_scatter": fromAll, "Reduce_scatter_block": fromAll,
@@ -214,16 +216,16 @@ var collectives = map[string]flow{
 	"Dist_graph_create_adjacent": fromAll, "Intercomm_merge": fromAll,
 }
 
-// manner is how a collective is called.
+// manner is the variant of a collective.
 type manner uint8
 
 const (
 	blocking manner = iota
 	nonblocking
-	persisting // a request is made, of which each start is a round
+	persisting // makes a request; each start of it is a round
 )
 
-// collective returns the name of a collective without what says how it is called, and that.
+// collective splits the name of a collective into the base name and its variant.
 func collective(name string) (base string, how manner, is bool) {
 	base = strings.TrimPrefix(name, "MPI_")
 	if _, is = collectives[base]; is {
@@ -244,7 +246,7 @@ func collective(name string) (base string, how manner, is bool) {
 	return base, blocking, false
 }
 
-// nothing reports whether a collective moves no data, so that nobody need wait for anybody.
+// nothing reports whether a collective moves no data, so that no member needs to wait.
 func nothing(e *event) bool {
 	for _, name := range []string{"count", "sendcount", "recvcount"} {
 		if v := e.In(name); v.Given() && v.Item.Form == insight.Word && v.Int() != 0 {
@@ -256,7 +258,7 @@ func nothing(e *event) bool {
 	return e.In("count").Given() || e.In("sendcount").Given()
 }
 
-// enterCollective notes that a rank takes part.
+// enterCollective records the arrival of a rank at a collective.
 func (c *Checker) enterCollective(k *rank, e *event) {
 	base, how, is := collective(e.name)
 	if !is {
@@ -291,7 +293,7 @@ func (c *Checker) enterCollective(k *rank, e *event) {
 	c.enter(k, e, meet, base, how)
 }
 
-// enter notes that a rank takes part in a collective, or in a round of a persistent one.
+// enter records the arrival of a rank at a collective, or at a round of a persistent one.
 func (c *Checker) enter(k *rank, e *event, meet *meeting, base string, how manner) {
 	m := meet.comm
 	meet.flow = collectives[base]
@@ -315,7 +317,7 @@ func (c *Checker) enter(k *rank, e *event, meet *meeting, base string, how manne
 	e.call.meeting = meet
 }
 
-// leave notes that a rank has what the collective gives it.
+// leave records that a rank has completed its part of the collective.
 func (m *meeting) leave(k *rank) {
 	m.awaited(k)
 	switch m.flow {
@@ -351,7 +353,7 @@ func (m *meeting) leave(k *rank) {
 
 func freesComm(name string) bool { return name == "MPI_Comm_free" || name == "MPI_Comm_disconnect" }
 
-// leaveCollective notes that a collective has returned, and what it has made.
+// leaveCollective records the return of a collective, and the communicators that it has made.
 func (c *Checker) leaveCollective(k *rank, e *event) {
 	_, how, is := collective(e.name)
 	if is && e.call.meeting != nil {
@@ -391,7 +393,7 @@ func (c *Checker) leaveCollective(k *rank, e *event) {
 		m.hints = hintsOf(k, e)
 	}
 	if h := e.In("comm").Uint(); freesComm(e.name) {
-		// Another thread may have got the handle for a new communicator before this call returned.
+		// Another thread may have received the same handle for a new communicator before this call returned.
 		m := k.comms[h]
 		if meet := e.call.meeting; meet == nil || m == meet.comm {
 			delete(k.comms, h)

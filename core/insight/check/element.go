@@ -9,13 +9,13 @@ import (
 	"gompirma/core/datatype/reference"
 )
 
-// typed is bytes that are of one predefined datatype.
+// typed is a range of bytes of one predefined datatype.
 type typed struct {
 	span
-	element uint64 // its handle
+	element uint64 // handle of the predefined datatype
 }
 
-// elementOf returns the handle of the one predefined type that a type consists of, 0: there are several.
+// elementOf returns the handle of the predefined type of all elements of a type; 0 if there are several.
 func (k *rank) elementOf(h uint64) uint64 {
 	if t := k.typeOf(h); t != nil && t.Elem() != nil {
 		return uint64(t.Elem().Handle)
@@ -23,8 +23,8 @@ func (k *rank) elementOf(h uint64) uint64 {
 	return 0
 }
 
-// elementsOf returns of which predefined types the bytes of count elements of a type at an address are, where those are
-// several; nil: nothing is known, since there are too many pieces.
+// elementsOf returns the predefined types of the bytes of count elements of a type at an address, if there are several
+// types. It returns nil if there are too many pieces.
 func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typed) {
 	t := k.typeOf(h)
 	if t == nil || t.Elem() != nil || count <= 0 || t.Layout().Segments() > mostSpans/count {
@@ -34,7 +34,7 @@ func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typed) {
 	if !known {
 		return nil
 	}
-	i, left := 0, int64(0) // bytes of run i - 1
+	i, left := 0, int64(0) // remaining bytes of run i - 1
 	for at, n := range reference.Segments(t.Program(), count, false, 0) {
 		for n > 0 {
 			for left == 0 {
@@ -53,7 +53,7 @@ func (k *rank) elementsOf(address uint64, count int64, h uint64) (all []typed) {
 	return all
 }
 
-// pieces returns how many pieces of an update are of a known predefined type, 0: that is not known.
+// pieces returns the number of pieces of an update with a known predefined type; 0 if the types are unknown.
 func (a *access) pieces() int {
 	if a.element == 0 {
 		return len(a.typed)
@@ -68,8 +68,8 @@ func (a *access) piece(i int) typed {
 	return typed{a.spans[i], a.element}
 }
 
-// sameElements reports whether all bytes that two updates have in common are of one predefined type in both, and of the
-// same elements, or not known to be of others.
+// sameElements reports whether all bytes that two updates have in common are of the same predefined type and of the
+// same elements in both. Unknown types count as the same.
 func sameElements(a, b *access) bool {
 	if a.element != 0 && b.element != 0 && a.element != b.element {
 		return false
@@ -88,8 +88,8 @@ func sameElements(a, b *access) bool {
 	return true
 }
 
-// alike reports whether bytes that overlap are of the same elements. A piece begins with an element, unless that has
-// gaps.
+// alike reports whether two overlapping ranges consist of the same elements. A range begins with an element, unless the
+// element type has gaps.
 func (x typed) alike(y typed) bool {
 	if x.element != y.element {
 		return false
@@ -101,7 +101,7 @@ func (x typed) alike(y typed) bool {
 	return (max(x.low, y.low)-min(x.low, y.low))%uint64(b.Size) == 0
 }
 
-// onlyReads reports whether an access changes nothing: so an accumulate with MPI_NO_OP does.
+// onlyReads reports whether an access changes nothing. That includes an accumulate with MPI_NO_OP.
 func (a *access) onlyReads() bool {
 	return a.kind == reads || a.kind == updates && a.op == abi.MPI_NO_OP
 }

@@ -8,23 +8,23 @@ import (
 	"gompirma/core/insight"
 )
 
-// Finding is something that --check has to tell.
+// Finding is one result of --check.
 type Finding struct {
-	// race: of a window's memory; buffer: an operation's buffer, which is used too early
+	// race: conflict in a window's memory; buffer: use of an operation's buffer that is still in use
 	Kind    string `json:"kind"`
-	Window  string `json:"window,omitempty"` // its name, as users know it
-	Target  int    `json:"target"`           // the rank whose memory it is, in MPI_COMM_WORLD
-	First   uint64 `json:"first"`            // of the bytes, in the window or, without one, of the address space
+	Window  string `json:"window,omitempty"` // the window's name, as users know it
+	Target  int    `json:"target"`           // the rank that owns the memory, in MPI_COMM_WORLD
+	First   uint64 `json:"first"`            // offset of the bytes in the window, or their address if there is none
 	Bytes   uint64 `json:"bytes"`
 	Places  []Spot `json:"accesses"`
 	Advice  string `json:"advice,omitempty"`
 	Times   int    `json:"times"`
-	Object  string `json:"object,omitempty"` // what kind of object, or which communicator
+	Object  string `json:"object,omitempty"` // kind of object, or name of the communicator
 	Name    string `json:"name,omitempty"`   // of the assertion, hint or argument
 	address bool
 }
 
-// Spot is one of the calls that a finding is about.
+// Spot is one of the calls of a finding.
 type Spot struct {
 	Rank   int           `json:"rank"`
 	Thread int           `json:"thread"`
@@ -35,15 +35,15 @@ type Spot struct {
 	Place  insight.Place `json:"place"`
 }
 
-// findingKey says which findings are the same.
+// findingKey identifies equal findings.
 type findingKey struct {
 	what   string
 	window *window
-	a, b   int // places in the program; 0: there is none
+	a, b   int // numbers of places in the program; 0 if there is none
 	aw, bw kind
 }
 
-// anyOp is the operation of MPI_Compare_and_swap.
+// anyOp stands for the operation of MPI_Compare_and_swap.
 const anyOp = 1<<64 - 1
 
 func opName(op uint64) string {
@@ -63,7 +63,7 @@ var opNames = []struct {
 	{abi.MPI_LOR, "MPI_LOR"}, {abi.MPI_LXOR, "MPI_LXOR"}, {abi.MPI_MINLOC, "MPI_MINLOC"},
 	{abi.MPI_MAXLOC, "MPI_MAXLOC"}, {abi.MPI_REPLACE, "MPI_REPLACE"}, {abi.MPI_NO_OP, "MPI_NO_OP"}}
 
-// add adds an access to a rank's memory that comes after start, and looks what it conflicts with.
+// add adds an access to a rank's memory that is ordered after start, and reports its conflicts.
 func (c *Checker) add(owner int, a *access, start vector) {
 	if p := c.ranks[owner].unmapped(a.spans); p != nil {
 		start, a.late = start.clone(), true
@@ -79,8 +79,8 @@ func (c *Checker) add(owner int, a *access, start vector) {
 	c.addOwned(c.owner(owner, a), a, start)
 }
 
-// unmapped returns the part of a window that bytes are of, if that is mapped here and its own member has not told yet
-// where it lies there; else nil.
+// unmapped returns the window part that holds the bytes, if it is another member's part mapped here whose address that
+// member has not reported yet; else nil.
 func (k *rank) unmapped(spans []span) *part {
 	for _, a := range k.aliases {
 		p := &a.window.parts[a.member]
@@ -91,8 +91,8 @@ func (k *rank) unmapped(spans []span) *part {
 	return nil
 }
 
-// owner returns the rank whose memory an access of another's address space touches: what that has mapped may be
-// another's, and then the spans become addresses there.
+// owner returns the rank that owns the memory of an access to the given rank's address space. If the memory is a
+// mapping of another rank's, owner converts the spans to addresses of that rank.
 func (c *Checker) owner(rank int, a *access) int {
 	a.owner = rank
 	for _, alias := range c.ranks[rank].aliases {
@@ -113,7 +113,7 @@ func (c *Checker) owner(rank int, a *access) int {
 	return a.owner
 }
 
-// addOwned does the same where the memory is surely the rank's own.
+// addOwned adds an access like add, for memory that certainly belongs to the rank itself.
 func (c *Checker) addOwned(owner int, a *access, start vector) {
 	s := c.ranks[owner].space
 	a.owner = owner
@@ -165,8 +165,8 @@ func (c *Checker) endAccess(a *access, at moment) {
 	c.ranks[root.owner].space.ended(root)
 }
 
-// harmless reports whether two accesses need no order: accumulates that are atomic to each other, and what a lock keeps
-// apart.
+// harmless reports whether two accesses need no order: accumulates that are atomic to each other, or accesses that a
+// lock separates.
 func harmless(a, b *access) bool {
 	if a.sees(b) || b.sees(a) {
 		return true
@@ -257,7 +257,7 @@ func (c *Checker) conflict(owner int, x, y *access, at span) {
 	c.news = append(c.news, f)
 }
 
-// windowAt returns a window of the rank whose memory has these bytes.
+// windowAt returns a window of this rank whose memory holds the bytes; nil if there is none.
 func (k *rank) windowAt(at span) *window {
 	for _, w := range k.wins {
 		for i, r := range w.meets.members {
@@ -269,7 +269,7 @@ func (k *rank) windowAt(at span) *window {
 	return nil
 }
 
-// advice says what would order two accesses.
+// advice returns a hint on what would order two accesses.
 func advice(x, y *access) string {
 	switch {
 	case x.kind == updates && y.kind == updates && x.element != 0 && x.element == y.element && !sameElements(x, y):
@@ -293,17 +293,17 @@ func advice(x, y *access) string {
 		"a message, a collective or an epoch of both", x.site.rank)
 }
 
-// News returns what has been found since the last time.
+// News returns the findings since its last call.
 func (c *Checker) News() []*Finding {
 	news := c.news
 	c.news = nil
 	return news
 }
 
-// Findings returns all that has been found.
+// Findings returns all findings.
 func (c *Checker) Findings() []*Finding { return c.findings }
 
-// String is a finding as text of several lines.
+// String returns a finding as text of several lines.
 func (f *Finding) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", f.Kind)
@@ -330,7 +330,7 @@ func (f *Finding) String() string {
 }
 
 func (f *Finding) writePlaces(b *strings.Builder) {
-	threads := false // of one rank
+	threads := false // whether the spots are of several threads of one rank
 	for _, p := range f.Places {
 		threads = threads || p.Rank == f.Places[0].Rank && p.Thread != f.Places[0].Thread
 	}

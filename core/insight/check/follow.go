@@ -9,41 +9,41 @@ import (
 	"gompirma/core/insight"
 )
 
-// Call is a call that has returned, or that never did, with what is known of it beside its arguments. All ranks are
-// those in MPI_COMM_WORLD; -1: there is none, or it is not known.
+// Call is a call that has returned, or that never did, with the facts that the checker knows beside its arguments. All
+// ranks are ranks in MPI_COMM_WORLD; -1 if there is none or it is unknown.
 type Call struct {
 	*insight.Record
 	Rank   int
 	Comm   *Comm
 	Window *Window
 
-	Target int   // of an operation, or of MPI_Win_lock and the like
-	Disp   int64 // where an operation's data begin in the target's memory of the window; -1: not known
-	Span   int64 // from there to where they end
-	Bytes  int64 // data of the operation, message or collective
+	Target int   // target of an operation, or of MPI_Win_lock and the like
+	Disp   int64 // offset of an operation's data in the target's window memory; -1 if unknown
+	Span   int64 // bytes from the first to the last byte of the data
+	Bytes  int64 // size of the data of the operation, message or collective
 
-	Dest   int // of the message that was sent
-	Source int // of the message that was received
+	Dest   int // receiver of the message that the call sent
+	Source int // sender of the message that the call received
 	Tag    int
-	Got    []Sent // the calls that sent what was received
+	Got    []Sent // the calls that sent the received data
 
-	For    int // who was waited for
+	For    int // the rank that the call waited for
 	Waited time.Duration
 }
 
-// Sent is a call that has sent a message.
+// Sent identifies a call that has sent a message.
 type Sent struct {
 	Rank, Thread int
 	Start        time.Duration
 }
 
-// Comm is a communicator, Window a window: one for all its members.
+// Comm is a communicator and Window a window. Each is shared by all its members.
 type (
 	Comm   = comm
 	Window = window
 )
 
-// Label returns the name that the program has given, or that the standard has; "": none.
+// Label returns the name that the program or the standard has given to the communicator; "" if none.
 func (m *comm) Label() string {
 	if m.number == 0 {
 		return m.name
@@ -51,10 +51,10 @@ func (m *comm) Label() string {
 	return m.label
 }
 
-// Number tells communicators apart; predefined ones have 0.
+// Number returns the number of the communicator; 0 for predefined ones.
 func (m *comm) Number() int { return m.number }
 
-// Label returns the name that the program has given, "": none.
+// Label returns the name that the program has given to the window; "" if none.
 func (w *window) Label() string {
 	if strings.HasPrefix(w.name, "window '") {
 		return w.plain()
@@ -62,36 +62,36 @@ func (w *window) Label() string {
 	return ""
 }
 
-// Number tells windows apart.
+// Number returns the number of the window.
 func (w *window) Number() int { return w.number }
 
-// Plain returns what findings call the window.
+// Plain returns the window's name as findings show it.
 func (w *window) Plain() string { return w.plain() }
 
-// Dynamic reports whether the window is one of MPI_Win_create_dynamic.
+// Dynamic reports whether MPI_Win_create_dynamic has made the window.
 func (w *window) Dynamic() bool { return w.dynamic }
 
-// Sizes calls use with each member and the bytes of its part.
+// Sizes calls use with each member and the size of its part in bytes.
 func (w *window) Sizes(use func(rank int, size int64)) {
 	for i, r := range w.meets.members {
 		use(r, int64(w.parts[i].size))
 	}
 }
 
-// about is what a call leaves to be told.
+// about holds the facts about a call that Follow reports.
 type about struct {
 	record            *insight.Record // of the entry
 	target            int
 	disp, span, bytes int64
 	sent, got         []*send
-	cause             int // who was waited for, if that came within the call
+	cause             int // the rank that the call waited for, if it arrived during the call
 	causeAt           time.Duration
 }
 
 var unknown = about{target: -1, disp: -1, cause: -1}
 
-// Follow returns a checker that looks for nothing. It calls use with each call that has returned, which is valid until
-// use returns.
+// Follow returns a checker that searches for no conflicts. It calls use with each call that has returned; the Call is
+// valid until use returns.
 func Follow(ranks int, use func(*Call)) *Checker {
 	c := New(ranks, nil)
 	c.follow = use
@@ -102,9 +102,8 @@ func Follow(ranks int, use func(*Call)) *Checker {
 }
 
 // Broken reports to the checker that records were lost of calls that several ranks make together, or that make or
-// complete something. A checker of Follow then no longer reports which rank waits for which, and which message is
-// received where. Any other checker ignores all later records: a lost receive, completion or collective would look like
-// a leak or a race.
+// complete objects. A checker made by Follow then no longer reports waits between ranks, nor matches of messages. Any
+// other checker ignores all later records: a lost receive, completion or collective would look like a leak or a race.
 func (c *Checker) Broken() {
 	if c.broken {
 		return
@@ -128,14 +127,14 @@ func (c *Checker) Unfinished(use func(*Call)) {
 	}
 }
 
-// await notes when another rank did what the call may have waited for: the latest counts.
+// await records that another rank did at a given time what the call may have waited for. The latest one counts.
 func (a *about) await(rank int, at time.Duration) {
 	if a.cause < 0 || at > a.causeAt {
 		a.cause, a.causeAt = rank, at
 	}
 }
 
-// exactly reports whether a collective makes its members wait as collectives has it, and not less.
+// exactly reports whether a collective makes its members wait as the table collectives says, not less.
 func exactly(e *event, m *comm, base string) bool {
 	switch {
 	case len(m.remote) > 0, strings.HasPrefix(base, "Neighbor_"), strings.HasSuffix(base, "v"),
@@ -147,7 +146,7 @@ func exactly(e *event, m *comm, base string) bool {
 	return true
 }
 
-// gives notes when a rank has come, and what it says of the window that is to be made.
+// gives records the time of a rank's arrival, and its arguments about the window that the call makes.
 func (m *meeting) gives(k *rank, e *event) {
 	m.last, m.lastAt = k.number, e.Start
 	if k.number == m.root {
@@ -161,7 +160,7 @@ func (m *meeting) gives(k *rank, e *event) {
 	}
 }
 
-// awaited notes for whom a rank has waited that leaves.
+// awaited records the member that a leaving rank has waited for.
 func (m *meeting) awaited(k *rank) {
 	switch {
 	case !m.exact:
@@ -172,7 +171,7 @@ func (m *meeting) awaited(k *rank) {
 	}
 }
 
-// operates notes what an operation accesses.
+// operates records the memory that an operation accesses.
 func (a *about) operates(k *rank, e *event, w *window, target int) {
 	count, datatype := e.In("target_count"), e.In("target_datatype").Uint()
 	n := int64(1)
@@ -193,7 +192,7 @@ func (a *about) operates(k *rank, e *event, w *window, target int) {
 	}
 }
 
-// tellCall makes a Call of what has been noted.
+// tellCall returns the Call for a finished or pending call.
 func (c *Checker) tellCall(k *rank, e *event) *Call {
 	a := e.call
 	t := &Call{Record: e.Record, Rank: k.number, Comm: k.comm(e.In("comm").Uint()), Window: a.window,
@@ -238,8 +237,8 @@ func (c *Checker) tellCall(k *rank, e *event) *Call {
 	return t
 }
 
-// moved returns the bytes that a call of messages, or of a collective, hands in: elements times the size of their
-// datatype. What is scattered counts where it arrives; of a receive nothing is known before a message has come.
+// moved returns the number of bytes that a message call or a collective passes in: elements times the size of their
+// datatype. Scattered data count at the receiver; data of a receive are unknown before its message arrives.
 func (k *rank) moved(e *event) (bytes int64) {
 	base := strings.TrimPrefix(e.name, "MPI_")
 	if starting, is := strings.CutPrefix(base, "I"); is && starting != "" {

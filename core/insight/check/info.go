@@ -2,7 +2,7 @@ package check
 
 import "maps"
 
-// info notes what is in an info object.
+// info tracks the content of info objects.
 func (k *rank) info(e *event) {
 	h := e.In("info").Uint()
 	switch e.name {
@@ -21,5 +21,5 @@ func (k *rank) info(e *event) {
 	}
 }
 
-// hintsOf returns the hints that a call has given.
+// hintsOf returns the hints that a call has passed.
 func hintsOf(k *rank, e *event) map[string]string { return maps.Clone(k.infos[e.In("info").Uint()]) }

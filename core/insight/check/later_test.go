@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Calls are answered in their order, with where their records end, the later ones of conflicts by their own call or, if
-// that is too late, by the same thread's next one on the window.
+// Checks that calls are answered in their order with the ends of their records. A conflict is raised by its later call
+// or, if that has its answer already, by the same thread's next call on the window.
 func TestAnswers(t *testing.T) {
 	c := New(1, nil)
 	c.Answering()
@@ -19,7 +19,7 @@ func TestAnswers(t *testing.T) {
 	returns := func(thread int, start time.Duration, on *window, position uint64) {
 		k.asked = append(k.asked, asked{thread: thread, start: start, end: start + 1, window: on, raises: true})
 		c.Ends(0, position)
-		c.Ends(0, position+1) // of what is no call
+		c.Ends(0, position+1) // of a record that is no call
 	}
 	answers := func(now time.Duration, position uint64, conflicts ...uint64) {
 		t.Helper()
@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 	returns(1, 7, nil, 20)
 	returns(1, 8, w, 30)
 	answers(10, 30, 20)
-	// found too late, and a store
+	// found after the answer, and by a store
 	k.came(access(0, 1), access(1, 8), w)
 	k.came(access(0, 1), access(1, 0), w)
 	returns(1, 9, other, 40)
@@ -42,7 +42,7 @@ func TestAnswers(t *testing.T) {
 	returns(1, 10, w, 60)
 	returns(1, 11, w, 70)
 	answers(20, 70, 60)
-	// it is not known where the memory is
+	// the address of the target's memory is unknown
 	k.unknown++
 	returns(0, 20, w, 80)
 	answers(21+settling, 0)

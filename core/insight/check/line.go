@@ -6,19 +6,19 @@ import (
 	"gompirma/core/abi"
 )
 
-// envelope is what messages are matched by at a rank. That of a receive may have wildcards.
+// envelope holds the fields by which messages are matched at a rank. A receive's envelope may have wildcards.
 type envelope struct{ from, tag int }
 
 func (e envelope) takes(s *send) bool {
 	return (e.from == s.from || e.from == abi.MPI_ANY_SOURCE) && (e.tag == s.tag || e.tag == abi.MPI_ANY_TAG)
 }
 
-// line has the messages that wait for their receives at a rank, or the receives that wait for messages, in the order in
-// which they came. There may be many, so one with a given envelope is found without looking at the others.
+// line holds the messages at a rank that wait for a receive, or the receives that wait for a message, in order of
+// arrival. It may be long, so an index finds an element with a given envelope without a search.
 type line[T any] struct {
 	all  ordered.List
-	by   map[envelope]*ordered.List // with one envelope
-	last int                        // number
+	by   map[envelope]*ordered.List // elements by envelope
+	last int                        // number of the newest element
 }
 
 // waiter is an element of a line.
@@ -26,10 +26,10 @@ type waiter[T any] struct {
 	envelope
 	of      T
 	number  int
-	in, its *ordered.Element // of all, and of those with its envelope; nil: it waits no longer
+	in, its *ordered.Element // positions in line.all and line.by; nil if it waits no longer
 }
 
-// add has w wait behind all others.
+// add appends w to the line.
 func (l *line[T]) add(w *waiter[T], of T) {
 	l.last++
 	w.of, w.number = of, l.last
@@ -47,7 +47,7 @@ func (l *line[T]) with(e envelope) *ordered.List {
 	return l.by[e]
 }
 
-// restore has w wait again where it did before, or in front of all.
+// restore inserts w again at its former position.
 func (l *line[T]) restore(w *waiter[T], of T) {
 	w.of = of
 	insert := func(all *ordered.List) *ordered.Element {
@@ -61,7 +61,7 @@ func (l *line[T]) restore(w *waiter[T], of T) {
 	w.in, w.its = insert(&l.all), insert(l.with(w.envelope))
 }
 
-// remove has w wait no longer, and reports whether it did.
+// remove removes w, and reports whether it was in the line.
 func (l *line[T]) remove(w *waiter[T]) bool {
 	if l == nil || w.in == nil {
 		return false
@@ -75,7 +75,7 @@ func (l *line[T]) remove(w *waiter[T]) bool {
 	return true
 }
 
-// first returns the first that waits with one of some envelopes; nil: none does.
+// first returns the first element with one of the given envelopes; nil if there is none.
 func (l *line[T]) first(some ...envelope) (first *waiter[T]) {
 	if l == nil {
 		return nil
@@ -90,7 +90,7 @@ func (l *line[T]) first(some ...envelope) (first *waiter[T]) {
 	return first
 }
 
-// each calls use with all that wait until it returns true.
+// each calls use with all elements until use returns true.
 func (l *line[T]) each(use func(T) bool) {
 	if l == nil {
 		return
@@ -104,7 +104,7 @@ func (l *line[T]) each(use func(T) bool) {
 	}
 }
 
-// lineAt returns the line of a rank.
+// lineAt returns the line of a rank, and creates it if necessary.
 func lineAt[T any](all *map[int]*line[T], rank int) *line[T] {
 	if *all == nil {
 		*all = map[int]*line[T]{}
@@ -115,7 +115,7 @@ func lineAt[T any](all *map[int]*line[T], rank int) *line[T] {
 	return (*all)[rank]
 }
 
-// messageFor returns the first message that waits at a rank for a receive with an envelope; nil: there is none.
+// messageFor returns the first waiting message that matches a receive with the given envelope; nil if there is none.
 func (m *comm) messageFor(at int, e envelope) (found *send) {
 	if e.from != abi.MPI_ANY_SOURCE && e.tag != abi.MPI_ANY_TAG {
 		if w := m.sends[at].first(e); w != nil {
@@ -132,7 +132,7 @@ func (m *comm) messageFor(at int, e envelope) (found *send) {
 	return found
 }
 
-// receiveFor returns the first receive at a rank that takes a message; nil: there is none.
+// receiveFor returns the first waiting receive that matches a message; nil if there is none.
 func (m *comm) receiveFor(at int, s *send) *receive {
 	const source, tag = abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG
 	if w := m.receives[at].first(envelope{s.from, s.tag}, envelope{s.from, tag}, envelope{source, s.tag},
@@ -142,7 +142,7 @@ func (m *comm) receiveFor(at int, s *send) *receive {
 	return nil
 }
 
-// post adds a message, and gives it to the receive that it is for, if there is one.
+// post matches a new message with a waiting receive, or adds it to the line.
 func (m *comm) post(to int, s *send) {
 	if r := m.receiveFor(to, s); r != nil {
 		s.receive, r.send = r, s
@@ -152,7 +152,7 @@ func (m *comm) post(to int, s *send) {
 	lineAt(&m.sends, to).add(&s.waiter, s)
 }
 
-// expect adds a receive, and gives it the message that is for it, if there is one.
+// expect matches a new receive with a waiting message, or adds it to the line.
 func (m *comm) expect(at int, r *receive) {
 	if s := m.messageFor(at, r.envelope); s != nil {
 		s.receive, r.send = r, s

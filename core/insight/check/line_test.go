@@ -8,8 +8,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// Messages and receives meet in the order in which they came, also with wildcards, and what was taken for another's
-// message waits again in its place.
+// Checks that messages and receives match in their order, also with wildcards. A message that was matched with the
+// wrong receive is inserted at its former position.
 func TestLine(t *testing.T) {
 	var m comm
 	sent := func(from, tag int) *send {

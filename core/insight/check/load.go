@@ -2,7 +2,7 @@ package check
 
 import "gompirma/core/insight"
 
-// own takes what the program itself has done with memory since its last call.
+// own processes the program's own memory accesses since its last call.
 func (c *Checker) own(k *rank, r *insight.Record) {
 	k.tick()
 	for i := range r.Accesses {
@@ -25,7 +25,7 @@ func (c *Checker) own(k *rank, r *insight.Record) {
 	}
 }
 
-// addOwn adds an access of the program in the spaces of those whose memory it touches.
+// addOwn adds an access of the program to the spaces of the ranks that own the memory.
 func (c *Checker) addOwn(k *rank, all access, spans []span, start vector, now moment) {
 	for owner, spans := range k.byOwner(spans) {
 		a := all
@@ -44,7 +44,7 @@ func (c *Checker) addOwn(k *rank, all access, spans []span, start vector, now mo
 var ownKinds = [...]string{insight.Load: "load", insight.Store: "store", insight.AtomicStore: "atomic store",
 	insight.AtomicLoad: "atomic load"}
 
-// acquire has a rank come after what an atomic load may have seen: operations at the place, and atomic stores.
+// acquire orders a rank after everything that an atomic load may have seen: operations at the place, and atomic stores.
 func (c *Checker) acquire(k *rank, owner int, a *access) {
 	c.ranks[owner].space.each(a, func(x *access) {
 		if _, is := overlap(x, a); !is || x.release == nil && !a.sees(x) {
@@ -60,12 +60,12 @@ func (c *Checker) acquire(k *rank, owner int, a *access) {
 	})
 }
 
-// sees reports whether a is an atomic access of the program which polls for what b does, or which is atomic with it.
+// sees reports whether a is an atomic access of the program that polls for the effect of b, or that is atomic with b.
 func (a *access) sees(b *access) bool {
 	return a.atomic && (b.atomic || a.kind == reads && b.remote && b.win != nil)
 }
 
-// spansOfPieces returns all bytes of pieces.
+// spansOfPieces returns the bytes of pieces.
 func spansOfPieces(pieces []insight.Piece) (spans []span) {
 	for _, p := range pieces {
 		if p.Stride == p.Size && p.Count > 0 {
@@ -73,7 +73,7 @@ func spansOfPieces(pieces []insight.Piece) (spans []span) {
 			continue
 		}
 		if p.Count > mostSpans {
-			continue // the bytes in between are others'
+			continue // dropped: the bytes between the blocks belong to other data
 		}
 		for i := range p.Count {
 			spans = append(spans, span{p.Low + i*p.Stride, p.Low + i*p.Stride + p.Size})
@@ -82,7 +82,8 @@ func spansOfPieces(pieces []insight.Piece) (spans []span) {
 	return merged(spans)
 }
 
-// byOwner returns whose memory it is, as addresses there: of shared windows others' is mapped here as well.
+// byOwner returns the spans by the rank that owns the memory, as addresses there. Memory of other ranks is mapped here
+// in shared windows.
 func (k *rank) byOwner(spans []span) map[int][]span {
 	if len(spans) == 0 {
 		return nil
@@ -101,7 +102,8 @@ func (k *rank) byOwner(spans []span) map[int][]span {
 	return all
 }
 
-// ownerOf returns whose the first bytes are, what is to be added to their address there, and where they end.
+// ownerOf returns the owner of the first bytes of s, the offset to their address there, and the end of the range with
+// that owner.
 func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	high = s.high
 	for i := range k.aliases {
@@ -117,8 +119,8 @@ func (k *rank) ownerOf(s span) (owner int, at, high uint64) {
 	return k.number, 0, high
 }
 
-// line returns what an access is known by in findings: a place and a kind. A line that loads and stores has several
-// addresses, but is one.
+// line returns the key of an access in findings: a place and a kind. A source line that loads and stores has several
+// addresses, but one key.
 func (c *Checker) line(a *access) (place int, what kind) {
 	if a.own && c.place(a.site.rank, a.site.address).Line > 0 {
 		return c.placeOf(a.site), reads

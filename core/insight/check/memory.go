@@ -6,9 +6,9 @@ import (
 	"gompirma/core/insight"
 )
 
-// Memory of windows that is given back.
+// This file finds memory that is freed while it belongs to a window.
 
-// given tells of memory that the program has given back although it is a window's.
+// given reports memory that the program has freed although it belongs to a window.
 func (c *Checker) given(k *rank, r *insight.Record) {
 	if w := k.wins[uint64(r.Result)]; w != nil && !k.ended {
 		c.gone(w, k, "the memory is a window's until MPI_Win_free or MPI_Win_detach",
@@ -21,7 +21,7 @@ func (c *Checker) gone(w *window, k *rank, advice string, spots ...spot) {
 	c.tell(&Finding{Kind: "memory", Window: w.plain(), Target: k.number, Advice: advice}, spots...)
 }
 
-// freedMemory looks at what MPI_Free_mem has given back.
+// freedMemory checks the memory that MPI_Free_mem has freed.
 func (c *Checker) freedMemory(k *rank, e *event) {
 	base := e.In("base").Uint()
 	if w := k.windowAt(span{base, base + 1}); w != nil && !k.isBehind(w, base) {
@@ -30,17 +30,18 @@ func (c *Checker) freedMemory(k *rank, e *event) {
 	}
 }
 
-// noSize is more than any memory has: a window of it is over all that lies behind an address, be it its own or not. It
-// is that of capi/insight/given.c, which looks at all other ways to give memory back.
+// noSize exceeds the size of any memory. A window of that size covers everything behind an address, whether it belongs
+// to the window or not. The value equals that of capi/insight/given.c, which checks all other ways to free memory.
 const noSize = 1 << 40
 
-// isBehind reports whether an address is in a window only because that is over all that lies behind its beginning.
+// isBehind reports whether an address is inside a window only because the window covers everything behind its
+// beginning.
 func (k *rank) isBehind(w *window, address uint64) bool {
 	p := &w.parts[slices.Index(w.meets.members, k.number)]
 	return p.size >= noSize && address != p.base
 }
 
-// attach notes memory that a rank has attached to a dynamic window.
+// attach records memory that a rank has attached to a dynamic window.
 func (w *window) attach(k *rank, e *event) {
 	if w.attached == nil {
 		w.attached = map[attached]uint64{}
@@ -48,13 +49,13 @@ func (w *window) attach(k *rank, e *event) {
 	w.attached[attached{k.number, e.In("base").Uint()}] = e.In("size").Uint()
 }
 
-// attached is memory of a rank that begins at an address.
+// attached identifies attached memory by rank and address.
 type attached struct {
 	rank int
 	base uint64
 }
 
-// detach looks whether operations on memory that is detached may not have ended.
+// detach reports operations that may still use the memory that is detached.
 func (c *Checker) detach(k *rank, e *event, w *window) {
 	key := attached{k.number, e.In("base").Uint()}
 	size := w.attached[key]

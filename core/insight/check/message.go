@@ -7,7 +7,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// send is a message on its way.
+// send is a message, from the begin of its send to its reception.
 type send struct {
 	comm  *comm
 	site  *site
@@ -15,30 +15,31 @@ type send struct {
 	to    int
 	clock vector
 	waiter[*send]
-	receive *receive  // that gets it
-	arrived moment    // when it has been received; none: it has not
-	buffers []*access // in use until then: their request has been freed
-	replay  *replay   // who repeats it
-	begun   bool      // it has been repeated
-	free    bool      // its end waits for nothing
+	receive *receive  // the receive that gets it
+	arrived moment    // when it has been received; zero before
+	buffers []*access // in use until arrived, because their request has been freed
+	replay  *replay   // the replay that repeats it
+	begun   bool      // its begin has been replayed
+	free    bool      // its end does not wait for the receive
 }
 
-// receive waits for a message, or has one.
+// receive is a receive that waits for a message or has one.
 type receive struct {
 	comm             *comm
 	site             *site
 	data             contents
 	clock            vector
-	waiter[*receive] // from a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
+	waiter[*receive] // from is a rank in MPI_COMM_WORLD, or abi.MPI_ANY_SOURCE
 	send             *send
-	replay           *replay // who repeats it
-	posted           bool    // it has been repeated
+	replay           *replay // the replay that repeats it
+	posted           bool    // it has been replayed
 }
 
-// received ends a receive at a rank, which has got a message from somebody; from -1: nobody has said.
+// received completes a receive at a rank with a message of the given source and tag; from is -1 if the source is
+// unknown.
 func (c *Checker) received(m *comm, k *rank, r *receive, from, tag int) {
 	if r.send != nil && from >= 0 && (r.send.from != from || r.send.tag != tag) {
-		// What was taken for it is another's.
+		// The message that was matched before belongs to another receive.
 		s := r.send
 		r.send, s.receive = nil, nil
 		lineAt(&m.sends, k.number).restore(&s.waiter, s)
@@ -66,7 +67,7 @@ func (c *Checker) received(m *comm, k *rank, r *receive, from, tag int) {
 	}
 }
 
-// arrives notes that a rank has received a message.
+// arrives records that a rank has received a message.
 func (c *Checker) arrives(k *rank, s *send) {
 	s.arrived = k.now()
 	for _, a := range s.buffers {
@@ -75,8 +76,8 @@ func (c *Checker) arrives(k *rank, s *send) {
 	s.buffers = nil
 }
 
-// finalized looks for messages that nobody has received, when all ranks have ended: each must receive what is sent to
-// it (MPI-5.0 11.2.2).
+// finalized reports messages that no rank has received when all ranks have ended: each rank must receive what is sent
+// to it (MPI-5.0 11.2.2).
 func (c *Checker) finalized() {
 	for _, k := range c.ranks {
 		if !k.ended {
@@ -92,8 +93,8 @@ func (c *Checker) finalized() {
 	}
 }
 
-// unreceived tells of messages of a communicator that nobody can receive any longer. If a rank has got a message that
-// is not known, one of those that seem to be left is that.
+// unreceived reports messages of a communicator that can no longer be received. It reports none for a rank that has
+// received an unknown message, which may be one of those that seem to be left.
 func (c *Checker) unreceived(m *comm) {
 	for to, all := range m.sends {
 		all.each(func(s *send) bool {
@@ -108,7 +109,7 @@ func (c *Checker) unreceived(m *comm) {
 	}
 }
 
-// matches compares what has been sent with what was to be received.
+// matches compares the data of a send with those of its receive.
 func (c *Checker) matches(m *comm, s *send, r *receive) {
 	if c.follow != nil || s.site == nil || r.site == nil {
 		return
@@ -124,7 +125,7 @@ func (c *Checker) matches(m *comm, s *send, r *receive) {
 	}
 }
 
-// sends reports whether a function sends a message, receives whether it takes one.
+// sends reports whether a function sends a message; receives reports whether it receives one.
 func sends(name string) bool {
 	switch strings.TrimPrefix(name, "MPI_") {
 	case "Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Sendrecv", "Sendrecv_replace",
@@ -142,7 +143,7 @@ func receives(name string) bool {
 	return false
 }
 
-// isStandard reports whether a send is of the standard mode.
+// isStandard reports whether a function sends in standard mode.
 func isStandard(name string) bool {
 	switch strings.TrimPrefix(name, "MPI_") {
 	case "Send", "Isend", "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace":
@@ -151,7 +152,7 @@ func isStandard(name string) bool {
 	return false
 }
 
-// message begins the sending part of a call, or of a persistent request.
+// message starts the send of a call, or of a persistent request.
 func (c *Checker) message(k *rank, e *event, m *comm, dest, tag int) *send {
 	to := m.world(k, dest)
 	if to < 0 {
@@ -189,7 +190,7 @@ func (c *Checker) expects(k *rank, e *event, m *comm, source, tag int) *receive 
 	return r
 }
 
-// messageContents is what a call sends, or is ready to receive.
+// messageContents returns the data that a call sends, or is ready to receive.
 func (k *rank) messageContents(e *event, side string) contents {
 	if v := e.In(side + "type"); len(v.Words) > 0 {
 		return k.contents(e.In(side+"count").Int(), v.Uint())
@@ -197,7 +198,7 @@ func (k *rank) messageContents(e *event, side string) contents {
 	return k.contents(e.In("count").Int(), e.In("datatype").Uint())
 }
 
-// enterMessages notes what a call sends, and which messages it is ready for.
+// enterMessages records the messages that a call sends, and the receives that it posts.
 func (c *Checker) enterMessages(k *rank, e *event) {
 	m := k.comm(e.In("comm").Uint())
 	if strings.HasPrefix(e.name, "MPI_Start") {
@@ -232,7 +233,7 @@ func (c *Checker) enterMessages(k *rank, e *event) {
 	}
 }
 
-// leaveMessages notes what a call has received.
+// leaveMessages records the messages that a call has received.
 func (c *Checker) leaveMessages(k *rank, e *event) {
 	m := k.comm(e.In("comm").Uint())
 	name := strings.TrimPrefix(e.name, "MPI_")
@@ -270,7 +271,7 @@ func (c *Checker) leaveMessages(k *rank, e *event) {
 	}
 }
 
-// probed: a rank knows of a message, which is its own alone if it takes it.
+// probed records that a rank has seen a message. With takes the rank owns the message from then on.
 func (c *Checker) probed(k *rank, e *event, m *comm, takes bool) {
 	r := &receive{comm: m, site: k.site(e), clock: k.clock.clone()}
 	r.envelope = envelope{abi.MPI_ANY_SOURCE, int(e.In("tag").Int())}

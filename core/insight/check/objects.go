@@ -7,20 +7,20 @@ import (
 	"gompirma/core/insight"
 )
 
-// object is something that a rank has a handle of.
+// object identifies an object of a rank by its handle.
 type object struct {
 	kind   string // as in core/abi's table
 	handle uint64
 }
 
-// objectNames are the kinds that have to be freed.
+// objectNames maps the kinds of objects that must be freed to their names in findings.
 var objectNames = map[string]string{"COMMUNICATOR": "communicator", "GROUP": "group", "INFO": "info",
 	"OPERATION": "op", "DATATYPE": "datatype", "WINDOW": "window", "REQUEST": "request"}
 
-// firstMade: smaller handles are predefined.
+// firstMade is the smallest handle that is not predefined.
 const firstMade = 0x1000
 
-// given are functions that give a handle that is not to be freed.
+// given reports whether a function returns a handle that must not be freed.
 func given(name string) bool {
 	return name == "MPI_Comm_get_parent" || strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name,
 		"_fromint") ||
@@ -28,10 +28,10 @@ func given(name string) bool {
 		strings.HasPrefix(name, "MPI_Comm_idup") // comm.go
 }
 
-// freed is where a rank has freed objects, of which it knows the most recent ones.
+// freed holds the sites where a rank has freed objects, for the most recent ones.
 type freed struct {
 	sites map[object]*site
-	order []object // of their ends, a ring
+	order []object // keys of sites by the order of freeing, a ring
 	next  int
 }
 
@@ -51,7 +51,7 @@ func (f *freed) add(o object, s *site) {
 	f.sites[o] = s
 }
 
-// objects notes what a call has made and freed.
+// objects records the objects that a call has made and freed.
 func (c *Checker) objects(k *rank, e *event) {
 	if strings.HasSuffix(e.name, "_keyval") && strings.Contains(e.name, "_create_") {
 		k.hidden = true
@@ -84,7 +84,7 @@ func (c *Checker) objects(k *rank, e *event) {
 	}
 }
 
-// misused tells of a handle that a failed call was given after it had been freed.
+// misused reports that a failed call used a handle that had been freed before.
 func (c *Checker) misused(k *rank, e *event) {
 	for _, v := range e.Inputs {
 		what := v.Item.Param.Kind.Name
@@ -106,9 +106,9 @@ func (c *Checker) misused(k *rank, e *event) {
 	}
 }
 
-// leaks tells of what is left when a rank ends.
+// leaks reports the objects that are left when a rank ends.
 func (c *Checker) leaks(k *rank) {
-	if !k.hidden { // functions that are called when attributes are deleted may have freed something
+	if !k.hidden { // callbacks that delete attributes may have freed some
 		for o, site := range k.live {
 			c.leak(k, objectNames[o.kind], site)
 		}
@@ -124,13 +124,13 @@ func (c *Checker) leak(k *rank, what string, made *site) {
 		Advice: "the " + what + " is not freed before MPI_Finalize"}, spot{made, "makes it"})
 }
 
-// spot is a call that a finding is about, and what it does.
+// spot is a call of a finding, and its role.
 type spot struct {
 	*site
 	what string
 }
 
-// tell adds a finding, once for the places of its spots: one or two.
+// tell adds a finding with one or two spots. Equal findings at the same places are only counted.
 func (c *Checker) tell(f *Finding, spots ...spot) {
 	if c.follow != nil {
 		return

@@ -11,23 +11,23 @@ import (
 type operation struct {
 	window    *window
 	origin    int
-	target    int // ranks in MPI_COMM_WORLD
-	turn      int // which access epoch of start and complete it is of, else -1
+	target    int // rank in MPI_COMM_WORLD, like origin
+	turn      int // number of its access epoch of MPI_Win_start; -1 for other epochs
 	reads     bool
-	start     vector    // what it comes after at the target
-	began     moment    // when it was called
-	there     *access   // at the target, nil: no bytes
-	here      []*access // with the origin's buffers
-	fetched   bool      // it has seen the updates of others
+	start     vector    // clock that precedes its access at the target
+	began     moment    // moment of the call
+	there     *access   // access at the target; nil if it has no bytes
+	here      []*access // accesses to the origin's buffers
+	fetched   bool      // the origin has been ordered after the updates that it has seen
 	request   *reach
-	early     bool // the target has not posted its epoch
+	early     bool // the target has not posted the exposure epoch yet
 	completed bool // the access epoch has ended
 	added     bool
 	over      bool
 	end       moment
 }
 
-// operationNames are those of operations on windows, without the R of those with a request.
+// operationNames holds the operations on windows. The variants with a request have an additional R.
 var operationNames = map[string]bool{"Put": true, "Get": true, "Accumulate": true, "Get_accumulate": true,
 	"Fetch_and_op": true, "Compare_and_swap": true}
 
@@ -43,7 +43,7 @@ func operationName(name string) (base string, request, is bool) {
 	return base, false, false
 }
 
-// buffer returns an access with a buffer of a call at s, nil: it touches no memory.
+// buffer returns an access of a call at s to a buffer; nil if it touches no memory.
 func (k *rank) buffer(s *site, what kind, address, count, datatype uint64) *access {
 	if inPlace(address) {
 		return nil
@@ -55,7 +55,7 @@ func (k *rank) buffer(s *site, what kind, address, count, datatype uint64) *acce
 	return &access{site: s, kind: what, spans: spans, held: k.held}
 }
 
-// enterUpdate notes what comes after by who sees an update: that may be so before its call returns.
+// enterUpdate records the clock of an update at its entry: another rank may see the update before its call returns.
 func (c *Checker) enterUpdate(k *rank, e *event) {
 	base, _, is := operationName(e.name)
 	w := k.wins[e.In("win").Uint()]
@@ -90,7 +90,7 @@ func (c *Checker) enterUpdate(k *rank, e *event) {
 	c.endAccess(a, k.now())
 }
 
-// operation notes an operation on a window.
+// operation records an operation on a window.
 func (c *Checker) operation(k *rank, e *event) {
 	base, withRequest, is := operationName(e.name)
 	if !is {
@@ -203,7 +203,7 @@ func (c *Checker) operation(k *rank, e *event) {
 	}
 }
 
-// reach is what an operation does at its target, as far as its origin knows.
+// reach describes the access of an operation at its target, as far as the origin knows it.
 type reach struct {
 	site     *site
 	what     kind
@@ -213,12 +213,12 @@ type reach struct {
 	typed    []typed
 	count    int64
 	disp     int64
-	spans    []span // from 1<<62 on
+	spans    []span // relative to 1<<62
 	fetches  bool
 	held     []hold
 }
 
-// reach finds out which bytes of the target an operation is about, once that has the window.
+// reach determines the bytes of the target that an operation accesses, as soon as the target has the window.
 func (c *Checker) reach(k *rank, o *operation) {
 	p := &o.window.parts[slices.Index(o.window.meets.members, o.target)]
 	if !p.known {
@@ -252,7 +252,7 @@ func (c *Checker) reach(k *rank, o *operation) {
 	}
 }
 
-// atTarget adds the access of an operation at its target, of which the start is known.
+// atTarget adds the access of an operation at its target when its start is known.
 func (c *Checker) atTarget(o *operation) {
 	if o.there == nil || o.added {
 		return
@@ -283,7 +283,8 @@ func (c *Checker) doneThere(o *operation, at moment) {
 	}
 }
 
-// doneHere ends the use of the origin's buffers. What only reads has its data then, and is complete.
+// doneHere ends the use of the origin's buffers. An operation that only reads has its data then and is complete at the
+// target too.
 func (c *Checker) doneHere(o *operation, at moment) {
 	if o.reads {
 		c.doneThere(o, at)
@@ -314,8 +315,8 @@ func (c *Checker) doneHere(o *operation, at moment) {
 	}
 }
 
-// requestDone notes that the request of an operation is complete: it is at the origin, and one that only reads is at
-// the target.
+// requestDone records that the request of an operation is complete. The operation is then complete at the origin, and
+// also at the target if it only reads.
 func (c *Checker) requestDone(k *rank, o *operation) {
 	c.doneHere(o, k.now())
 	if o.reads {

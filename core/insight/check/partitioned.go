@@ -5,45 +5,45 @@ import (
 	"time"
 )
 
-// A partitioned message orders a receiver after what the sender has done before it marked the partitions ready that the
-// receiver has got: all of them when the receive is complete, some of them when MPI_Parrived tells of one.
+// A partitioned message orders the receiver after the sender's actions that precede MPI_Pready of the received
+// partitions. A complete receive has received all partitions. MPI_Parrived reports single ones.
 
-// channelKey says which requests of partitioned messages belong together: of these the first initialized at both sides,
-// the second, and so on (MPI-5.0 4.2.1).
+// channelKey identifies partitioned requests that match in order: the first that is initialized at one side with the
+// first at the other, the second with the second, and so on (MPI-5.0 4.2.1).
 type channelKey struct{ from, to, tag int }
 
-// queue has the requests of one side that the other side has no counterpart for yet.
+// queue holds the requests of one side that have no counterpart at the other side yet.
 type queue struct {
 	channels []*channel
 	sending  bool
 }
 
-// channel is a pair of partitioned requests.
+// channel is a pair of matching partitioned requests.
 type channel struct {
 	from     int
-	sent     int64            // bytes of a partition at the sender
-	received int64            // and at the receiver
-	rounds   map[int]*readied // those that the receiver has not completed, from 1
+	sent     int64            // size of a partition at the sender, in bytes
+	received int64            // size of a partition at the receiver, in bytes
+	rounds   map[int]*readied // rounds that the receiver has not completed, numbered from 1
 }
 
-// readied are the partitions of a round that the sender has marked ready.
+// readied holds the partitions of a round that the sender has marked ready.
 type readied struct {
 	clocks map[int]vector
-	at     time.Duration // of the last one
+	at     time.Duration // time of the last one
 }
 
-// partitioned is what a partitioned request is beside other persistent ones.
+// partitioned is the additional state of a partitioned request.
 type partitioned struct {
 	channel *channel
 	sending bool
 	round   int
-	uses    []*access // of its buffer, by partition, as far as that is followed
+	uses    []*access // accesses to its buffer by partition, for at most mostPartitions
 }
 
-// mostPartitions is how many partitions of a request have accesses to the buffer of their own.
+// mostPartitions is the largest number of partitions of a request with separate accesses to the buffer.
 const mostPartitions = 1 << 16
 
-// opens notes which pair of partitioned requests a new one is of.
+// opens assigns a new partitioned request to its channel.
 func (c *Checker) opens(k *rank, p *persistent, e *event) {
 	m := k.comm(e.In("comm").Uint())
 	if !strings.HasPrefix(e.name, "MPI_P") || m == nil || c.broken {
@@ -84,7 +84,7 @@ func (c *Checker) opens(k *rank, p *persistent, e *event) {
 	}
 }
 
-// startPartitions begins a round. The buffer of a receive is in use from then on.
+// startPartitions starts a round. From then on the buffer of a receive is in use.
 func (c *Checker) startPartitions(k *rank, r *request, e *event) {
 	p := r.persistent
 	p.round++
@@ -96,7 +96,7 @@ func (c *Checker) startPartitions(k *rank, r *request, e *event) {
 	}
 }
 
-// usePartition notes that a partition of the buffer is in use.
+// usePartition records that a partition of the buffer is in use.
 func (c *Checker) usePartition(k *rank, r *request, e *event, partition int) {
 	p := r.persistent
 	t := k.typeOf(p.event.In("datatype").Uint())
@@ -115,7 +115,7 @@ func (c *Checker) usePartition(k *rank, r *request, e *event, partition int) {
 	}
 }
 
-// enterPartitions notes which partitions a call marks ready.
+// enterPartitions records the partitions that a call marks ready.
 func (c *Checker) enterPartitions(k *rank, e *event) {
 	r := k.partitions(e)
 	if r == nil || !r.persistent.sending {
@@ -149,7 +149,7 @@ func (c *Checker) enterPartitions(k *rank, e *event) {
 	round.at = e.Start
 }
 
-// partitions returns the partitioned request that a call is about; nil: it is about none that is active.
+// partitions returns the active partitioned request of a call; nil if there is none.
 func (k *rank) partitions(e *event) *request {
 	r := k.requests[e.In("request").Uint()]
 	if r == nil || r.persistent == nil || r.persistent.channel == nil || !r.active {
@@ -158,7 +158,7 @@ func (k *rank) partitions(e *event) *request {
 	return r
 }
 
-// arrived notes that a call has told of a partition that has arrived.
+// arrived records that MPI_Parrived has reported a partition as arrived.
 func (c *Checker) arrived(k *rank, e *event) {
 	r := k.partitions(e)
 	if r == nil || r.persistent.sending || e.Out("flag").Int() == 0 {
@@ -183,7 +183,7 @@ func (c *Checker) arrived(k *rank, e *event) {
 	}
 }
 
-// finishPartitions notes that a round is complete.
+// finishPartitions records that a round is complete.
 func (c *Checker) finishPartitions(k *rank, p *persistent) {
 	for _, a := range p.uses {
 		if a != nil {

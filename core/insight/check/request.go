@@ -7,30 +7,31 @@ import (
 	"gompirma/core/insight"
 )
 
-// request is something that has begun and is to be completed.
+// request is a pending operation with a handle.
 type request struct {
-	site        *site // of the call that has made it
+	site        *site // the call that made it
 	meeting     *meeting
 	send        *send
-	synchronous bool // it is complete when the receive has begun
+	synchronous bool // it is complete only after the receive has started
 	standard    bool
 	receive     *receive
-	operation   *operation // on a window
+	operation   *operation // operation on a window
 	buffers     []*access  // in use until it is complete
 	persistent  *persistent
 	active      bool
 }
 
-// persistent is what a request does each time that it is started.
+// persistent describes the operation that each start of a request performs.
 type persistent struct {
-	event   *event   // of the call that made it
-	base    string   // of a collective
-	meeting *meeting // of the call that made a collective one: its rounds are matched by that, not by their starts
+	event *event // the call that made it
+	base  string // name of the collective; else ""
+	// of the call that made a collective request; it matches the rounds, independently of the starts
+	meeting *meeting
 	partitioned
 }
 
-// begin notes the request that a call has made. A handle is not used again for long, but for that of requests that were
-// complete at once; of those, where they are not told apart (capi/insight/requests.c), the latest counts.
+// begin records the request that a call has made. A handle is reused only after a long time, except that of requests
+// that were complete at once. If those are not distinguished (capi/insight/requests.c), the latest one counts.
 func (c *Checker) begin(k *rank, e *event, r *request) {
 	h := e.Out("request")
 	if !h.Given() {
@@ -41,7 +42,7 @@ func (c *Checker) begin(k *rank, e *event, r *request) {
 	k.requests[h.Uint()] = r
 }
 
-// beginUnknown notes the request of a nonblocking call of which nothing but its buffers is known.
+// beginUnknown records the request of a nonblocking call of which only the buffers are known.
 func (c *Checker) beginUnknown(k *rank, e *event) {
 	if h := e.Out("request"); startsRequest(e) && k.requests[h.Uint()] == nil {
 		c.begin(k, e, &request{})
@@ -54,7 +55,7 @@ func startsRequest(e *event) bool {
 	return strings.HasPrefix(e.name, "MPI_I") && h.Given() && h.Item.Form == insight.List
 }
 
-// keep notes a persistent request.
+// keep records a persistent request.
 func (c *Checker) keep(k *rank, e *event) {
 	made := *e
 	made.Record = e.Clone()
@@ -66,7 +67,7 @@ func (c *Checker) keep(k *rank, e *event) {
 	k.requests[e.Out("request").Uint()] = &request{persistent: p, site: k.site(e)}
 }
 
-// start begins what a persistent request does.
+// start starts the operation of a persistent request.
 func (c *Checker) start(k *rank, r *request, caller *event) {
 	e := *r.persistent.event
 	record := *e.Record
@@ -114,7 +115,7 @@ func (c *Checker) endBuffers(k *rank, r *request) {
 	r.buffers = nil
 }
 
-// finish notes that a request is complete, and that the call has freed it.
+// finish records that a request is complete and that the call has freed it.
 func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	r := k.requests[h]
 	if r == nil {
@@ -130,7 +131,7 @@ func (c *Checker) finish(k *rank, e *event, h uint64, status *insight.Status) {
 	}
 }
 
-// finishStrictly notes that a thread has waited for a request.
+// finishStrictly records the steps of a thread that has waited for a request.
 func (c *Checker) finishStrictly(k *rank, thread int, r *request) {
 	if r.standard && r.send != nil {
 		c.strictly(k, thread, step{end: r.send})
@@ -143,7 +144,7 @@ func (c *Checker) finishStrictly(k *rank, thread int, r *request) {
 	}
 }
 
-// finishOperation notes that the operation of a request is complete. A later call may still free the request.
+// finishOperation records that the operation of a request is complete. A later call may still free the request.
 func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
 	if r == nil || !r.active {
 		return
@@ -174,8 +175,8 @@ func (c *Checker) finishOperation(k *rank, r *request, status *insight.Status) {
 	c.endBuffers(k, r)
 }
 
-// free notes that MPI_Request_free has freed a request. The buffer of a send is in use until the message is received,
-// which is what the sender has to learn before it uses the buffer again.
+// free records that MPI_Request_free has freed a request. The buffer of a send stays in use until the message is
+// received. The sender must be ordered after the reception before it uses the buffer again.
 func (c *Checker) free(k *rank, e *event, h uint64) {
 	r := k.requests[h]
 	if r == nil {
@@ -195,7 +196,7 @@ func (c *Checker) free(k *rank, e *event, h uint64) {
 	}
 }
 
-// cancelled takes back a message, or a receive, which has not been: what was given to it is there for others.
+// cancelled removes a cancelled message or receive. Its counterpart becomes available for other matches.
 func (c *Checker) cancelled(k *rank, r *request) {
 	if v := r.receive; v != nil && !c.broken {
 		m := v.comm
@@ -215,7 +216,8 @@ func (c *Checker) cancelled(k *rank, r *request) {
 	}
 }
 
-// finishAll takes all requests for complete: a call with more of them than are recorded has completed some.
+// finishAll treats all requests as complete. It serves calls with more requests than a record holds, of which an
+// unknown subset is complete.
 func (c *Checker) finishAll(k *rank, e *event) {
 	for h, r := range k.requests {
 		if r.active {
@@ -224,7 +226,7 @@ func (c *Checker) finishAll(k *rank, e *event) {
 	}
 }
 
-// statusOf returns one of the statuses that a call has given; nil: it has not.
+// statusOf returns one of the statuses that a call has returned; nil if there is none.
 func statusOf(v *insight.Value, i int) *insight.Status {
 	if v.Given() && i < v.Statuses() {
 		s := v.Status(i)
@@ -233,10 +235,10 @@ func statusOf(v *insight.Value, i int) *insight.Status {
 	return nil
 }
 
-// completeFailed notes the requests that a call has completed although it returns an error, such as a receive of a
-// message that is too long. Such a request is MPI_REQUEST_NULL afterwards. A persistent one keeps its handle: MPI_Wait
-// and MPI_Test have completed it, MPI_Waitall has unless its status says that it is pending. Which persistent requests
-// MPI_Waitany and MPI_Testany have completed is not known.
+// completeFailed records the requests that a call has completed although it returns an error, for example a receive of
+// a message that is too long. Such a request is MPI_REQUEST_NULL afterwards. A persistent request keeps its handle:
+// MPI_Wait and MPI_Test have completed it, and MPI_Waitall has unless its status is MPI_ERR_PENDING. It is unknown
+// which persistent requests MPI_Waitany and MPI_Testany have completed.
 func (c *Checker) completeFailed(k *rank, e *event) {
 	h, after := e.In("array_of_requests").Words, e.Out("array_of_requests").Words
 	if len(h) == 0 {
@@ -264,12 +266,12 @@ func (c *Checker) completeFailed(k *rank, e *event) {
 		if over {
 			c.finish(k, e, h[i], status)
 		} else {
-			c.endBuffers(k, r) // in favour of silence
+			c.endBuffers(k, r) // avoids false findings
 		}
 	}
 }
 
-// complete looks which requests a call has completed.
+// complete records the requests that a call has completed.
 func (c *Checker) complete(k *rank, e *event) {
 	all := e.In("array_of_requests").Words
 	if e.Truncated && len(all) > 0 {

@@ -7,11 +7,11 @@ import (
 	"gompirma/core/datatype"
 )
 
-// contents is what a buffer consists of.
+// contents describes the data of a buffer.
 type contents struct {
 	bytes int64
 	runs  []datatype.Run
-	known bool // what it consists of
+	known bool // the runs are known
 	sized bool // bytes is known
 }
 
@@ -19,7 +19,7 @@ const mostRuns = 1024
 
 func (k *rank) contents(count int64, h uint64) (s contents) {
 	t := k.typeOf(h)
-	if len(k.clock) == 0 && t != nil && count >= 0 { // who follows only asks for no more
+	if len(k.clock) == 0 && t != nil && count >= 0 { // a checker made by Follow needs only the size
 		return contents{bytes: count * t.Size(), sized: true}
 	}
 	return contentsOf(count, t)
@@ -33,7 +33,7 @@ func contentsOf(count int64, t *datatype.Type) (s contents) {
 	if s.runs, s.known = t.Signature(count, mostRuns); !s.known {
 		s.runs = nil
 	}
-	for _, r := range s.runs { // these go with any
+	for _, r := range s.runs { // these types match any other
 		if h := r.Basic.Handle; h == abi.MPI_BYTE || h == abi.MPI_PACKED || h == abi.MPI_CHAR {
 			s.known = false
 		}
@@ -43,7 +43,8 @@ func contentsOf(count int64, t *datatype.Type) (s contents) {
 
 func alike(a, b *datatype.Basic) bool { return a == b || a.Class == b.Class && a.Size == b.Size }
 
-// differs says how contents differ, "" if they do not, or not for sure. Of b there may be more if part is true.
+// differs describes how the contents differ; "" if they are equal or the answer is uncertain. With part, b may have
+// more elements than s.
 func (s contents) differs(b contents, part bool) string {
 	if !s.known || !b.known {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// kind is what an access does.
+// kind is the effect of an access.
 type kind uint8
 
 const (
@@ -14,45 +14,46 @@ const (
 	updates // an accumulate, which is atomic for each element
 )
 
-// span is bytes from low to before high.
+// span is a range of bytes: low <= address < high.
 type span struct{ low, high uint64 }
 
-// access is what one operation or call does with bytes of a rank's memory.
+// access is one access of an operation or call to a rank's memory.
 type access struct {
 	site    *site
-	win     *window // whose memory it is, for accesses through a window; else nil
+	win     *window // the window through which the access is made; else nil
 	kind    kind
 	op      uint64 // of updates
-	element uint64 // handle of the predefined datatype of updates, 0: there are several
+	element uint64 // handle of the predefined datatype of updates; 0 if there are several
 	typed   []typed
-	own     bool // by a load or store of the program
-	atomic  bool // and that is atomic
-	ordered bool // updates of one origin come in its order
-	remote  bool // done by an operation on a window, be it at the target or with the origin's buffer
-	async   bool // done by a request, which may not be complete when the call returns
-	strand  int  // that has begun it, of remote and async ones
+	own     bool // a load or store of the program
+	atomic  bool // an atomic load or store of the program
+	ordered bool // updates of the same origin are ordered
+	remote  bool // made by an operation on a window, at the target or to the origin's buffer
+	async   bool // made by a request, which may be pending after the call returns
+	strand  int  // for remote and async accesses: the strand that started it
 	group   *operation
-	spans   []span // ascending, none touches the next
+	spans   []span // ascending and separated by gaps
 	held    []hold
-	owner   int     // whose memory it is
-	clock   vector  // of an atomic store of the program: what who sees it comes after
-	release vector  // of no access, but of an update that begins: what who sees it comes after
-	late    bool    // it is not in a space yet: whose memory it is will be known later
-	root    *access // which stands for this one in the space; nil: it does itself
-	others  int     // that it stands for and that have not ended
-	ended   bool    // it has ended itself
-	dropped bool    // its memory has been given back: it is in no space any longer
-	over    bool    // all that it stands for have, at
+	owner   int    // the rank that owns the memory
+	clock   vector // of an atomic store of the program: a rank that sees it is ordered after this clock
+	// not an access but the begin of an update: a rank that sees the update is ordered after this clock
+	release vector
+	late    bool    // not in a space yet: the owner of the memory is not known yet
+	root    *access // the access that represents this one in the space; nil if it is in the space itself
+	others  int     // number of represented accesses that have not ended
+	ended   bool    // this access itself has ended
+	dropped bool    // its memory was freed: it is in no space any longer
+	over    bool    // this access and all represented ones have ended, at end
 	end     moment
-	again   *moment // its own strand has ended it as well, after another had
+	again   *moment // a second end, by its own strand, after another strand ended it
 }
 
-// endedBefore reports whether what v is the time of comes after an end of the access.
+// endedBefore reports whether an end of the access precedes v.
 func (a *access) endedBefore(v vector) bool {
 	return a.over && (a.end.before(v) || a.again != nil && a.again.before(v))
 }
 
-// endsAgain notes that the strand of an operation has ended what another one had ended before.
+// endsAgain records that the strand of an operation has ended it after another strand did.
 func (a *access) endsAgain(at moment) {
 	if a.root != nil {
 		a = a.root
@@ -62,8 +63,8 @@ func (a *access) endsAgain(at moment) {
 	}
 }
 
-// repeats reports whether an access of an operation or request is one that is under way once more. Whatever conflicts
-// with the later one does with the earlier, which began before and has not ended.
+// repeats reports whether an access of an operation or request repeats one that is still under way. Any access that
+// conflicts with the later one also conflicts with the earlier one, which began before and has not ended.
 func (a *access) repeats(x *access) bool {
 	if x.over || !(a.remote && x.remote || a.async && x.async) || a.strand != x.strand || x.release != nil {
 		return false
@@ -73,20 +74,21 @@ func (a *access) repeats(x *access) bool {
 		slices.Equal(a.spans, x.spans) && slices.Equal(a.held, x.held) && slices.Equal(a.typed, x.typed)
 }
 
-// join has x, which is in the space, stand for a too: there may be a million of them.
+// join makes x, which is in the space, represent a too. A program may have a million such accesses under way.
 func (a *access) join(x *access) {
 	a.root, a.spans, a.typed = x, x.spans, x.typed
 	x.others++
-	x.group = a.group // who comes after it comes after what the latest comes after
+	x.group = a.group // a rank ordered after x is ordered after the latest group
 }
 
-// apart reports whether two accesses of one rank, of which none is an operation on a window, are no conflict. Only what
-// an active request does is one with other accesses of its rank: one that has ended is no concern of MPI.
+// apart reports whether two accesses of one rank, none of them by an operation on a window, do not conflict. Only an
+// access of an active request conflicts with other accesses of its rank: MPI has no rule for the time after the request
+// has ended.
 func (a *access) apart(x *access) bool {
 	return !a.remote && !x.remote && a.site.rank == x.site.rank && (x.over || !a.async && !x.async)
 }
 
-// leave takes a back without an end, for whoever x stands for has the same.
+// leave removes a without an end of its own: the access that represents a has the same effect.
 func (a *access) leave() {
 	if a.root != nil && !a.ended {
 		a.ended = true
@@ -97,7 +99,7 @@ func (a *access) leave() {
 func (a *access) low() uint64  { return a.spans[0].low }
 func (a *access) high() uint64 { return a.spans[len(a.spans)-1].high }
 
-// overlap returns the first bytes that both touch.
+// overlap returns the first range of bytes that both accesses touch.
 func overlap(a, b *access) (span, bool) {
 	for i, k := 0, 0; i < len(a.spans) && k < len(b.spans); {
 		x, y := a.spans[i], b.spans[k]
@@ -113,11 +115,11 @@ func overlap(a, b *access) (span, bool) {
 	return span{}, false
 }
 
-// space holds the accesses to a rank's memory that others may still conflict with.
+// space holds the accesses to a rank's memory that later accesses may conflict with.
 type space struct {
-	pages map[uint64][]*access // by the pages that those of few touch
-	large []*access            // the others
-	last  map[lastKey]*access  // the latest of each place in the program that has ended
+	pages map[uint64][]*access // accesses to few pages, by page
+	large []*access            // accesses to many pages
+	last  map[lastKey]*access  // the latest ended access of each place in the program
 	count int
 }
 
@@ -126,10 +128,11 @@ const (
 	mostPages = 16
 )
 
-// lastKey names accesses of which only the latest counts once they have ended: whatever conflicts with one that has
-// ended before conflicts with it.
+// lastKey identifies accesses of which only the latest is kept after its end: any access that conflicts with an earlier
+// one also conflicts with the latest.
 type lastKey struct {
-	strand  int // in which it ended: what conflicts with an access may come after an earlier one of another strand
+	// where it ended: an access may conflict with it and be ordered after an earlier one of another strand
+	strand  int
 	address uint64
 	what    kind
 	op      uint64
@@ -146,7 +149,7 @@ func (a *access) key() lastKey {
 
 func newSpace() *space { return &space{pages: map[uint64][]*access{}, last: map[lastKey]*access{}} }
 
-// each calls use with the accesses that may touch what a touches.
+// each calls use with the accesses that may touch the pages of a.
 func (s *space) each(a *access, use func(*access)) {
 	first, last := a.low()>>pageBits, (a.high()-1)>>pageBits
 	for _, x := range s.large {
@@ -155,7 +158,7 @@ func (s *space) each(a *access, use func(*access)) {
 	if last-first >= mostPages {
 		for page, all := range s.pages {
 			for _, x := range all {
-				if x.low()>>pageBits == page { // once
+				if x.low()>>pageBits == page { // visits x only once
 					use(x)
 				}
 			}
@@ -164,7 +167,7 @@ func (s *space) each(a *access, use func(*access)) {
 	}
 	for page := first; page <= last; page++ {
 		for _, x := range s.pages[page] {
-			if page == max(first, x.low()>>pageBits) { // once
+			if page == max(first, x.low()>>pageBits) { // visits x only once
 				use(x)
 			}
 		}
@@ -185,7 +188,7 @@ func (s *space) add(a *access) {
 
 func without(all []*access, gone func(*access) bool) []*access { return slices.DeleteFunc(all, gone) }
 
-// remove takes an access away.
+// remove removes an access.
 func (s *space) remove(a *access) {
 	s.count--
 	gone := func(x *access) bool { return x == a }
@@ -201,7 +204,7 @@ func (s *space) remove(a *access) {
 	}
 }
 
-// ended notes that an access has ended: an earlier one of the same place in the program does not count any longer.
+// ended records the end of an access. It removes an earlier access of the same place in the program.
 func (s *space) ended(a *access) {
 	key := a.key()
 	if old := s.last[key]; old != nil && old != a && slices.Equal(old.spans, a.spans) &&
@@ -211,13 +214,13 @@ func (s *space) ended(a *access) {
 	s.last[key] = a
 }
 
-// free takes away what has been done with memory that is given back, but for what has been done with it as a window's:
-// who gets it next is ordered behind that by who gives it.
+// free removes the ended accesses to memory that is freed, except those through a window. The allocator orders the next
+// owner of the memory after its release.
 func (s *space) free(memory span) {
 	s.dropThose(memory, func(a *access) bool { return a.over && a.win == nil })
 }
 
-// drop takes away all that has been done with memory that nobody uses any longer.
+// drop removes all accesses to memory that is no longer in use.
 func (s *space) drop(memory span) { s.dropThose(memory, func(*access) bool { return true }) }
 
 func (s *space) dropThose(memory span, is func(*access) bool) {
@@ -236,7 +239,7 @@ func (s *space) dropThose(memory span, is func(*access) bool) {
 	}
 }
 
-// forget takes away what is ordered before all that can follow: every rank comes after it.
+// forget removes the accesses that precede everything that can follow: every rank is ordered after them.
 func (s *space) forget(all vector) {
 	gone := func(a *access) bool { return a.endedBefore(all) }
 	s.large = without(s.large, gone)
@@ -256,7 +259,7 @@ func (s *space) forget(all vector) {
 	}
 }
 
-// merged sorts spans and joins those that touch.
+// merged sorts spans and joins adjacent ones.
 func merged(spans []span) []span {
 	if !slices.IsSortedFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) }) {
 		slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) })

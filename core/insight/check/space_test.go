@@ -10,7 +10,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// Accesses are found by what they touch, however large, each once, and against a plain list.
+// Checks that accesses are found by the bytes that they touch, each once, for any size. A plain list is the reference.
 func TestSpace(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	s := newSpace()
@@ -55,7 +55,7 @@ func TestSpace(t *testing.T) {
 	}
 }
 
-// Spans that touch become one, in any order.
+// Checks that adjacent spans are joined, in any order.
 func TestMerged(t *testing.T) {
 	require.Equal(t, []span{{1, 7}, {9, 12}}, merged([]span{{9, 10}, {3, 7}, {10, 12}, {1, 3}, {8, 8}}))
 	at, is := overlap(&access{spans: []span{{0, 4}, {8, 12}}}, &access{spans: []span{{4, 8}, {10, 20}}})
@@ -65,7 +65,8 @@ func TestMerged(t *testing.T) {
 	require.False(t, is)
 }
 
-// Of accesses of one place that have ended only the latest stays; what every rank comes after is forgotten.
+// Checks that only the latest ended access of a place is kept, and an access that precedes every rank's clock is
+// dropped.
 func TestSpaceForgets(t *testing.T) {
 	s := newSpace()
 	for i := range 10 {
@@ -85,7 +86,7 @@ func TestSpaceForgets(t *testing.T) {
 	require.Zero(t, s.count)
 }
 
-// An access that is under way many times has one place in the space, until the last of them has ended.
+// Checks that an access that is under way many times has one entry in the space until the last of them has ended.
 func TestRepeats(t *testing.T) {
 	c := New(2, func(int, uint64) insight.Place { return insight.Place{} })
 	k := c.ranks[0]

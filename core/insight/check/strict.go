@@ -6,37 +6,37 @@ import (
 	"gompirma/core/abi"
 )
 
-// Sends that complete only because MPI buffers them: --check=strict.
+// This file finds sends that complete only because MPI buffers them: --check=strict.
 //
-// What the threads have done is repeated as if no message were buffered: each thread's steps in their order, but the
-// end of a standard send only when its receive has been posted there. A step that cannot be repeated blocks the later
-// ones of its thread. Threads that block each other in a cycle would do so for ever. Only steps whose order the calls
-// guarantee wait: where a receive may take a message of any source, a test or one of several requests decides, or a
-// rank has several threads, another run may do something else, and nothing waits.
+// The checker replays the steps of the threads as if no message were buffered. Each thread's steps keep their order,
+// but a standard send ends only when its receive has been posted in the replay. A step that cannot be replayed blocks
+// the later steps of its thread. Threads that block each other in a cycle would deadlock without buffering. Only steps
+// whose order the calls guarantee can block. Another run may behave differently if a receive may take a message from
+// any source, a test or one of several requests decides, or a rank has several threads. In these cases no step blocks.
 
-// step is what a thread does next; one of these is set.
+// step is one step of a thread. Exactly one of the fields is set.
 type step struct {
-	begin    *send    // it begins to send
-	end      *send    // a standard send is complete
-	post     *receive // it posts a receive
-	received *receive // which is complete
-	enter    *meeting // it takes part in a collective
-	leave    *meeting // of which it has the result
+	begin    *send    // starts a send
+	end      *send    // completes a standard send
+	post     *receive // posts a receive
+	received *receive // completes a receive
+	enter    *meeting // enters a collective
+	leave    *meeting // has the result of a collective
 }
 
-// replay is what a thread has done and could not be repeated yet.
+// replay holds the steps of a thread that could not be replayed yet.
 type replay struct {
 	rank  *rank
 	steps []step
 }
 
-// mostSteps is how many steps of a thread wait at most; then the first of them is taken for possible.
+// mostSteps is the largest number of pending steps of a thread. Beyond it the first of them counts as possible.
 const mostSteps = 1 << 16
 
-// Strict has the checker look for sends that complete only because they are buffered.
+// Strict makes the checker search for sends that complete only because they are buffered.
 func (c *Checker) Strict() { c.strict = true }
 
-// strictly notes the next step of a thread.
+// strictly appends the next step of a thread, and replays the steps that are possible.
 func (c *Checker) strictly(k *rank, thread int, s step) {
 	if !c.strict {
 		return
@@ -75,7 +75,7 @@ func (c *Checker) strictly(k *rank, thread int, s step) {
 	}
 }
 
-// takesAny notes that a rank receives, or probes for, messages of any source.
+// takesAny records that a rank receives or probes messages from any source.
 func (m *comm) takesAny(rank int) {
 	if m.anySource == nil {
 		m.anySource = map[int]bool{}
@@ -90,7 +90,7 @@ func (m *meeting) replay(rank int, p *replay) {
 	m.replays[rank] = p
 }
 
-// replayAll repeats the steps of a thread that are possible, and those of others that this makes possible.
+// replayAll replays the possible steps of a thread, and the steps of other threads that this makes possible.
 func (c *Checker) replayAll(p *replay) {
 	if !p.advance() {
 		if len(p.steps) > 0 && !slices.Contains(c.blocked, p) {
@@ -110,7 +110,7 @@ func (c *Checker) replayAll(p *replay) {
 	}
 }
 
-// advance repeats steps up to the first that is not possible, and reports whether there was one.
+// advance replays steps up to the first impossible one, and reports whether it replayed any.
 func (p *replay) advance() bool {
 	n := 0
 	for ; n < len(p.steps); n++ {
@@ -134,7 +134,7 @@ func (p *replay) advance() bool {
 	return n > 0
 }
 
-// waits reports whether a step of a rank is not possible yet, and for which threads it waits, as far as that is known.
+// waits reports whether a step of a rank is not possible yet, and returns the known threads that it waits for.
 func (s *step) waits(k *rank) (others []*replay, waits bool) {
 	switch {
 	case s.end != nil:
@@ -165,7 +165,7 @@ func (s *step) waits(k *rank) (others []*replay, waits bool) {
 	return others, len(others) > 0
 }
 
-// needs reports whether a rank that has the result of a collective comes after another one has begun it.
+// needs reports whether a rank that has the result of a collective is ordered after another rank's entry.
 func (m *meeting) needs(rank, other int) bool {
 	if !m.exact {
 		return false
@@ -183,8 +183,8 @@ func (m *meeting) needs(rank, other int) bool {
 	return false
 }
 
-// cycle returns threads of which each waits for the next one and the last for the first, nil: there are none. path are
-// those that wait for this one; seen are in no cycle, or on the path.
+// cycle returns threads that wait for each other in a cycle; nil if there are none. The threads in path wait for p,
+// directly or through others. Threads in seen are in no cycle, or on the path.
 func (p *replay) cycle(path []*replay, seen map[*replay]bool) []*replay {
 	if i := slices.Index(path, p); i >= 0 {
 		return path[i:]
@@ -202,7 +202,7 @@ func (p *replay) cycle(path []*replay, seen map[*replay]bool) []*replay {
 	return nil
 }
 
-// buffered tells of a cycle, and has it go on.
+// buffered reports a cycle, and unblocks it.
 func (c *Checker) buffered(cycle []*replay) {
 	var spots []spot
 	var first *send

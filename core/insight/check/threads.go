@@ -6,33 +6,33 @@ import (
 	"gompirma/core/insight"
 )
 
-// strand is a part of what a rank does that has an order in itself: what one thread does, or a task does in it. It has
-// a number among those of the job, by which clocks know it.
+// strand is a totally ordered part of a rank's actions: those of one thread, or of a task that runs in a thread. Clocks
+// identify it by a number that is unique in the job.
 type strand struct {
 	number int
-	clock  vector // while another one is running
-	round  int    // of looks for what can be forgotten, in which it ran last
+	clock  vector // valid while another strand runs
+	round  int    // round of clocks in which it ran last
 }
 
-// fork is a moment of a strand, after which others may come.
+// fork is a moment of a strand after which other strands may start.
 type fork struct {
 	clock vector
 	round int
 }
 
-// threads is what a rank has of threads. One that nothing is known of, neither how it began nor in which task it is,
-// belongs to the first strand: so its calls have the order in which they were made this time.
+// threads holds the strands of a rank. A thread of which neither the start nor its task is known belongs to the first
+// strand. Its calls have the order in which they were recorded in this run.
 type threads struct {
 	first   *strand
-	running *strand           // that the record at hand is of; its clock is the rank's
-	inside  map[int][]*strand // by thread, what it has entered and not left
-	objects map[uint64]vector // what who acquires one comes after
-	forks   map[uint64]fork   // what who enters one comes after
-	over    []moment          // the last ones of strands that have ended
+	running *strand           // strand of the current record; its clock is the rank's
+	inside  map[int][]*strand // by thread, the strands that it has entered and not left
+	objects map[uint64]vector // clocks that the acquirer of an object is ordered after
+	forks   map[uint64]fork   // moments that a strand that enters an object is ordered after
+	over    []moment          // the last moments of strands that have ended
 	round   int
 }
 
-// turn has the rank go on with a thread.
+// turn switches the rank to the strand of a thread.
 func (k *rank) turn(thread int) {
 	if k.inside == nil {
 		return
@@ -47,7 +47,7 @@ func (k *rank) turn(thread int) {
 	s.round = k.round
 }
 
-// orders takes what has ordered a thread with others.
+// orders processes the events that order a thread with others.
 func (c *Checker) orders(k *rank, r *insight.Record) {
 	if k.inside == nil {
 		k.inside, k.objects, k.forks = map[int][]*strand{}, map[uint64]vector{}, map[uint64]fork{}
@@ -83,10 +83,11 @@ func (c *Checker) orders(k *rank, r *insight.Record) {
 	}
 }
 
-// manyObjects is from how many objects on a rank looks which of them it can forget.
+// manyObjects is the number of objects from which on a rank checks which of them it can drop.
 const manyObjects = 256
 
-// forgetObjects drops objects whose acquisition orders nothing any longer, since all strands come after their releases.
+// forgetObjects drops objects whose acquisition orders nothing, since all strands are already ordered after their
+// releases.
 func (k *rank) forgetObjects() {
 	if len(k.objects) < manyObjects {
 		return
@@ -111,15 +112,15 @@ func (k *rank) forgetObjects() {
 	maps.DeleteFunc(k.objects, func(_ uint64, v vector) bool { return v.before(all) })
 }
 
-// releases has who acquires an object come after what the strand has done.
+// releases records that later acquirers of an object are ordered after the actions of the running strand.
 func (k *rank) releases(object uint64) {
 	v := k.objects[object]
 	v.join(k.clock)
 	k.objects[object] = v
 }
 
-// strand begins one that comes after start. It takes the place of one that has ended before, if there is one: clocks
-// need not know more strands than there are at a time.
+// strand starts a strand that is ordered after start. It reuses the number of an ended strand that precedes start, if
+// there is one. Clocks thus need only as many entries as strands exist at a time.
 func (c *Checker) strand(k *rank, start vector) *strand {
 	s := &strand{number: -1, clock: start.clone()}
 	for i, m := range k.over {
@@ -137,11 +138,11 @@ func (c *Checker) strand(k *rank, start vector) *strand {
 	return s
 }
 
-// idle is for how many looks a strand may have done nothing until what it does later is no reason any longer to keep
-// what it might conflict with.
+// idle is the number of rounds after which an inactive strand no longer keeps accesses in the spaces that it might
+// conflict with.
 const idle = 16
 
-// clocks calls use with those of all that the rank may still do.
+// clocks calls use with the clocks of all future actions of the rank.
 func (k *rank) clocks(use func(vector)) {
 	k.round++
 	k.running.clock = k.clock

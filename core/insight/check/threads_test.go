@@ -8,8 +8,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// A thread comes after who made it, and who joins it after that; the clock knows no more strands than there are at a
-// time, and threads of which nothing is known have the order in which their records come.
+// Checks that a thread is ordered after its creator, and a joining thread after it. The clock has only as many entries
+// as strands exist at a time. Threads without events have the order of their records.
 func TestStrands(t *testing.T) {
 	c := New(2, nil)
 	k := c.ranks[1]
@@ -45,7 +45,7 @@ func TestStrands(t *testing.T) {
 	works(0)
 	require.True(t, unknown.before(k.clock))
 
-	// Two at once, of which the second begins when the first has ended but does not come after it.
+	// Two concurrent strands: the second starts when the first has ended, but is not ordered after it.
 	does(0, insight.Fork, 1)
 	does(0, insight.Fork, 2)
 	does(5, insight.Enter, 1)
@@ -57,8 +57,7 @@ func TestStrands(t *testing.T) {
 	require.NotEqual(t, first.strand, k.now().strand)
 }
 
-// What has been done with memory does not count when that is given back, but for what was done by operations at their
-// target, or is not over.
+// Checks that freed memory keeps only accesses of operations at their target, and accesses that have not ended.
 func TestGivenBack(t *testing.T) {
 	s := newSpace()
 	add := func(low uint64, win *window, over bool) {

@@ -6,7 +6,7 @@ import (
 	"gompirma/core/datatype/reference"
 )
 
-// typeOf returns a datatype of a rank, nil: nothing is known of it.
+// typeOf returns a datatype of a rank; nil if it is unknown.
 func (k *rank) typeOf(h uint64) *datatype.Type {
 	if t := k.types[h]; t != nil {
 		return t
@@ -48,16 +48,16 @@ func ints32(words []uint64) []int32 {
 	return out
 }
 
-// form: the checker keeps the types itself.
+// form selects datatypes that the checker manages itself.
 const form = datatype.Small | datatype.Again
 
-// makeType notes the datatype that a constructor has made.
+// makeType records the datatype that a constructor has made.
 func (c *Checker) makeType(k *rank, e *event) {
 	made := e.Out("newtype")
 	if !made.Given() {
 		return
 	}
-	delete(k.types, made.Uint()) // a handle is used again
+	delete(k.types, made.Uint()) // the handle may be reused
 	list := func(name string) []int64 { return ints(e.In(name).Words) }
 	number := func(name string) int64 { return e.In(name).Int() }
 	old := k.typeOf(e.In("oldtype").Uint())
@@ -113,7 +113,7 @@ func (c *Checker) makeType(k *rank, e *event) {
 	}
 }
 
-// predefinedResult is the type of the Fortran constructors that take a precision.
+// predefinedResult returns the type that a Fortran constructor with a precision returns.
 func predefinedResult(e *event) *datatype.Type {
 	var t *datatype.Type
 	switch e.name {
@@ -127,10 +127,11 @@ func predefinedResult(e *event) *datatype.Type {
 	return t
 }
 
-// mostSpans is how many pieces an access may have. Nothing is known of what has more: the bytes in between are others'.
+// mostSpans is the largest number of spans of an access. An access with more is ignored: the bytes between its spans
+// belong to other data.
 const mostSpans = 1 << 18
 
-// spansOf returns the bytes of count elements of a type at an address, nil: none, or nothing is known of them.
+// spansOf returns the bytes of count elements of a type at an address; nil if there are none or they are unknown.
 func (k *rank) spansOf(address uint64, count int64, h uint64) []span {
 	t := k.typeOf(h)
 	if t == nil || count <= 0 || t.Size() == 0 {

@@ -8,51 +8,51 @@ import (
 	"gompirma/core/abi"
 )
 
-// window is a window, the same for all its members.
+// window is a window, shared by all its members.
 type window struct {
 	name    string
 	number  int
 	dynamic bool
-	owned   bool  // its memory is the library's
-	freeing int   // how many members have called MPI_Win_free
+	owned   bool  // the library allocated its memory
+	freeing int   // number of members that have called MPI_Win_free
 	meets   *comm // its members, and their collective calls on it
 	parts   []part
 	open    map[int][]*operation // by origin, operations that are not complete at their targets
-	// By strand, its operations that another one has ended.
+	// By strand, its operations that another strand has ended.
 	elsewhere map[int][]*operation
 	locks     map[int]*lockState  // by target
 	posts     map[int][]*exposure // by target, exposure epochs that have not ended
 	turns     map[[2]int]*turns   // by origin and target
-	epochs    map[int]string      // by rank, what the epoch is that its calls are in
+	epochs    map[int]string      // by rank, the kind of its current epoch
 	hints     map[string]string
-	stored    map[int]*site       // by rank, the last call that wrote to its memory since it synchronized
+	stored    map[int]*site       // by rank, the last write to its memory since it synchronized
 	started   map[int][]int       // by origin, the targets of its access epoch
-	fences    map[int]int         // by rank, how many it has called
-	attached  map[attached]uint64 // to a dynamic window, with their sizes
-	noput     map[[2]int]*site    // by rank and number of the fence, that asserts that nobody puts there
+	fences    map[int]int         // by rank, the number of its fences
+	attached  map[attached]uint64 // sizes of the memory attached to a dynamic window
+	noput     map[[2]int]*site    // by rank and number of the fence, the fences with MPI_MODE_NOPUT
 }
 
-// part is a member's memory.
+// part is a member's memory of a window.
 type part struct {
-	known bool // its member has the window
+	known bool // the creation of the window has returned at the member
 	base  uint64
 	size  uint64
 	unit  int64
-	begun []vector // what who sees updates of it comes after, of those that began before its member had it
-	late  []func() // accesses to it from before its member had it, which are added then
+	begun []vector // clocks of updates that began before known; a rank that sees the updates is ordered after them
+	late  []func() // add the accesses that were made before known
 }
 
-// hold is a lock that a rank has.
+// hold is a lock that a rank holds.
 type hold struct {
 	window    *window
 	target    int
 	exclusive bool
 }
 
-// lockState is what those who lock a target after others come after.
+// lockState holds the clocks of earlier holders of a target's lock, which later holders are ordered after.
 type lockState struct {
 	exclusive, shared vector
-	epochs            []*lockEpoch // those that assertions are about
+	epochs            []*lockEpoch // for the checks of assertions
 }
 
 // exposure is an exposure epoch of a target.
@@ -61,8 +61,8 @@ type exposure struct {
 	origins   []int
 	clock     vector
 	completed map[int]completion
-	done      []*operation // that are complete at the target when the epoch ends
-	number    map[int]int  // which epoch of the pair it is
+	done      []*operation // operations that are complete at the target when the epoch ends
+	number    map[int]int  // by origin, the number of the epoch of the pair
 	at        moment
 	site      *site
 	noput     bool
@@ -78,12 +78,12 @@ type completion struct {
 // turns counts the epochs of an origin at a target.
 type turns struct {
 	started, posted int
-	completed       map[int]completion // by the number of the epoch, of those that the target has not posted
-	early           []*operation       // of epochs that the target has not posted
-	unchecked       map[int]*site      // by the number of the epoch, who asserts that it has
+	completed       map[int]completion // by epoch number, for epochs that the target has not posted
+	early           []*operation       // operations of epochs that the target has not posted
+	unchecked       map[int]*site      // by epoch number, starts that assert that the target has posted
 }
 
-// makeWindow notes the window that a rank has got.
+// makeWindow records the window that a rank has received.
 func (c *Checker) makeWindow(k *rank, e *event) {
 	meet := e.call.meeting
 	if meet == nil || !e.Out("win").Given() {
@@ -99,7 +99,7 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 			locks: map[int]*lockState{}, posts: map[int][]*exposure{},
 			turns: map[[2]int]*turns{}, epochs: map[int]string{}, stored: map[int]*site{},
 			started: map[int][]int{}, fences: map[int]int{}, noput: map[[2]int]*site{}}
-		for i, r := range w.meets.members { // which all have said before anybody has the window
+		for i, r := range w.meets.members { // all members have passed their arguments before any has the window
 			w.parts[i] = meet.parts[r]
 		}
 		w.name = fmt.Sprintf("window %d", w.number)
@@ -125,7 +125,7 @@ func (c *Checker) makeWindow(k *rank, e *event) {
 	}
 }
 
-// partOf returns what a call says of its rank's part of the window that it makes.
+// partOf returns the rank's part of a new window, as far as the arguments of the call show it.
 func partOf(e *event) part {
 	p := part{base: e.In("base").Uint(), size: e.In("size").Uint(), unit: e.In("disp_unit").Int()}
 	if e.name == "MPI_Win_create_dynamic" {
@@ -134,7 +134,7 @@ func partOf(e *event) part {
 	return p
 }
 
-// lockOf returns what is known of a target's lock.
+// lockOf returns the state of a target's lock.
 func (w *window) lockOf(target int) *lockState {
 	if w.locks[target] == nil {
 		w.locks[target] = &lockState{}
@@ -150,7 +150,7 @@ func (w *window) turnsOf(origin, target int) *turns {
 	return w.turns[key]
 }
 
-// enterWindow notes what a call on a window does when it begins.
+// enterWindow processes the entry of a call on a window.
 func (c *Checker) enterWindow(k *rank, e *event) {
 	w := k.wins[e.In("win").Uint()]
 	if w == nil {
@@ -203,8 +203,8 @@ func (c *Checker) enterWindow(k *rank, e *event) {
 	}
 }
 
-// givesBack notes that one more member frees a window. No member returns before all have called, and then the library
-// may use its memory for anything else: what has been done with it conflicts with nothing that follows.
+// givesBack records that one more member frees a window. No member returns before all have called. Then the library may
+// reuse its memory, so earlier accesses conflict with nothing that follows.
 func (c *Checker) givesBack(w *window) {
 	if w.freeing++; w.freeing < len(w.meets.members) || !w.owned {
 		return
@@ -216,13 +216,14 @@ func (c *Checker) givesBack(w *window) {
 	}
 }
 
-// completes ends an access epoch, as far as its targets are concerned: their epochs end later, and gets end by then.
+// completes ends an access epoch with regard to its targets. Their exposure epochs end later; operations that read end
+// now.
 func (c *Checker) completes(k *rank, w *window, s *site) {
 	for _, target := range w.started[k.number] {
 		t := w.turnsOf(k.number, target)
 		if x := w.exposureOf(k.number, target, t.started-1); x != nil {
 			x.completed[k.number] = completion{k.clock.clone(), s}
-		} else { // it has not been posted
+		} else { // the target has not posted it
 			if t.completed == nil {
 				t.completed = map[int]completion{}
 			}
@@ -242,12 +243,14 @@ func (c *Checker) completes(k *rank, w *window, s *site) {
 	})
 }
 
-// mostElsewhere is how many operations of a strand that others have ended wait for it to do so too.
+// mostElsewhere is the largest number of operations of a strand that other strands have ended and the strand itself has
+// not.
 const mostElsewhere = 1 << 14
 
-// take calls use with the operations of a rank that are under way and come before its call: those of other threads need
-// not have been called yet, and then it is no end of them. What use returns true of is under way no longer. Of those
-// that another strand has ended use is called once more by their own, which need not come after the other.
+// take calls use with the operations of a rank that are under way and precede the current call. Operations of other
+// threads may follow it in another run; the call does not end those. An operation is no longer under way when use
+// returns true. If another strand than its own ended an operation, use is called again from its own strand, which need
+// not be ordered after the other.
 func (w *window) take(k *rank, use func(*operation) bool) {
 	self := k.now().strand
 	if mine := w.elsewhere[self]; len(mine) > 0 {
@@ -266,7 +269,7 @@ func (w *window) take(k *rank, use func(*operation) bool) {
 	})
 }
 
-// endedBy notes an operation that is under way no longer, if another strand than its own has ended it.
+// endedBy records an operation that has ended, if a strand other than its own has ended it.
 func (w *window) endedBy(k *rank, o *operation) {
 	own := o.began.strand
 	if k.inside == nil || own == k.now().strand {
@@ -278,7 +281,7 @@ func (w *window) endedBy(k *rank, o *operation) {
 	w.elsewhere[own] = append(w.elsewhere[own], o)
 }
 
-// posted begins an exposure epoch.
+// posted starts an exposure epoch.
 func (c *Checker) posted(k *rank, e *event, w *window) {
 	x := &exposure{target: k.number, origins: e.Members(false), clock: k.clock.clone(),
 		completed: map[int]completion{},
@@ -321,7 +324,7 @@ func (c *Checker) posted(k *rank, e *event, w *window) {
 	}
 }
 
-// exposureOf returns the exposure epoch that an origin's access epoch is for, nil: the target has not posted it.
+// exposureOf returns the exposure epoch that matches an origin's access epoch; nil if the target has not posted it.
 func (w *window) exposureOf(origin, target, turn int) *exposure {
 	for _, x := range w.posts[target] {
 		if n, ok := x.number[origin]; ok && n == turn {
@@ -331,7 +334,7 @@ func (w *window) exposureOf(origin, target, turn int) *exposure {
 	return nil
 }
 
-// leaveWindow notes what a call on a window has done.
+// leaveWindow processes the return of a call on a window.
 func (c *Checker) leaveWindow(k *rank, e *event) {
 	if e.Out("win").Given() && e.call.meeting != nil && e.name != "MPI_Win_free" {
 		c.makeWindow(k, e)
@@ -413,7 +416,7 @@ func (c *Checker) leaveWindow(k *rank, e *event) {
 	}
 }
 
-// locked notes that a rank has a lock.
+// locked records that a rank holds a lock.
 func (w *window) locked(k *rank, target int, exclusive, unchecked bool) {
 	k.held = append(slices.Clone(k.held), hold{w, target, exclusive})
 	if unchecked {
@@ -426,7 +429,7 @@ func (w *window) locked(k *rank, target int, exclusive, unchecked bool) {
 	}
 }
 
-// completed ends the operations of an access epoch at the origin; at their targets they end with the exposure epoch.
+// completed ends the operations of an access epoch at the origin. At their targets they end with the exposure epoch.
 func (w *window) completed(c *Checker, k *rank) {
 	w.take(k, func(o *operation) bool {
 		c.doneHere(o, k.now())
@@ -451,7 +454,7 @@ func (c *Checker) waited(k *rank, w *window) {
 	}
 }
 
-// flushed ends operations to a target; only here, if they are not complete there.
+// flushed ends operations to a target; without there, only at the origin.
 func (c *Checker) flushed(k *rank, w *window, target int, everywhere, there bool, at moment) {
 	w.take(k, func(o *operation) bool {
 		if !everywhere && o.target != target {
@@ -460,14 +463,14 @@ func (c *Checker) flushed(k *rank, w *window, target int, everywhere, there bool
 		if there {
 			c.done(o, at)
 		} else if c.doneHere(o, at); o.there != nil && o.there.root != nil && o.turn < 0 && !o.early {
-			o.there.leave() // an earlier one stands for it: who polls may never flush
+			o.there.leave() // an earlier access represents it: a polling rank may never flush
 			return true
 		}
 		return there
 	})
 }
 
-// mapped notes where another's memory is mapped here.
+// mapped records the address at which another member's memory is mapped here.
 func (c *Checker) mapped(k *rank, e *event, w *window) {
 	size, base := e.Out("size").Uint(), e.Out("baseptr").Uint()
 	i := int(e.In("rank").Int())
@@ -479,12 +482,12 @@ func (c *Checker) mapped(k *rank, e *event, w *window) {
 	}
 }
 
-// plain returns the name as the program has given it.
+// plain returns the name that the program has given.
 func (w *window) plain() string {
 	return strings.TrimSuffix(strings.TrimPrefix(w.name, "window '"), "'")
 }
 
-// started begins an access epoch.
+// started starts an access epoch.
 func (c *Checker) started(k *rank, e *event, w *window) {
 	w.started[k.number] = e.Members(false)
 	for _, target := range w.started[k.number] {
@@ -507,7 +510,7 @@ func (c *Checker) started(k *rank, e *event, w *window) {
 	}
 }
 
-// fenceAsserts looks at what a fence asserts.
+// fenceAsserts checks the assertions of a fence.
 func (c *Checker) fenceAsserts(k *rank, e *event, w *window) {
 	assert, s := e.In("assert").Int(), k.site(e)
 	if open := w.open[k.number]; assert&abi.MPI_MODE_NOPRECEDE != 0 && len(open) > 0 {
@@ -524,7 +527,7 @@ func (c *Checker) fenceAsserts(k *rank, e *event, w *window) {
 	delete(w.noput, [2]int{k.number, w.fences[k.number] - 2})
 }
 
-// puts looks whether the target of an operation that changes its memory has asserted that nobody does.
+// puts checks whether the target of an operation that changes its memory has asserted that no operation does.
 func (c *Checker) puts(o *operation, x *exposure) {
 	if o.request.what == reads || o.request.what == updates && o.request.op == abi.MPI_NO_OP {
 		return
