@@ -10,14 +10,14 @@ import (
 	"gompirma/core/shm"
 )
 
-// The hosts that Slurm has given to the shell or script that gompirun runs in: a job without hosts of its own runs on
-// these, as with other launchers.
+// This file reads the hosts that Slurm has allocated to the shell or script that runs gompirun. A job without a list of
+// hosts uses them, as with other launchers.
 
-// firstOwnStep is where numbers of steps begin that are no program's: those of a batch script, of an interactive shell.
+// firstOwnStep is the first number of the steps that are not programs: batch scripts and interactive shells.
 const firstOwnStep = 0xfffffff0
 
-// allocation returns the nodes of the allocation of Slurm that gompirun runs in, each with the tasks that were asked
-// for there; nil where there is none, or where gompirun is itself a task on one of them.
+// allocation returns the nodes of the Slurm allocation in which gompirun runs, each with the requested number of tasks.
+// It returns nil if there is no allocation, or if gompirun is itself a task of it.
 func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	list, ok := lookup("SLURM_JOB_NODELIST")
 	if !ok || list == "" {
@@ -36,7 +36,7 @@ func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	for i, name := range names {
 		hosts[i].name = name
 	}
-	// Without a number of tasks it is processors that Slurm counts, and as many ranks as are to run are divided.
+	// Without a number of tasks, Slurm's counts are processors. The ranks are then divided among the nodes.
 	_, asked := lookup("SLURM_NTASKS")
 	if _, each := lookup("SLURM_NTASKS_PER_NODE"); !asked && !each {
 		return hosts, nil
@@ -55,7 +55,7 @@ func allocation(lookup func(string) (string, bool)) ([]host, error) {
 	return hosts, nil
 }
 
-// nodeNames reads "a,b[1-3,07],c[1-2]d[1-2]".
+// nodeNames parses "a,b[1-3,07],c[1-2]d[1-2]".
 func nodeNames(list string) (names []string, err error) {
 	depth, from := 0, 0
 	for i := 0; i <= len(list); i++ {
@@ -74,7 +74,8 @@ func nodeNames(list string) (names []string, err error) {
 	return names, nil
 }
 
-// expand appends the names that begin with a prefix and go on as the rest says, of which each bracket stands for some.
+// expand appends the names that begin with prefix and continue as rest says; each bracket in rest stands for several
+// names.
 func expand(names []string, prefix, rest string) ([]string, error) {
 	before, inside, bracket := strings.Cut(rest, "[")
 	inside, after, closed := strings.Cut(inside, "]")
@@ -105,7 +106,7 @@ func expand(names []string, prefix, rest string) ([]string, error) {
 	return names, nil
 }
 
-// tasksPerNode reads "2(x3),1": a number for each node.
+// tasksPerNode parses "2(x3),1" and returns a number for each node.
 func tasksPerNode(text string) (slots []int, err error) {
 	for _, item := range strings.Split(text, ",") {
 		number, times, repeated := strings.Cut(strings.TrimSuffix(item, ")"), "(x")

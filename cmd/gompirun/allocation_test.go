@@ -33,7 +33,7 @@ func TestNodeNames(t *testing.T) {
 	}
 }
 
-// An allocation has the tasks that were asked for, or its nodes alone. A task of a step has none.
+// Checks that an allocation has the requested tasks, or only its nodes. A task of a step has none.
 func TestAllocation(t *testing.T) {
 	of := func(env ...string) ([]host, error) {
 		return allocation(func(name string) (string, bool) {

@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bindings returns a set of processors for each of n ranks, or nil if there are too few. what is
+// bindings returns a set of processors for each of n ranks, or nil if there are too few. The parameter what is one of
 //
-//	""               each rank has its share of all cores, near each other and to its neighbors in rank, within
-//	                 one NUMA node if there are not fewer ranks than those; nil for one rank, which may have all
-//	core, hwthread   each rank has `each` cores of its own, with all their hardware threads that may be used, or so
-//	                 many hardware threads
-//	socket, numa     each rank has all processors of one; neighbors in rank share one
+//	""               each rank has its share of all cores, near each other and near those of neighboring ranks.
+//	The cores lie within one NUMA node if there are at least as many ranks as NUMA nodes.
+//	A single rank gets nil: it may use all cores.
+//	core, hwthread   each rank has `each` cores of its own with all usable hardware threads of them,
+//	or `each` hardware threads
+//	socket, numa     each rank has all processors of one socket or NUMA node; neighboring ranks share one
 //
-// sys is the folder of the processors' topology.
+// The directory sys holds the topology of the processors.
 func bindings(n int, what string, each int, sys string) []unix.CPUSet {
 	if what == "" {
 		return shares(n, processors("core", sys), processors("numa", sys))
@@ -45,7 +46,7 @@ func bindings(n int, what string, each int, sys string) []unix.CPUSet {
 	return sets
 }
 
-// shares returns the cores of each of n ranks, or nil.
+// shares returns a share of the cores for each of n ranks, or nil.
 func shares(n int, cores, numas []unix.CPUSet) []unix.CPUSet {
 	if n < 2 || len(cores) < n || len(numas) == 0 {
 		return nil
@@ -76,7 +77,7 @@ func shares(n int, cores, numas []unix.CPUSet) []unix.CPUSet {
 	return divide(slices.Concat(within...), n)
 }
 
-// divide returns n sets of units that follow each other, as many in each as in the others or one more.
+// divide splits units into n sets of consecutive units, whose sizes differ by one at most.
 func divide(units []unix.CPUSet, n int) []unix.CPUSet {
 	sets := make([]unix.CPUSet, n)
 	for i := range sets {
@@ -103,8 +104,8 @@ func overlap(a, b *unix.CPUSet) bool {
 	return false
 }
 
-// processors returns the processors that may be used, those of one core, hwthread, socket or numa together, in the
-// order of the first of each.
+// processors returns the usable processors as one set for each core, hwthread, socket or numa, in the order of the
+// first processor of each.
 func processors(what, sys string) (units []unix.CPUSet) {
 	var usable unix.CPUSet
 	if unix.SchedGetaffinity(0, &usable) != nil {
@@ -127,8 +128,8 @@ func processors(what, sys string) (units []unix.CPUSet) {
 	return units
 }
 
-// unitOf names the unit that a processor belongs to: alike for all of one unit. What the system does not tell is taken
-// for a core of its own, on one socket.
+// unitOf returns a name of the unit that a processor belongs to, the same for all processors of a unit. Without
+// information from the system, a processor is a core of its own on one common socket.
 func unitOf(cpu int, what, sys string) string {
 	own := strconv.Itoa(cpu)
 	dir := sys + "/cpu" + own
@@ -153,7 +154,7 @@ func unitOf(cpu int, what, sys string) string {
 	return own
 }
 
-// cpuList reads the kernel's notation of a set of processors, such as "0,4-6"; what is none is left out.
+// cpuList parses the kernel's notation of a set of processors, such as "0,4-6", and skips invalid items.
 func cpuList(text string) (cpus []int) {
 	for _, item := range strings.Split(strings.TrimSpace(text), ",") {
 		first, last, isRange := strings.Cut(item, "-")

@@ -14,24 +14,23 @@ import (
 	"gompirma/core/shm"
 )
 
-// Where in the program the calls are that ranks wait in: the stack of each waiting thread is unwound from outside, so
-// a call costs nothing for that.
+// This file finds the places in the program of the calls in which ranks wait. It unwinds the stack of each waiting
+// thread from outside, so the calls themselves have no cost.
 
-// Bounds of what is looked at: a report is about few places, and files with debug information may be large.
+// Bounds of a report: it covers few places, and files with debug information may be large.
 const (
 	mostTraced    = 64 // ranks
 	mostFrames    = 64
 	mostOfProgram = 8 // frames of the program that are reported
 )
 
-// callSites finds them, and keeps what it has read of files.
+// callSites finds the places of calls. It caches data that it has read from files.
 type callSites struct {
 	lines  insight.Lines
 	frames map[string]*frameInfo
 }
 
-// objects returns the objects that a process has mapped executable, with what their addresses in memory are above those
-// in their files.
+// objects returns the files that a process has mapped as executable, with the load bias of each.
 func (s *callSites) objects(proc string, pid int) (all []insight.Object) {
 	for _, m := range memoryOf(fmt.Sprintf("%s/%d/maps", proc, pid)) {
 		if bias, ok := biasOf(&m); ok {
@@ -59,18 +58,18 @@ func biasOf(m *memoryRange) (bias uint64, ok bool) {
 	return 0, false
 }
 
-// ofLibrary returns whether an object is one of this library's, which the program has not written.
+// ofLibrary reports whether an object belongs to this library and not to the program.
 func ofLibrary(name string) bool { return strings.HasPrefix(filepath.Base(name), "libgompirma") }
 
-// ofSystem returns whether an object is what begins and ends a program.
+// ofSystem reports whether an object belongs to the C library or the loader, which run before and after main.
 func ofSystem(name string) bool {
 	base := filepath.Base(name)
 	return strings.HasPrefix(base, "libc.so") || strings.HasPrefix(base, "libpthread.so") ||
 		strings.HasPrefix(base, "ld-linux")
 }
 
-// of returns the places of the program's calls that a thread is in, the innermost first: that is the call of MPI.
-// crossing is the frame by which the thread came into Go, whose own frames are not understood, or 0.
+// of returns the places of the program's calls that a thread is in, the innermost (the call of MPI) first. The argument
+// crossing is the address of the frame through which the thread entered Go, or 0. Frames of Go cannot be unwound.
 func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []string) {
 	text, err := os.ReadFile(fmt.Sprintf("%s/%d/task/%d/syscall", proc, pid, thread))
 	if err != nil {
@@ -79,7 +78,7 @@ func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []
 	words := strings.Fields(string(text))
 	call, pc, ok := parseCall(string(text))
 	if !ok || call.number != unix.SYS_FUTEX {
-		return nil // it runs
+		return nil // the thread does not wait on a futex
 	}
 	var regs registers
 	var sp uint64
@@ -90,7 +89,7 @@ func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []
 	regs.set(regRA, pc)
 	word := func(at uint64) (uint64, bool) { return readWord(pid, at) }
 	objects := s.objects(proc, pid)
-	inside := true // of the library
+	inside := true // inside the library
 	for range mostFrames {
 		pc := regs.value[regRA]
 		i := slices.IndexFunc(objects, func(o insight.Object) bool { return pc >= o.Low && pc < o.High })
@@ -125,7 +124,7 @@ func (s *callSites) of(proc string, pid, thread int, crossing uint64) (places []
 	return places
 }
 
-// behindGo returns the registers of who has called Go by a frame with a frame pointer.
+// behindGo returns the registers of the caller of Go from a frame with a frame pointer.
 func behindGo(frame uint64, word func(uint64) (uint64, bool)) (regs registers, ok bool) {
 	bp, first := word(frame)
 	ra, second := word(frame + 8)
@@ -147,7 +146,7 @@ func (s *callSites) framesOf(name string) *frameInfo {
 	return f
 }
 
-// place says where a call is.
+// place returns the text for the place of a call.
 func (s *callSites) place(objects []insight.Object, pc uint64) string {
 	p := s.lines.Place(objects, pc)
 	text := p.String()
@@ -157,7 +156,7 @@ func (s *callSites) place(objects []insight.Object, pc uint64) string {
 	return text
 }
 
-// traces returns for each rank where the calls are that its threads wait in: a line for each thread.
+// traces returns for each rank one line for each waiting thread, with the places of its calls.
 func (j *job) traces(p picture) map[int][]string {
 	all := map[int][]string{}
 	for r := range p {

@@ -11,11 +11,11 @@ import (
 	"gompirma/core/insight/check"
 )
 
-// checkListener looks for conflicting accesses: --check.
+// checkListener searches for conflicting accesses: --check.
 type checkListener struct {
-	path     string // of the findings as JSON, or ""
-	strict   bool   // sends that are complete because they are buffered are found as well
-	raises   bool   // calls wait until it is known of them whether they conflict
+	path     string // file for the findings as JSON, or ""
+	strict   bool   // also find sends that complete only because they are buffered
+	raises   bool   // each call waits until it is known whether it conflicts
 	job      *job
 	checker  *check.Checker
 	order    insight.Order
@@ -23,7 +23,7 @@ type checkListener struct {
 	number   int
 	underway insight.Underway
 	broken   bool       // a rank has lost records: nothing is checked any longer
-	come     [][]uint64 // by rank, where records end that are waiting in order
+	come     [][]uint64 // by rank, the ends of the records that wait in order
 }
 
 func (l *checkListener) mode() insight.Mode {
@@ -65,12 +65,12 @@ func (l *checkListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// unrecorded is how long a call that another rank has noticed may not be recorded yet: one that operates on a window is
-// written down when it returns, but whoever loads from there sees before what it has done.
+// unrecorded is the longest time between the moment when another rank notices a call and the call's record. An
+// operation on a window is recorded at its return, but a load from the window may see its effect before.
 const unrecorded = 50 * time.Millisecond
 
-// unfinished is how long an operation at most keeps others waiting that may have seen what it does. It may itself wait
-// for one of these.
+// unfinished is the longest time for which an operation delays the check of calls that may have seen its effect. The
+// operation may itself wait for one of these calls.
 const unfinished = time.Second
 
 // noteLoss ends the checks if a rank has lost records. It is called before records are checked that the rank, or a rank
@@ -96,7 +96,7 @@ func (l *checkListener) looked(until time.Duration) {
 		l.order.Until(until)
 	case l.raises:
 		l.order.Until(l.underway.Before(until, unfinished))
-		defer l.answer(until) // behind what is told: the job may end by that
+		defer l.answer(until) // after the findings are reported: the answer may end the job
 	default:
 		l.order.Until(until - unrecorded)
 	}
@@ -109,7 +109,7 @@ func (l *checkListener) looked(until time.Duration) {
 	}
 }
 
-// answer tells ranks how far their calls have been looked at.
+// answer reports to the ranks the position up to which their calls have been checked.
 func (l *checkListener) answer(now time.Duration) {
 	memory := l.job.observation.memory
 	for rank := range memory.Ranks() {

@@ -10,22 +10,22 @@ import (
 	"gompirma/core/shm"
 )
 
-// Why ranks wait for each other. Said is only what is certain of ranks that all wait.
+// This file explains why ranks wait for each other. It states only what is certain when all ranks wait.
 
-// edge is that a rank's wait cannot end before another rank calls something.
+// edge says that the wait of rank from cannot end before rank to calls something.
 type edge struct {
 	from, to int
 	what     string // "waits in ... for 2"
 }
 
-// needs are what ends the wait of a rank: all of the edges are necessary, or, if either is set, any of them is. Without
-// edges it is not known.
+// needs says what ends the wait of a rank: all of the edges or, if either is set, any of them. Without edges it is
+// unknown.
 type needs struct {
 	edges  []edge
 	either bool
 }
 
-// target returns the one rank that is needed, -1: there are several or none.
+// target returns the only rank that is needed; -1 if there are several or none.
 func (n *needs) target() int {
 	to := -1
 	for _, e := range n.edges {
@@ -37,7 +37,7 @@ func (n *needs) target() int {
 	return to
 }
 
-// any combines what ends several waits, of which one is enough.
+// anyOf combines the needs of several waits, one of which must end.
 func anyOf(all []needs) (out needs) {
 	out.either = true
 	for i := range all {
@@ -46,7 +46,7 @@ func anyOf(all []needs) (out needs) {
 			return needs{}
 		case n.either:
 			out.edges = append(out.edges, n.edges...)
-		default: // without any of them it does not end
+		default: // all edges are necessary, so any one of them is
 			out.edges = append(out.edges, n.edges[0])
 		}
 	}
@@ -59,7 +59,7 @@ func anyOf(all []needs) (out needs) {
 	return out
 }
 
-// needs returns what a rank needs. Any of its threads may go on.
+// needs returns the needs of a rank: the wait of any of its threads must end.
 func (p picture) needs(d *doing, h held) needs {
 	if d.more > 0 || len(d.ws) == 0 {
 		return needs{}
@@ -99,7 +99,7 @@ func (p picture) ends(rank int, w *shm.Waiting, h held) needs {
 	case w.Reason != shm.ForUnsaid && w.Reason != shm.ForCollective && w.Peer >= 0:
 		to = []int{int(w.Peer)}
 	case w.Reason == shm.ForCollective && w.Lacks < 0 && persistent(w.Operation):
-		// It is not known which of those have started it that messages are to come from.
+		// It is not known which of the members that have started it must send.
 	case collective(w) && w.All && w.Peer >= 0 && !p.isIn(int(w.Peer), w):
 		to = []int{int(w.Peer)}
 	default:
@@ -119,7 +119,7 @@ func (p picture) ends(rank int, w *shm.Waiting, h held) needs {
 	return out
 }
 
-// inOrder says of a wait what it needs of one rank.
+// inOrder returns a text that says what a wait needs of another rank.
 func (p picture) inOrder(w *shm.Waiting, rank, other int) string {
 	if w.Call == finalize && w.Reason == shm.ForUnsaid {
 		return fmt.Sprintf("is in %s and %s", finalize, p.withholds(rank, other, ""))
@@ -131,7 +131,7 @@ func (p picture) inOrder(w *shm.Waiting, rank, other int) string {
 	return what
 }
 
-// blockingOf returns the name of the blocking collective that a nonblocking one is the other form of.
+// blockingOf returns the name of the blocking variant of a nonblocking collective.
 func blockingOf(call string) string {
 	call = strings.TrimSuffix(call, "_c")
 	if name, ok := strings.CutPrefix(call, "MPI_I"); ok && name != "" {
@@ -140,10 +140,10 @@ func blockingOf(call string) string {
 	return call
 }
 
-// finalize is the call that all ranks make once, and nothing behind it.
+// finalize is the last call of every rank.
 const finalize = "MPI_Finalize"
 
-// notIn returns the ranks that have not ended and are not in a call that all make.
+// notIn returns the ranks that have not ended and are not in the given call.
 func (p picture) notIn(call string) (ranks []int) {
 	for r := range p {
 		if !p[r].gone && p[r].is == "" &&
@@ -154,8 +154,8 @@ func (p picture) notIn(call string) (ranks []int) {
 	return ranks
 }
 
-// withholds says what a rank that is in MPI_Finalize will not do for another one that waits; before is put before the
-// other's number.
+// withholds returns a text that says what a rank in MPI_Finalize will not do for a waiting rank; before precedes the
+// other rank's number.
 func (p picture) withholds(rank, other int, before string) string {
 	for i := range p[other].ws {
 		w := &p[other].ws[i]
@@ -170,10 +170,10 @@ func (p picture) withholds(rank, other int, before string) string {
 	return fmt.Sprintf("waits there for %s%d", before, other)
 }
 
-// mostStarts bounds from how many ranks a shortest way back is looked for.
+// mostStarts is the largest number of ranks from which a shortest cycle is searched.
 const mostStarts = 256
 
-// allNeeds returns what each rank needs.
+// allNeeds returns the needs of each rank.
 func (p picture) allNeeds(h held) []needs {
 	out := make([]needs, len(p))
 	for r := range p {
@@ -182,8 +182,8 @@ func (p picture) allNeeds(h held) []needs {
 	return out
 }
 
-// cycle returns a shortest chain of ranks each of which needs the next for certain, and the last one the first; nil:
-// none was found.
+// cycle returns a shortest chain of ranks in which each needs the next for certain, and the last the first; nil if none
+// is found.
 func cycle(out []needs) []edge {
 	var best []edge
 	starts := 0
@@ -201,7 +201,7 @@ func cycle(out []needs) []edge {
 	return best
 }
 
-// wayBack returns the shortest way from a rank to itself, nil if there is none.
+// wayBack returns the shortest path from a rank to itself; nil if there is none.
 func wayBack(out []needs, start int) []edge {
 	came := map[int]edge{}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
@@ -226,7 +226,7 @@ func wayBack(out []needs, start int) []edge {
 	return nil
 }
 
-// mismatches says of which communicators and windows the members are in different collectives.
+// mismatches returns a line for each communicator or window whose members are in different collectives.
 func (p picture) mismatches() (lines []string) {
 	type calls struct {
 		w       *shm.Waiting
@@ -238,7 +238,7 @@ func (p picture) mismatches() (lines []string) {
 		key
 		number int32
 	}
-	nonblocking := map[nth]*calls{} // of which every member starts the same ones in the same order
+	nonblocking := map[nth]*calls{} // every member starts the same ones in the same order
 	for r := range p {
 		for i := range p[r].ws {
 			w := &p[r].ws[i]
@@ -280,8 +280,8 @@ func (p picture) mismatches() (lines []string) {
 				meet++
 			}
 		}
-		// A member may have done its part of one that is not a meeting, and be in the next: unless nobody is
-		// left that the others could wait for.
+		// A member may have completed its part of a non-synchronizing collective and be in the next one. This
+		// is excluded if all members are in a collective, since the others have no member left to wait for.
 		if len(names) < 2 || !c.certain && meet < 2 && in < c.w.Members.N {
 			continue
 		}
@@ -309,8 +309,8 @@ func (p picture) mismatches() (lines []string) {
 	return lines
 }
 
-// meetsAnother returns whether a wait is for a collective that a member has not started which is in another one, and
-// that one no member leaves before this rank calls it.
+// meetsAnother reports whether a wait is for a collective that some member has not started while that member is in
+// another, synchronizing collective, which no member leaves before this rank calls it.
 func (p picture) meetsAnother(w *shm.Waiting) bool {
 	k, ok := keyOf(w)
 	return ok && w.Reason == shm.ForCollective && slices.ContainsFunc(p.missing(w), func(rank int) bool {
@@ -321,7 +321,7 @@ func (p picture) meetsAnother(w *shm.Waiting) bool {
 	})
 }
 
-// why says in a line why no rank can go on, as far as it is known.
+// why returns a line that says why no rank can continue, as far as it is known.
 func (p picture) why(h held) string {
 	if lines := p.mismatches(); len(lines) > 0 {
 		return strings.Join(lines, "; ")
@@ -338,11 +338,11 @@ func (p picture) why(h held) string {
 	return strings.Join(parts, "; ")
 }
 
-// mostInKnot bounds how many ranks are named that need each other.
+// mostInKnot is the largest number of ranks in a report of ranks that need each other.
 const mostInKnot = 64
 
-// knot says of a rank that one of several others could help why none of them does: each needs others of the same ranks.
-// "" if there is no such rank.
+// knot returns a text for a rank that needs any one of several others: none of them continues, since each needs ranks
+// of the same set. It returns "" if there is no such rank.
 func (p picture) knot(out []needs) string {
 	var best []int
 	for r := range out {
@@ -378,8 +378,8 @@ func (p picture) knot(out []needs) string {
 	return text
 }
 
-// closure returns the ranks that one needs, and those that these need, and so on, the first one first and the others
-// in ascending order. nil: it is not known of one of them what it needs, or there are too many.
+// closure returns the ranks that a rank needs, directly or through others: start first, then the others in ascending
+// order. It returns nil if the needs of one of them are unknown, or if there are too many.
 func closure(out []needs, start int) []int {
 	ranks := []int{start}
 	for i := 0; i < len(ranks); i++ {

@@ -8,7 +8,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// all makes the picture of ranks each of which has one wait.
+// all returns the picture of ranks that have one wait each.
 func all(ws ...shm.Waiting) (p picture) {
 	for r, w := range ws {
 		p = append(p, doing{rank: r, ws: []shm.Waiting{w}})
@@ -16,7 +16,7 @@ func all(ws ...shm.Waiting) (p picture) {
 	return p
 }
 
-// someOf is a wait for any of some things.
+// someOf returns a wait for any of several events.
 func someOf(parts ...shm.Waiting) shm.Waiting {
 	return shm.Waiting{Call: "MPI_Waitany", Peer: shm.PeersSeveral, Told: shm.Told{Parts: parts, AllParts: true}}
 }
@@ -31,10 +31,10 @@ func inCallOf(call string, w shm.Waiting) shm.Waiting {
 	return w
 }
 
-// byMessages marks that it is not known by who waits who has not started a collective.
+// byMessages says that the waiter does not know which members have not started a collective.
 const byMessages = -1
 
-// nonblocking is a wait for a collective, which these members have not started.
+// nonblocking returns a wait for a collective that the given members have not started.
 func nonblocking(call string, missing ...int) shm.Waiting {
 	w := wait("MPI_Wait", shm.PeersAll, world, 3, why(shm.ForCollective, 4))
 	for _, i := range missing {
@@ -53,7 +53,7 @@ func mustKey(w *shm.Waiting) key {
 	return k
 }
 
-// Of ranks that all wait only is said what is certain.
+// Checks that only certain facts are reported about ranks that all wait.
 func TestWhyNobodyGoesOn(t *testing.T) {
 	receive := func(from int32) shm.Waiting { return wait("MPI_Recv", from, world, 3, why(shm.ForMessage, 7)) }
 	fence := wait("MPI_Win_fence", -1, win, 3, named("halo"))
@@ -167,7 +167,7 @@ func TestWhyNobodyGoesOn(t *testing.T) {
 	require.Empty(t, p.why(nil), "a thread may go on by itself")
 }
 
-// It is not known that ranks wait for each other while one of them does not wait, or another job may help.
+// Checks that a deadlock is not certain while one rank does not wait, or another job may help.
 func TestWhoWaits(t *testing.T) {
 	receive := wait("MPI_Recv", 1, world, 2, why(shm.ForMessage, 7))
 	two := func(change func(d *doing)) picture {

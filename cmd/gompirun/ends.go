@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// Which end was the first. A rank that is lost takes others along, which notice before gompirun does, since the kernel
-// ends a process' connections before its parent can know of its end. They tell for whose sake they abort.
+// This file finds the first of several ends of ranks. The failure of a rank makes other ranks abort, and they may do so
+// before gompirun notices the failure: the kernel closes a process's connections before its parent can learn of its
+// end. These ranks name the failed rank when they abort.
 
-// end is that of a rank, or its word that it is about to.
+// end is the end of a rank, or its announcement of it by MPI_Abort.
 type end struct {
 	rank   int
-	word   bool // it has called MPI_Abort, and may still run
+	word   bool // the rank has called MPI_Abort, and may still run
 	status syscall.WaitStatus
 }
 
-// noteEnd takes in that a rank has ended.
+// noteEnd records that a rank has ended.
 func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	j.pmi.Drain(rank)
 	j.ranks[rank].ended = true
@@ -26,8 +27,8 @@ func (j *job) noteEnd(rank int, status syscall.WaitStatus) {
 	j.ends = append(j.ends, end{rank: rank, status: status})
 }
 
-// judgeEnds says what those that are known mean for the job. A failure is held back while another rank is on its way
-// out that may be the cause.
+// judgeEnds determines what the known ends mean for the job. It delays a failure while another rank that may be the
+// cause is ending.
 func (j *job) judgeEnds() {
 	if j.verdict == nil && j.unexplained() {
 		if j.held.IsZero() {
@@ -52,7 +53,7 @@ func (j *job) judgeEnds() {
 	}
 }
 
-// suspicion is how likely an end is the cause of others that came at the same time.
+// suspicion returns how likely an end is the cause of others at the same time; more is likelier.
 func (j *job) suspicion(e end) int {
 	st := j.pmi.State(e.rank)
 	switch {
@@ -64,7 +65,7 @@ func (j *job) suspicion(e end) int {
 	return 1
 }
 
-// unexplained returns whether there is a failure, and another rank that may be its cause is about to end.
+// unexplained reports whether there is a failure while another rank that may be its cause is about to end.
 func (j *job) unexplained() bool {
 	failed, since := false, time.Duration(0)
 	if !j.held.IsZero() {
@@ -93,15 +94,15 @@ func (j *job) unexplained() bool {
 	return false
 }
 
-// leaves returns whether a child of gompirun has ended, or does so just now: the kernel takes it apart.
+// leaves reports whether a child of gompirun has ended or is ending: the kernel has set its exiting flag.
 func leaves(proc string, pid int) bool {
 	const (
 		state, flags = 0, 6
-		exiting      = 4 // the flag of a process that the kernel takes apart
+		exiting      = 4 // PF_EXITING
 	)
 	fields := statOf(proc, strconv.Itoa(pid))
 	if len(fields) <= flags {
-		return true // it is not even there any longer
+		return true // it no longer exists
 	}
 	bits, err := strconv.ParseUint(string(fields[flags]), 10, 64)
 	return err == nil && bits&exiting != 0 || bytes.ContainsAny(fields[state], "ZXx")

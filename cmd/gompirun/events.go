@@ -7,7 +7,7 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// What the job's goroutine is told.
+// The events of the job's goroutine.
 type (
 	// started: this rank runs.
 	started struct{ rank, pid int }
@@ -18,24 +18,24 @@ type (
 	}
 	// allStarted: no further rank will be started.
 	allStarted struct{}
-	// ended: the children that had ended when somebody looked, ranks and what ranks left behind.
+	// ended: children that have ended: ranks, and processes that ranks left behind.
 	ended struct{ children []child }
-	// childless: neither a rank nor anything left behind by one is there any longer.
+	// childless: no rank and no process left behind by a rank exists any longer.
 	childless struct{}
-	// said: a rank told the launcher something about itself.
+	// said: a rank has sent the launcher a message about its state.
 	said struct {
 		rank  int
 		event pmi1.Event
 	}
-	// interrupted: somebody sent gompirun a signal.
+	// interrupted: gompirun has received a signal.
 	interrupted struct{ signal syscall.Signal }
 	// outputLost: gompirun's own output cannot be written any longer.
 	outputLost struct{ err error }
-	// hopeless: what the ranks have called cannot come to an end.
+	// hopeless: the calls of the ranks cannot complete.
 	hopeless struct{ why string }
-	// outputDone: what the ranks wrote has been passed on to the end.
+	// outputDone: all output of the ranks has been forwarded.
 	outputDone struct{}
-	// tick: a time has come.
+	// tick: a timer has expired.
 	tick int
 )
 
@@ -45,11 +45,11 @@ type child struct {
 	status syscall.WaitStatus
 }
 
-// mailbox passes events from any goroutine to the job's, in order, without ever making a sender wait.
+// mailbox passes events from any goroutine to the job's goroutine, in order. Senders never wait.
 type mailbox struct {
 	mu     sync.Mutex
 	events []any         // guarded by mu
-	filled chan struct{} // holds a token if there may be events
+	filled chan struct{} // holds a token if events may be non-empty
 }
 
 func newMailbox() *mailbox { return &mailbox{filled: make(chan struct{}, 1)} }
@@ -64,7 +64,7 @@ func (m *mailbox) send(event any) {
 	}
 }
 
-// receive waits for events and returns all there are.
+// receive waits for events and returns all of them.
 func (m *mailbox) receive() []any {
 	<-m.filled
 	m.mu.Lock()

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// Programs that are linked to another MPI library. gompirun serves MPICH's, which speak PMI-1, too. Open MPI's do not:
-// each process finds no launcher and is a job of its own. No switch that sees calls works with another library, whose
-// handles and constants have other values.
+// This file detects programs that are linked to another MPI library. Gompirun can start programs of MPICH, which use
+// PMI-1. It cannot start those of Open MPI: each process finds no launcher and is a job of its own. Switches that
+// observe calls work with no other library, since its handles and constants have other values.
 
-// foreign is another MPI library that a program loads.
+// foreign describes another MPI library that a program loads.
 type foreign struct {
 	mpi    string // "Open MPI", "MPICH"
 	file   string
@@ -25,7 +25,8 @@ type foreign struct {
 }
 
 // checkForeign returns an error if the program of a job of n processes cannot work because of the MPI library that it
-// is linked to, or a warning if only a library that it uses is. listened: something sees the calls of the ranks.
+// is linked to. It returns a warning if only a library of the program is linked to that. With listened a switch
+// observes the calls of the ranks.
 func checkForeign(p *program, n int, listened bool) (warning string, err error) {
 	f, found := findForeign(within(p.wdir, p.path), p.env)
 	problem := ""
@@ -48,8 +49,8 @@ func checkForeign(p *program, n int, listened bool) (warning string, err error) 
 	return "", fmt.Errorf("%s is linked to %s (%s), %s", p.argv[0], f.mpi, f.file, problem)
 }
 
-// findForeign looks for another MPI library among those that the dynamic loader would load for a program. Programs that
-// are not ELF files, or are linked to gompirma or to the standard ABI, have none.
+// findForeign searches for another MPI library among the libraries that the dynamic loader would load for a program.
+// Programs that are not ELF files, or are linked to gompirma or to the standard ABI, have none.
 func findForeign(path string, env []string) (found foreign, ok bool) {
 	needed, loader := linkage(path)
 	if loader == "" || isOurs(needed) || !slices.ContainsFunc(needed, mayUseMPI) {
@@ -78,7 +79,7 @@ func findForeign(path string, env []string) (found foreign, ok bool) {
 	return found, true
 }
 
-// linkage returns the names of the libraries that an ELF file is linked to, and its dynamic loader; "": it has none.
+// linkage returns the names of the libraries that an ELF file is linked to, and its dynamic loader; "" if it has none.
 func linkage(path string) (needed []string, loader string) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -95,28 +96,28 @@ func linkage(path string) (needed []string, loader string) {
 	return needed, loader
 }
 
-// isLibrary returns whether a file name is one of these libraries, of any version.
+// isLibrary reports whether a file name is one of the given libraries, of any version.
 func isLibrary(file string, names ...string) bool {
 	name, _, ok := strings.Cut(file, ".so")
 	return ok && slices.Contains(names, name)
 }
 
-// isOurs returns whether one of these libraries is gompirma, or any other library of the standard ABI.
+// isOurs reports whether one of the libraries is gompirma or another library of the standard ABI.
 func isOurs(files []string) bool {
 	return slices.ContainsFunc(files, func(file string) bool {
 		return strings.HasPrefix(file, "libgompirma") || strings.HasPrefix(file, "libmpi_abi")
 	})
 }
 
-// mayUseMPI returns whether a library may be linked to an MPI library: those of the system are not. Most programs that
-// know nothing of MPI need no others, and the loader is not asked.
+// mayUseMPI reports whether a library may be linked to an MPI library. System libraries are not. Most programs without
+// MPI need only those, so that the loader need not be called.
 func mayUseMPI(file string) bool {
 	return !isLibrary(file, "libc", "libm", "libdl", "librt", "libpthread", "libgcc_s", "libstdc++", "libtinfo",
 		"libselinux", "ld-linux-x86-64")
 }
 
-// libraries returns the files that a dynamic loader would load for a program, by their names. The program itself does
-// not run.
+// libraries returns the files that a dynamic loader would load for a program, by their names. It does not run the
+// program.
 func libraries(loader, path string, env []string) map[string]string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -133,7 +134,7 @@ func libraries(loader, path string, env []string) map[string]string {
 	return files
 }
 
-// checkPrograms refuses a job whose programs cannot work with gompirun, and warns of those that may not work.
+// checkPrograms returns an error if a program of a job cannot work with gompirun, and warns of a program that may not.
 func checkPrograms(programs []program, o *options) error {
 	for i := range programs {
 		warning, err := checkForeign(&programs[i], o.size(), len(o.listeners) > 0)

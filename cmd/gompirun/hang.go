@@ -8,41 +8,42 @@ import (
 	"time"
 )
 
-// Hangs: all ranks wait in MPI and nothing moves. gompirun looks from time to time at what the threads of the ranks
-// have told that they wait for, which is all that a rank ever does for it.
+// This file detects hangs: all ranks wait in MPI and nothing changes. Gompirun periodically reads the wait records of
+// the ranks' threads. The ranks do nothing else for this.
 
-// How often is looked, and how long at most between two looks at the threads of ranks.
+// The interval between looks at the wait records, and the longest interval between looks at the threads of ranks.
 const (
 	looksInAfter = 5
-	mostLate     = 3 // times of that
+	mostLate     = 3 // times the interval
 	mostBetween  = time.Second
 	mostBackoff  = 30 * time.Second
 )
 
-// hang is what is known of how the job moves.
+// hang is the state of the hang detection.
 type hang struct {
-	looked   time.Time // when that was last
-	seen     []told    // at the last look, if all ranks waited then; else nil
-	since    time.Time // since when it is the same
-	held     held      // locks that are waited for
-	asleep   []string  // what the threads of all ranks did at the last look at them, nil: one was outside of MPI
-	next     time.Time // when to look at them again
+	looked time.Time // time of the last look
+	seen   []told    // the waits at the last look, if all ranks waited; else nil
+	since  time.Time // time since which seen is unchanged
+	held   held      // locks that ranks wait for
+	// what the threads of all ranks did when they were last inspected; nil if one ran outside of MPI
+	asleep   []string
+	next     time.Time // time of the next inspection of the threads
 	backoff  time.Duration
 	reported bool
-	doubted  bool // that it may hang has been reported
+	doubted  bool // a possible hang has been reported
 }
 
-// told is that a thread waits: another wait, or something that came for this one, makes it another.
+// told identifies a wait of a thread. A later wait, or a wake-up during this one, has a different value.
 type told struct {
 	rank, record  int
 	number, wakes uint32
 }
 
-// external are calls that somebody outside of the job ends.
+// external lists calls that a process outside the job may end.
 var external = []string{"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_spawn",
 	"MPI_Comm_spawn_multiple"}
 
-// waits returns what the ranks of a picture wait for; nil: a rank does not, or may be waiting for another job.
+// waits returns the waits of all ranks; nil if a rank does not wait, or may wait for another job.
 func (p picture) waits() (all []told) {
 	for r := range p {
 		d := &p[r]
@@ -62,12 +63,12 @@ func (p picture) waits() (all []told) {
 	return all
 }
 
-// between is the time between two looks.
+// between returns the interval between two looks.
 func (j *job) between() time.Duration {
 	return max(min(j.opts.patience()/looksInAfter, mostBetween), time.Millisecond)
 }
 
-// watchHangs looks at what the ranks do, says so once if none can go on, and comes back.
+// watchHangs looks at the waits of the ranks, reports once if none can continue, and schedules the next look.
 func (j *job) watchHangs() {
 	if j.hang.reported || j.stopping.Load() || j.state >= draining {
 		return
@@ -101,21 +102,21 @@ func (j *job) watchHangs() {
 	}
 }
 
-// later has the threads looked at again after some time, which grows.
+// later schedules the next inspection of the threads, with a growing delay.
 func (h *hang) later(now time.Time, between time.Duration) {
 	h.backoff = min(2*h.backoff+between, mostBackoff)
 	h.next = now.Add(h.backoff)
 }
 
-// mayHang says that a job hangs unless something outside of it wakes a thread.
+// mayHang returns the report of a job that hangs unless something outside of it wakes a thread.
 func mayHang(o outside) []string {
 	return []string{"may hang: " + strings.Join(o.may, "; ")}
 }
 
-// still takes in what all ranks wait for, nil if a rank does not, and returns whether that has long been the same, so
-// that their threads are to be looked at.
+// still records the waits of all ranks (nil if a rank does not wait). It reports whether they have been unchanged for
+// so long that the threads must be inspected.
 func (h *hang) still(seen []told, now time.Time, between, patience time.Duration) bool {
-	// If gompirun itself has come late, the machine may have stood still, and the ranks as well.
+	// If gompirun itself is late, the machine may have been stopped, and the ranks with it.
 	late := now.Sub(h.looked) > mostLate*between
 	h.looked = now
 	if seen == nil || late || !slices.Equal(seen, h.seen) {
@@ -125,8 +126,8 @@ func (h *hang) still(seen []told, now time.Time, between, patience time.Duration
 	return now.Sub(h.since) >= patience && !now.Before(h.next)
 }
 
-// allSleep takes in what threads outside of MPI do, and returns whether all have slept at two looks in a row, in the
-// same way. What one does between them another would have had to wake it for.
+// allSleep records the state of the threads outside of MPI. It reports whether all have slept in the same way in two
+// successive looks. A thread that ran in between would have needed another thread to wake it.
 func (h *hang) allSleep(o outside, now time.Time, between time.Duration) bool {
 	if o.active {
 		h.later(now, between)
@@ -139,7 +140,7 @@ func (h *hang) allSleep(o outside, now time.Time, between time.Duration) bool {
 	return same
 }
 
-// tellDeadlock says that no rank can go on, and ends the job if that is wanted.
+// tellDeadlock reports that no rank can continue, and ends the job if the options say so.
 func (j *job) tellDeadlock(p picture, now time.Time) {
 	j.findMissing(p)
 	why := p.why(j.hang.held)
@@ -155,13 +156,13 @@ func (j *job) tellDeadlock(p picture, now time.Time) {
 	j.say(lines)
 }
 
-// report is what each rank does, and who holds what others wait for.
+// report returns lines on what each rank does, and on the holders of locks that ranks wait for.
 func (j *job) report() []string {
 	p, now := j.look(), time.Now()
 	j.findMissing(p)
 	j.hang.held = j.holders(p, j.hang.held, now)
 	lines := slices.Concat(p.lines(j.traces(p)), j.hang.held.lines(p, now))
-	// One look is not enough to know that ranks wait for each other: they are looked at one after the other.
+	// One look cannot prove that ranks wait for each other, since it visits them one after the other.
 	if others := j.threads(p); len(others.may) > 0 && !others.active && p.waits() != nil {
 		lines = append(mayHang(others), lines...)
 	} else if why := p.why(j.hang.held); why != "" && j.hang.reported && slices.Equal(p.waits(), j.hang.seen) {
@@ -170,15 +171,15 @@ func (j *job) report() []string {
 	return lines
 }
 
-// say writes lines of gompirun's own among the ranks'.
+// say writes lines of gompirun to stderr among the ranks' output.
 func (j *job) say(lines []string) {
 	if !j.opts.quiet {
-		// Apart: somebody may read the output slowly.
+		// Runs in a goroutine, since the reader of the output may be slow.
 		go j.out.stderr.say("gompirun: "+strings.Join(lines, "\ngompirun: ")+"\n", true)
 	}
 }
 
-// asked is what becomes of SIGUSR1: the same as at a hang, also where the ranks want to know of the signal.
+// asked handles SIGUSR1: it prints the report of a hang, and forwards the signal to the ranks that catch it.
 func (j *job) asked() {
 	j.say(append([]string{"what the ranks do:"}, j.report()...))
 	for i := range j.ranks {

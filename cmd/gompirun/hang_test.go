@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nothing is told before the same waits have lasted without anything that came for one of them.
+// Checks that a hang is reported only after the same waits have lasted for some time, without a wake-up in between.
 func TestWhatIsStill(t *testing.T) {
 	const between, patience = time.Second, 3 * time.Second
 	start := time.Now()
@@ -41,7 +41,7 @@ func TestWhatIsStill(t *testing.T) {
 	}
 }
 
-// Threads outside of MPI must have slept at two looks in a row, and are looked at less often while they do not.
+// Checks that threads outside of MPI must sleep at two successive looks, and the looks become rarer while they do not.
 func TestThreadsSleepTwice(t *testing.T) {
 	h, now := hang{}, time.Now()
 	sleeps := func(on ...string) bool { return h.allSleep(outside{asleep: on}, now, time.Second) }

@@ -13,37 +13,37 @@ import (
 	"gompirma/core/shm"
 )
 
-// Who holds the locks of windows that others wait for. The lock itself does not say it: that would cost every lock an
-// instruction. Each process notes in its own memory what it has locked, and that is read from outside; so it is known
-// of ranks that compute, too. A lock of memory on another node belongs to the origin once the target has taken it for
-// the origin's stream, so it is read there.
+// This file finds the holders of window locks that other ranks wait for. The lock itself does not store them: that
+// would cost every lock operation an instruction. Each process records its locks in its own memory, and gompirun reads
+// that from outside, also from ranks that compute. A lock of memory on another node belongs to the origin once the
+// target has acquired it for the origin's stream, so gompirun reads it at the target.
 
-// lockAt is the lock of a window at a target.
+// lockAt identifies the lock of a window at a target.
 type lockAt struct {
 	window key
 	target int32
 }
 
-// holding is that a rank has had a lock since it was first seen with it.
+// holding is a rank that holds a lock, since the time when gompirun first saw it.
 type holding struct {
 	rank      int
 	exclusive bool
 	since     time.Time
 }
 
-// held are the locks that are waited for, by who holds them.
+// held maps the locks that ranks wait for to their holders.
 type held map[lockAt][]holding
 
-// of returns who holds the lock that a thread waits for.
+// of returns the holders of the lock that a thread waits for.
 func (h held) of(w *shm.Waiting) []holding {
 	k, _ := keyOf(w)
 	return h[lockAt{k, w.Tag}]
 }
 
-// mostAsked bounds how many ranks are asked at a look: there may be many locks, and waits for them that are short.
+// mostAsked is the largest number of ranks that one look reads: there may be many locks with short waits.
 const mostAsked = 4096
 
-// holders finds out who holds the locks that ranks of a picture wait for; before is what was found at the last look.
+// holders returns the holders of the locks that ranks of a picture wait for; before is the result of the last look.
 func (j *job) holders(p picture, before held, now time.Time) held {
 	h, asked := held{}, 0
 	for r := range p {
@@ -80,7 +80,8 @@ func (j *job) holders(p picture, before held, now time.Time) held {
 	return h
 }
 
-// holds returns whether a rank, which is member of w's window, holds the lock that w waits for, and how.
+// holds reports whether a rank, which has index member in w's window, holds the lock that w waits for, and whether
+// exclusively.
 func (j *job) holds(p picture, rank, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WindowNoCheck + 1]byte
 	pid, ok := j.readWindow(rank, w, win[:])
@@ -106,7 +107,7 @@ func (j *job) holds(p picture, rank, member int, w *shm.Waiting) (exclusive, hol
 	return false, false
 }
 
-// holdsAcross returns whether a target holds its lock for a member on another node, and how.
+// holdsAcross reports whether a target holds its lock for a member on another node, and whether exclusively.
 func (j *job) holdsAcross(target, member int, w *shm.Waiting) (exclusive, holds bool) {
 	var win [shm.WindowStreams + 8]byte
 	if target < 0 || target >= len(j.ranks) {
@@ -126,7 +127,7 @@ func (j *job) holdsAcross(target, member int, w *shm.Waiting) (exclusive, holds 
 	return lock == shm.HoldsExclusive, lock == shm.HoldsExclusive || lock == shm.HoldsShared
 }
 
-// readWindow reads how the window that w waits for begins in the memory of a rank.
+// readWindow reads the first bytes of the descriptor of w's window in the memory of a rank.
 func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool) {
 	node := j.nodeOf(rank)
 	in := node.memory.Inside(rank - node.first)
@@ -142,8 +143,8 @@ func (j *job) readWindow(rank int, w *shm.Waiting, win []byte) (pid int, ok bool
 	return pid, ok && readMemory(pid, slot, win)
 }
 
-// started returns how many nonblocking collectives a rank has started on a communicator, by messages. false: it is not
-// known.
+// started returns the number of nonblocking collectives by messages that a rank has started on a communicator; false if
+// it is unknown.
 func (j *job) started(rank int, id uint64) (n int32, ok bool) {
 	const mostComms = 1 << 16
 	node := j.nodeOf(rank)
@@ -177,7 +178,7 @@ func (j *job) started(rank int, id uint64) (n int32, ok bool) {
 	for i := range mask + 1 {
 		handle := binary.NativeEndian.Uint64(entries[16*i:])
 		if handle&mask != i {
-			continue // nobody has it
+			continue // free entry
 		}
 		if n, ok := of(binary.NativeEndian.Uint64(entries[16*i+8:])); ok {
 			return n, true
@@ -186,7 +187,7 @@ func (j *job) started(rank int, id uint64) (n int32, ok bool) {
 	return 0, false
 }
 
-// findMissing completes the waits of a picture for collectives by messages: which members have not started them.
+// findMissing adds to waits for collectives by messages the members that have not started them.
 func (j *job) findMissing(p picture) {
 	type of struct {
 		rank int
@@ -219,9 +220,9 @@ func (p picture) findMissing(w *shm.Waiting, started func(rank int, id uint64) i
 		return
 	}
 	if persistent(w.Operation) {
-		return // a start is not counted
+		return // starts are not counted
 	}
-	some := w.Missing // that messages are to come from
+	some := w.Missing // members whose messages are missing
 	w.Missing = nil
 	for i := range w.Members.N {
 		rank := w.Members.At(i)
@@ -235,8 +236,8 @@ func (p picture) findMissing(w *shm.Waiting, started func(rank int, id uint64) i
 	}
 }
 
-// locksAll returns whether a rank is still about to take the locks of w's window one after the other, so that it is not
-// known which it has.
+// locksAll reports whether a rank is still acquiring the locks of w's window one after the other. In that case it is
+// unknown which locks it holds.
 func (p picture) locksAll(rank int, w *shm.Waiting) bool {
 	return slices.ContainsFunc(p[rank].ws, func(o shm.Waiting) bool {
 		return o.Reason == shm.ForLock && o.Object == w.Object && o.Call == "MPI_Win_lock_all"
@@ -249,7 +250,7 @@ func readWord(pid int, at uint64) (uint64, bool) {
 	return binary.NativeEndian.Uint64(b[:]), ok
 }
 
-// readMemory reads memory of a process; false: it is not there, or the system does not allow it.
+// readMemory reads memory of a process; false if the memory does not exist or the system denies access.
 func readMemory(pid int, at uint64, b []byte) bool {
 	if at == 0 {
 		return false
@@ -259,7 +260,7 @@ func readMemory(pid int, at uint64, b []byte) bool {
 	return err == nil && n == len(b)
 }
 
-// lines says who holds what, and what the holder does.
+// lines returns lines on the holders of locks, and on what they do.
 func (h held) lines(p picture, now time.Time) (lines []string) {
 	for r := range p {
 		for i := range p[r].ws {

@@ -15,20 +15,20 @@ import (
 	"gompirma/core/shm"
 )
 
-// Lists of hosts, as other launchers have them. Where all of them are this machine, what is left of them is the number
-// of slots, which is the number of processes if nothing else says it.
+// This file reads lists of hosts in the formats of other launchers. If all hosts are this machine, only the number of
+// slots matters: it is the default number of processes.
 
-// host is one of a list.
+// host is an entry of a list.
 type host struct {
 	name  string
-	slots int // 0: not said
+	slots int // 0 if not given
 }
 
-// hosts knows the names of this machine.
+// hosts recognizes the names of this machine.
 type hosts struct {
-	name   string                              // as the system calls it
-	lookup func(name string) ([]string, error) // addresses of a name
-	own    func() []string                     // addresses of this machine
+	name   string                              // the system's name
+	lookup func(name string) ([]string, error) // returns the addresses of a name
+	own    func() []string                     // returns the addresses of this machine
 }
 
 func thisMachine() hosts {
@@ -52,12 +52,12 @@ func ownAddresses() (out []string) {
 	return out
 }
 
-// isHere returns whether a name or address is one of this machine.
+// isHere reports whether a name or address belongs to this machine.
 func (h *hosts) isHere(name string) bool {
 	if strings.EqualFold(name, "localhost") || strings.EqualFold(name, h.name) {
 		return true
 	}
-	// One of the two may be without its domain.
+	// One of the names may lack the domain.
 	short, _, full := strings.Cut(name, ".")
 	ours, _, ourFull := strings.Cut(h.name, ".")
 	addresses := []string{name}
@@ -85,7 +85,7 @@ func (h *hosts) isHere(name string) bool {
 	return false
 }
 
-// elsewhere returns the first host of a list that is not this machine, "" if there is none.
+// elsewhere returns the first host of a list that is not this machine; "" if there is none.
 func (h *hosts) elsewhere(list []host) string {
 	for _, one := range list {
 		if !h.isHere(one.name) {
@@ -95,7 +95,7 @@ func (h *hosts) elsewhere(list []host) string {
 	return ""
 }
 
-// readHosts reads "host[:slots],...".
+// readHosts parses "host[:slots],...".
 func readHosts(text string) (list []host, err error) {
 	for _, item := range strings.Split(text, ",") {
 		one, err := readHost(strings.TrimSpace(item))
@@ -107,8 +107,8 @@ func readHosts(text string) (list []host, err error) {
 	return list, nil
 }
 
-// total adds up the slots of hosts: a host that is given several times, without a number, has one slot each time. It is
-// 0 if there is one host, without a number.
+// total returns the number of slots of hosts. A host that is listed several times without a number has one slot each
+// time. The result is 0 for a single host without a number.
 func total(list []host) (slots int) {
 	if len(list) == 1 {
 		return list[0].slots
@@ -119,7 +119,8 @@ func total(list []host) (slots int) {
 	return slots
 }
 
-// readHost reads "host[:slots]". An IPv6 address with slots has brackets: "[::1]:2"; without slots it may have them.
+// readHost parses "host[:slots]". An IPv6 address with slots needs brackets: "[::1]:2"; without slots they are
+// optional.
 func readHost(text string) (one host, err error) {
 	slots, numbered := "", false
 	one.name = text
@@ -158,7 +159,7 @@ func slotNumber(text string) (int, error) {
 	return n, nil
 }
 
-// readHostFile reads a file of hosts, one a line: "host[:slots] [slots=N] [other=...]"; "#" begins a comment.
+// readHostFile parses a file with one host in each line: "host[:slots] [slots=N] [other=...]"; "#" begins a comment.
 func readHostFile(path string) (list []host, err error) {
 	f, err := os.Open(path)
 	if err != nil {

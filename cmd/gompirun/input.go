@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input returns what rank 0 reads as its standard input. A file or a pipe it gets as it is, so that it takes from it
-// just what it reads: a shell loop around gompirun keeps the rest. A terminal it cannot read itself, since its process
-// group is not the terminal's; gompirun reads for it.
+// input returns the standard input of rank 0. Rank 0 inherits a file or a pipe directly and consumes only what it
+// reads: a shell loop around gompirun keeps the rest. Rank 0 cannot read a terminal, since its process group is not the
+// terminal's foreground group; gompirun reads for it.
 func (j *job) input() (*os.File, error) {
 	if !isTerminal(0) {
 		return os.Stdin, nil
@@ -29,7 +29,7 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// mayAsk says whether whoever writes gompirun's input may wait for a question before it does.
+// mayAsk reports whether the writer of gompirun's input may wait for a question before it writes.
 func mayAsk() bool {
 	var st unix.Stat_t
 	if unix.Fstat(0, &st) != nil {
@@ -39,12 +39,12 @@ func mayAsk() bool {
 	return kind == unix.S_IFIFO || kind == unix.S_IFSOCK || isTerminal(0)
 }
 
-// forwardTerminal copies what is typed until the end of it, or until rank 0 no longer reads. While gompirun runs in the
-// background it leaves the terminal to whoever is in front.
+// forwardTerminal copies typed input until its end, or until rank 0 stops reading. While gompirun runs in the
+// background it leaves the terminal to the foreground process group.
 func forwardTerminal(to *os.File) {
 	defer to.Close()
-	// With SIGTTIN blocked, reading from the background is an error (EIO) instead of stopping gompirun and with it
-	// the ranks' output.
+	// If SIGTTIN is blocked, a read in the background fails with EIO. Otherwise the signal would stop gompirun, and
+	// with it the ranks' output.
 	runtime.LockOSThread()
 	var set unix.Sigset_t
 	set.Val[0] = 1 << (unix.SIGTTIN - 1)
@@ -69,7 +69,8 @@ func forwardTerminal(to *os.File) {
 			}
 		case unix.EINTR, unix.EAGAIN:
 		case unix.EIO:
-			// somebody else's input lies there; nothing tells when the front changes
+			// The input belongs to another process group. A change of the foreground group causes no event,
+			// so poll for it.
 			time.Sleep(200 * time.Millisecond)
 		default:
 			return

@@ -17,11 +17,11 @@ import (
 	"gompirma/core/insight"
 )
 
-// listener is what one switch makes of the calls of the ranks.
+// listener is a switch of gompirun that processes the calls of the ranks.
 type listener interface {
-	// mode is what it needs to be recorded.
+	// mode returns what the listener needs to be recorded.
 	mode() insight.Mode
-	// begin is called when the memory is there, and no rank has been started.
+	// begin is called after the memory has been created and before any rank is started.
 	begin(j *job) error
 	// record is called with the words of each record, from one goroutine. They are valid until record returns.
 	record(rank int, words []uint64) error
@@ -29,28 +29,28 @@ type listener interface {
 	end() error
 }
 
-// looker is a listener that wants to know when all records until a time have come.
+// looker is a listener that is notified when all records until a time have arrived.
 type looker interface{ looked(until time.Duration) }
 
-// observation is all that is recorded in a job: libgompirma-insight.so is preloaded into the ranks for it.
+// observation is the recording of a job: libgompirma-insight.so is preloaded into the ranks for it.
 type observation struct {
 	memory    *insight.Memory
-	ring      int // of each rank, in bytes; 0: the usual one
+	ring      int // size of each rank's ring in bytes; 0 selects the default
 	library   string
 	listeners []listener
 	stop      chan struct{}
 	done      chan error
 }
 
-// envRing is the size of each rank's ring in bytes.
+// envRing names the variable with the size of each rank's ring in bytes.
 const envRing = "GOMPIRMA_INSIGHT_RING"
 
-// observe makes the memory and finds the library; nil: nobody listens.
+// observe creates the memory and finds the library; it returns nil if there are no listeners.
 func observe(listeners []listener, ranks int) (*observation, error) {
 	if len(listeners) == 0 {
 		return nil, nil
 	}
-	// A trace tells what the others have found.
+	// The trace is the last listener, since it includes what the others have found.
 	listeners = slices.Clone(listeners)
 	slices.SortStableFunc(listeners, func(a, b listener) int {
 		_, before := b.(*traceListener)
@@ -79,7 +79,8 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 		mode |= l.mode()
 	}
 	if mode&insight.Records != 0 {
-		// What is made of records lives short or long, and little of it: the ranks wait while it is looked for.
+		// Objects made from records live either very briefly or very long, and few are live at a time. Ranks
+		// wait during garbage collection, so it runs less often.
 		debug.SetGCPercent(400)
 	}
 	if mode&insight.Records == 0 {
@@ -90,7 +91,7 @@ func observe(listeners []listener, ranks int) (*observation, error) {
 	return o, err
 }
 
-// insightLibrary returns the path of the library in gompirun's prefix.
+// insightLibrary returns the path of the library in gompirun's installation prefix.
 func insightLibrary() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -106,10 +107,10 @@ func insightLibrary() (string, error) {
 	return path, nil
 }
 
-// owns reports whether a file is that of the memory, which all ranks get.
+// owns reports whether a file is that of the memory, which all ranks inherit.
 func (o *observation) owns(f *os.File) bool { return o != nil && f == o.memory.File() }
 
-// start has the listeners called with what the ranks record.
+// start starts the goroutine that calls the listeners with the ranks' records.
 func (o *observation) start(j *job) error {
 	for _, l := range o.listeners {
 		if err := l.begin(j); err != nil {
@@ -138,13 +139,13 @@ func (o *observation) start(j *job) error {
 	return nil
 }
 
-// abandoner is a listener that may have much left to look at when the job is over.
+// abandoner is a listener that may have many records left at the end of the job.
 type abandoner interface{ abandon() }
 
-// endPatience is how long a job that was ended from outside is looked at when it is over.
+// endPatience is how long the records of a job that was ended from outside are processed after its end.
 const endPatience = 10 * time.Second
 
-// finish is end, and gives up what is left to look at when somebody wants gompirun to end, who may have said so before.
+// finish calls end. It abandons the remaining records if a signal arrives or, with hurry, after endPatience.
 func (o *observation) finish(hurry bool) error {
 	abandon := func() {
 		for _, l := range o.listeners {
@@ -175,7 +176,7 @@ func (o *observation) finish(hurry bool) error {
 	}
 }
 
-// end reads what is left, and has each listener come to its end.
+// end reads the remaining records, and ends each listener.
 func (o *observation) end() error {
 	close(o.stop)
 	errs := []error{<-o.done}
@@ -188,12 +189,13 @@ func (o *observation) end() error {
 // fdInsight is the descriptor of the shared memory in every process.
 const fdInsight = fdControl + 1
 
-// preloaded adds to the environment of a rank what has it observed. What the user preloads stands behind that, so that
-// another tool is called as well. A program with the address sanitizer would refuse to start with a library in front
-// of that, which does no harm as this one allocates nothing by its functions.
+// preloaded returns a rank's environment with the variables for the observation. Libraries that the user preloads
+// follow in the list, so that another tool is called too. A program with the address sanitizer refuses to start if a
+// library precedes the sanitizer's. The check is disabled: this library is harmless, since it does not allocate with
+// the sanitizer's functions.
 func (o *observation) preloaded(env []string) []string { return preloaded(env, o.library, fdInsight) }
 
-// preloaded is that of a library, with the memory as a descriptor.
+// preloaded returns an environment with a library to preload and the descriptor of the memory.
 func preloaded(env []string, library string, fd int) []string {
 	const preload = "LD_PRELOAD"
 	value := library

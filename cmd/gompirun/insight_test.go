@@ -10,7 +10,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// endless has more to look at than anybody waits for.
+// endless is a listener with an unlimited number of remaining records.
 type endless struct {
 	begun chan struct{}
 	given chan struct{}
@@ -26,7 +26,7 @@ func (e *endless) end() error {
 	return nil
 }
 
-// Whoever ends gompirun while it looks at what is left of a job ends that.
+// Checks that a signal to gompirun that arrives while it processes the remaining records ends the processing.
 func TestFinishHears(t *testing.T) {
 	e := &endless{make(chan struct{}), make(chan struct{})}
 	o := &observation{listeners: []listener{e}, stop: make(chan struct{}), done: make(chan error, 1)}

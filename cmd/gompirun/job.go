@@ -17,17 +17,17 @@ import (
 	"gompirma/core/random"
 )
 
-// How long is waited at the end, at each step.
+// Grace periods at the end of a job.
 const (
 	graceTerm   = 500 * time.Millisecond // from SIGTERM to SIGKILL
-	graceLinger = 300 * time.Millisecond // for what ranks left running to end by itself
-	graceKilled = 200 * time.Millisecond // for the system to take away what was killed
-	graceOutput = time.Second            // for somebody to read gompirun's output after a signal
-	graceEnding = 10 * time.Second       // for what is on its way out, to be judged by its status
-	graceLost   = time.Second            // for the end of a rank that others know of
+	graceLinger = 300 * time.Millisecond // for processes that ranks left running to end by themselves
+	graceKilled = 200 * time.Millisecond // for the kernel to remove killed processes
+	graceOutput = time.Second            // for a reader of gompirun's output after a signal
+	graceEnding = 10 * time.Second       // for ranks that are ending, so that their status is known
+	graceLost   = time.Second            // for the end of a rank that other ranks report as failed
 )
 
-// job is everything about the processes. After newJob its plain fields belong to the goroutine in run.
+// job holds the state of the job. After newJob its plain fields belong to the goroutine in run.
 type job struct {
 	opts        *options
 	id          string
@@ -38,30 +38,31 @@ type job struct {
 	pmi         *pmi1.Server
 	out         *output
 	mail        *mailbox
-	observation *observation    // nil: nobody listens
-	stopping    atomic.Bool     // no further process is to be started
-	forking     sync.Mutex      // held from before a rank is started until its start is in the mailbox
-	ending      syscall.Signal  // the signal that ends the ranks once stopping is set
-	opened      map[string]bool // files of --outfile-pattern and its relatives; of the goroutine in launch
+	observation *observation   // nil if there are no listeners
+	stopping    atomic.Bool    // no further process may be started
+	forking     sync.Mutex     // held from before the start of a rank until its event is in the mailbox
+	ending      syscall.Signal // the signal that ends the ranks when stopping is set
+	// files of --outfile-pattern and --errfile-pattern; belongs to the goroutine in launch
+	opened map[string]bool
 
 	rankOf  map[int]int // by process id
-	living  int         // ranks that run
+	living  int         // number of running ranks
 	state   state
 	verdict *verdict
 	ends    []end     // not judged yet
-	held    time.Time // since when they are, zero: not
-	looking bool      // a look will come
+	held    time.Time // time since which they are held back; zero if they are not
+	looking bool      // a look tick is scheduled
 
 	hang hang
 
 	sites callSites
 
 	initialized bool  // some rank has called MPI_Init
-	outsiders   []int // ranks that ended well without it
+	outsiders   []int // ranks that ended successfully without it
 
-	outputDone, childless, alone bool // alone: whoever is still there may stay
-	forced                       bool // do not wait for anything any longer
-	hurries                      bool // somebody wants it to end
+	outputDone, childless, alone bool // alone: remaining processes are left running
+	forced                       bool // do not wait any longer
+	hurries                      bool // a signal or the time limit ends the job
 }
 
 // rank is one process of the job.
@@ -71,17 +72,17 @@ type rank struct {
 	ended bool
 }
 
-// state is how far the job is.
+// state is the phase of the job.
 type state int
 
 const (
-	starting state = iota // ranks are being started; those that are may run, and end
+	starting state = iota // ranks are being started; started ranks may run, and end
 	running               // all have been started
-	draining              // all have ended; their output is passed on and what they left running is ended
+	draining              // all ranks have ended; their output is forwarded, and remaining processes are ended
 	finished
 )
 
-// newJob checks everything that can be checked before the first process is started.
+// newJob returns a job after it has checked everything that can be checked before the first process is started.
 func newJob(opts *options) (*job, error) {
 	name, err := random.Text()
 	if err != nil {
@@ -120,7 +121,7 @@ func newJob(opts *options) (*job, error) {
 	}
 	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)
 	if len(sizes) > 1 {
-		interfaces, _ := net.Interfaces() // what cannot be known is no reason
+		interfaces, _ := net.Interfaces() // an unknown interface does not prevent the job
 		name, err := loopback(interfaces)
 		if err != nil {
 			return nil, err
@@ -141,21 +142,21 @@ func newJob(opts *options) (*job, error) {
 	return j, nil
 }
 
-// Ticks.
+// The ticks of timers.
 const (
-	timeUp  tick = iota // of --timeout
-	kill                // whoever did not end by SIGTERM
-	linger              // what ranks left running had its time
-	gone                // it had time to end by SIGTERM
-	abandon             // SIGKILL was sent to all
-	giveUp              // nobody reads gompirun's output
-	look                // whether ends can be judged
-	watch               // whether the job moves
+	timeUp  tick = iota // the limit of --timeout has passed
+	kill                // kill ranks that did not end after SIGTERM
+	linger              // end the processes that ranks left running
+	gone                // kill those that did not end after SIGTERM
+	abandon             // stop waiting after SIGKILL
+	giveUp              // stop waiting for the reader of gompirun's output
+	look                // check whether ends can be judged
+	watch               // check whether the job hangs
 )
 
 func (j *job) after(d time.Duration, t tick) { time.AfterFunc(d, func() { j.mail.send(t) }) }
 
-// run starts the job and returns gompirun's exit status when it is over.
+// run starts the job and returns gompirun's exit status when the job has ended.
 func (j *job) run() int {
 	j.watchSignals()
 	if j.opts.timeout > 0 {
@@ -242,13 +243,13 @@ func (j *job) fail(v *verdict) {
 	j.end(syscall.SIGTERM)
 }
 
-// end asks every rank to end, and makes it so a while later.
+// end sends a signal to every rank, and SIGKILL after graceTerm.
 func (j *job) end(s syscall.Signal) {
 	if j.stopping.Swap(true) {
 		return
 	}
 	j.ending = s
-	// Before the first rank ends: the others do not report that end as the cause.
+	// Announced before the first rank ends, so that the others do not report that end as the cause.
 	for i := range j.nodes {
 		j.nodes[i].memory.AnnounceEnd()
 	}
@@ -257,7 +258,7 @@ func (j *job) end(s syscall.Signal) {
 	j.after(graceTerm, kill)
 }
 
-// rankEnded says what the end of a rank means for the job.
+// rankEnded determines what the end of a rank means for the job.
 func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	st := j.pmi.State(rank)
 	v, hard := j.judge(rank, status, st)
@@ -271,7 +272,7 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 		j.verdict = v
 	}
 	if hard {
-		// The end is announced first: ranks that wait for the dead one then end without a message.
+		// The end is announced first. Ranks that wait for the failed rank then end without a message.
 		j.fail(v)
 		if st.Initialized {
 			j.markDead(rank)
@@ -279,8 +280,8 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// outsider is what becomes of a job in which this rank ended without MPI_Init while others called it: they would wait
-// for it for ever.
+// outsider returns the verdict on a job in which this rank ended without MPI_Init while other ranks called it: they
+// would wait for the rank without end.
 func (j *job) outsider(rank int) *verdict {
 	return &verdict{statusFailed, []string{j.name(rank) +
 		" exited with status 0 without having called MPI_Init, which other ranks called"}}
@@ -314,7 +315,7 @@ func (j *job) interrupted(s syscall.Signal) {
 	case syscall.SIGCONT:
 		j.signalAll(s)
 	default:
-		// Not SIGTERM: timeout(1) sends it twice, to gompirun and to its process group.
+		// SIGTERM does not force the end: timeout(1) sends it twice, to gompirun and to its process group.
 		if j.stopping.Load() && (s == syscall.SIGINT || s == syscall.SIGQUIT) {
 			j.signalAll(syscall.SIGKILL)
 			j.after(graceKilled, giveUp)
@@ -360,7 +361,7 @@ func (j *job) tick(t tick) {
 	}
 }
 
-// advance moves the job on when everything that it waits for has come.
+// advance moves the job to its next state if all conditions are met.
 func (j *job) advance() {
 	if j.state == running && j.living == 0 {
 		j.state = draining

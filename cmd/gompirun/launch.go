@@ -16,12 +16,12 @@ import (
 	"gompirma/core/limit"
 )
 
-// launch starts every rank, then reaps whatever ends. It never gives its OS thread back while there are children: they
-// get SIGKILL when the thread that started them ends (Pdeathsig), which is how they end when gompirun is killed with
-// -9.
+// launch starts every rank, and then reaps children until none is left. It keeps its OS thread while there are
+// children. The kernel sends them SIGKILL when the thread that started them ends (Pdeathsig), so that they also end
+// when gompirun is killed with SIGKILL.
 func (j *job) launch() {
 	runtime.LockOSThread()
-	// What ranks leave behind becomes a child of gompirun instead of being lost to init.
+	// Orphans of the ranks become children of gompirun instead of init.
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	j.startAll()
 	j.mail.send(allStarted{})
@@ -37,7 +37,7 @@ func (j *job) startAll() {
 		return
 	}
 	defer null.Close()
-	// A child inherits the affinity of the thread that starts it.
+	// A child inherits the CPU affinity of the thread that starts it.
 	if j.bindings != nil {
 		var before unix.CPUSet
 		if unix.SchedGetaffinity(0, &before) == nil {
@@ -62,7 +62,7 @@ func (j *job) startAll() {
 		if err != nil {
 			return
 		}
-		// Opened before the process can be reaped, so it cannot be another one's.
+		// The file is opened before the process can be reaped, so that it cannot belong to another process.
 		if nice != 0 {
 			if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/autogroup", pid), os.O_WRONLY, 0); err == nil {
 				groups = append(groups, f)
@@ -81,9 +81,9 @@ func ownNice() int {
 	return 20 - raw
 }
 
-// setNice writes a nice value to the autogroups of ranks and closes the files. The nice value of a process counts among
-// the processes of its session only, so without this `nice gompirun` would have no effect. The kernel accepts one
-// change in 100 ms and answers EAGAIN to more.
+// setNice writes a nice value to the autogroups of the ranks and closes the files. The nice value of a process applies
+// only among the processes of its session, so `nice gompirun` would have no effect without this. The kernel accepts one
+// change in 100 ms and returns EAGAIN for more.
 func setNice(groups []*os.File, nice int) {
 	for _, f := range groups {
 		for {
@@ -96,7 +96,8 @@ func setNice(groups []*os.File, nice int) {
 	}
 }
 
-// reap collects every child that has ended, waiting for the first one unless flags say otherwise. False: there is none.
+// reap collects all children that have ended. It waits for the first one, unless flags has WNOHANG. It returns false if
+// there are no children.
 func (j *job) reap(flags int) bool {
 	var children []child
 	some := true
@@ -120,7 +121,7 @@ func (j *job) reap(flags int) bool {
 	return some
 }
 
-// start makes the descriptors of a rank and its process.
+// start creates the descriptors of a rank and starts its process.
 func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	p, node := &j.programs[j.ranks[rank].part], j.nodeOf(rank)
 	var theirs []*os.File // descriptors 0 to 5 of the process
@@ -186,8 +187,8 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		Dir:   p.wdir,
 		Env:   env,
 		Files: files,
-		// A session of its own: where the kernel groups processes by session (autogroups), it gives each group
-		// the same share of the CPU, and other jobs are not grouped with the ranks.
+		// Each rank has a session of its own. If the kernel groups processes by session (autogroups), it gives
+		// each group the same share of the CPU, and other jobs are not in a group with the ranks.
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	switch {
@@ -204,7 +205,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	return 0, fmt.Errorf("%s: %w", p.argv[0], err)
 }
 
-// pipe returns gompirun's end, which its goroutines can wait on, and the process' end.
+// pipe returns gompirun's end, on which goroutines can wait, and the process's end.
 func pipe() (ours, theirs *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
@@ -223,7 +224,7 @@ func socketpair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi"), nil
 }
 
-// openOutputFile makes the file of --output-dir that takes a rank's output and errors. Numbers have the same width, so
+// openOutputFile creates the file of --output-dir for a rank's output and errors. The numbers have the same width, so
 // that names sort.
 func openOutputFile(dir string, rank, size int) (*os.File, error) {
 	width := len(fmt.Sprint(size - 1))
@@ -231,8 +232,8 @@ func openOutputFile(dir string, rank, size int) (*os.File, error) {
 		os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
 }
 
-// openPattern makes the file that a pattern names for a rank, and the folders on its way. Two patterns may name one
-// file.
+// openPattern creates the file that a pattern names for a rank, and its parent directories. Two patterns may name the
+// same file.
 func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 	host, _ := os.Hostname()
 	width := len(fmt.Sprint(len(j.ranks) - 1))
@@ -252,8 +253,8 @@ func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 	return os.OpenFile(path, flags, 0o666)
 }
 
-// neededDescriptors returns how many descriptors gompirun keeps open for a job, with some to spare: for each rank, and
-// for each node where --nodes asks for several.
+// neededDescriptors returns the number of descriptors that gompirun keeps open for a job, plus some spare ones: for
+// each rank, and for each node if --nodes asks for several.
 func neededDescriptors(ranks, nodes int) uint64 { return 3*uint64(ranks+nodes) + 32 }
 
 func checkDescriptors(ranks, nodes int) error {

@@ -7,11 +7,12 @@ import (
 	"syscall"
 )
 
-// endLeftovers sends a signal to the process groups of ranks that have ended but left processes in them. What left its
-// rank's group on purpose (setsid) is not touched.
+// endLeftovers sends a signal to the process groups of ended ranks that still have processes. It does not affect a
+// process that left its rank's group on purpose (setsid).
 //
-// A group's number can be used again once the group is empty. So only groups are signalled of which a member is a child
-// of gompirun (what ranks leave behind becomes one): it keeps the number in use, because only gompirun can reap it.
+// The kernel may reuse a group's number once the group is empty. Therefore endLeftovers signals only groups with a
+// member that is a child of gompirun (orphans of ranks become one). That child keeps the number in use, because only
+// gompirun can reap it.
 func (j *job) endLeftovers(s syscall.Signal) {
 	groups := map[int]bool{}
 	for i := range j.ranks {
@@ -28,7 +29,7 @@ func (j *job) endLeftovers(s syscall.Signal) {
 
 type process struct{ pid, group int }
 
-// childrenOf returns the children of a process, zombies included.
+// childrenOf returns the children of a process, including zombies.
 func childrenOf(parent int, proc string) (children []process) {
 	dir, err := os.Open(proc)
 	if err != nil {
@@ -55,7 +56,8 @@ func childrenOf(parent int, proc string) (children []process) {
 	return children
 }
 
-// statOf is what /proc tells of a process behind its name, which may hold anything: state, parent, group and so on.
+// statOf returns the fields of /proc/PID/stat behind the name, which may hold any characters: state, parent, group and
+// so on.
 func statOf(proc, pid string) [][]byte {
 	stat, err := os.ReadFile(proc + "/" + pid + "/stat")
 	if err != nil {

@@ -21,13 +21,14 @@ import (
 	"gompirma/core/random"
 )
 
-// Calls of ranks on other hosts: the launcher that reaches those starts gompirun beside each rank (relay.go), which
-// sends here what the rank records. So all listeners hear it as if the ranks were here.
+// This file records calls of ranks on other hosts. The launcher for these hosts starts gompirun beside each rank
+// (relay.go), and that process sends the rank's records to this one. The listeners process them like records of ranks
+// on this host.
 
-// relayPatience bounds how long is waited for what is on its way when the job has ended.
+// relayPatience is the longest wait for pending records after the job has ended.
 const relayPatience = 30 * time.Second
 
-// listenElsewhere runs a job on other hosts that is listened to. It returns the exit status.
+// listenElsewhere runs a job with listeners on other hosts. It returns the exit status.
 func listenElsewhere(o *options) int {
 	self, err := os.Executable()
 	if err != nil {
@@ -39,7 +40,8 @@ func listenElsewhere(o *options) int {
 	}
 	var programs []program
 	for _, p := range o.parts {
-		if program, err := prepare(p, os.Environ()); err == nil { // it may be on the other hosts only
+		// the program may exist only on the other hosts
+		if program, err := prepare(p, os.Environ()); err == nil {
 			programs = append(programs, program)
 		}
 	}
@@ -110,7 +112,7 @@ func listenElsewhere(o *options) int {
 	return status
 }
 
-// permittedAddresses returns the addresses of this host that GOMPIRMA_INTERFACE permits, nil if that is not set.
+// permittedAddresses returns the addresses of this host that GOMPIRMA_INTERFACE permits; nil if it is not set.
 func permittedAddresses() ([]string, error) {
 	if os.Getenv(envInterface) == "" {
 		return nil, nil
@@ -122,7 +124,8 @@ func permittedAddresses() ([]string, error) {
 	return preflight.Only(found.Addresses), err
 }
 
-// reachable returns where other hosts may connect to a port of this one: at these addresses, nil: at all.
+// reachable returns the addresses at which other hosts can connect to a port of this host. With only, these are the
+// permitted ones; nil permits all.
 func reachable(port int, only []string) (where []string, err error) {
 	for _, a := range only {
 		where = append(where, net.JoinHostPort(a, strconv.Itoa(port)))
@@ -142,10 +145,11 @@ func reachable(port int, only []string) (where []string, err error) {
 	return where, err
 }
 
-// runLauncher starts the launcher that reaches the other hosts, and returns its exit status as the shell has it. It
-// ends if gompirun does. Signals to gompirun reach it too; those of a terminal do anyway.
+// runLauncher starts the launcher for the other hosts, and returns its exit status in the form of the shell. The
+// launcher is killed if gompirun ends. Signals to gompirun are forwarded to it, except those of a terminal, which it
+// receives anyway.
 func runLauncher(path string, args, env []string) int {
-	runtime.LockOSThread() // whose end would be taken for gompirun's
+	runtime.LockOSThread() // the end of this thread would kill the launcher
 	cmd := &exec.Cmd{Path: path, Args: args, Env: env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}}
 	signals := make(chan os.Signal, 16)
@@ -165,7 +169,7 @@ func runLauncher(path string, args, env []string) int {
 	return shellStatus(cmd.Wait())
 }
 
-// shellStatus returns how a command ended, as the shell has it.
+// shellStatus returns the exit status of a command in the form of the shell.
 func shellStatus(err error) int {
 	var ended *exec.ExitError
 	switch {

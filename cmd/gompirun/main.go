@@ -1,37 +1,38 @@
-// Command gompirun starts the processes of a job on this machine, serves them as a PMI-1 launcher, gives them the
-// node's control segment, passes on their output line by line, and ends them all when one fails. `gompirun --help` is
-// its manual.
+// Command gompirun starts the processes of a job on this machine and ends them all when one fails. It serves them as a
+// PMI-1 launcher, creates the node's control segment, and forwards their output line by line. `gompirun --help` prints
+// its manual. The command must not implement MPI: it knows ranks only by their processes, their PMI messages, the
+// control segment and the recorded calls.
 //
-//	options.go     what the command line asks for
+//	options.go     the command line
 //	launch.go      finding programs, starting and reaping processes
-//	job.go         what happens to the job, event by event
+//	job.go         the state of the job, event by event
 //	ends.go        which end of a rank was the first
-//	nodes.go       the memory of the node, or of those that --nodes pretends
+//	nodes.go       the memory of the node, or of the nodes that --nodes simulates
 //	output.go      lines of many processes on one stream
 //	pmi.go         the launcher's side of PMI-1
 //	input.go       a terminal's input for rank 0
-//	report.go      the lines about what went wrong
-//	waits.go       what ranks do, in words
-//	hang.go        whether the job moves
-//	threads.go     what threads do that are not in MPI
-//	holders.go     who holds the locks of windows
+//	report.go      messages about failures
+//	waits.go       what ranks do, as text
+//	hang.go        detection of hangs
+//	threads.go     what threads outside of MPI do
+//	holders.go     holders of the locks of windows
 //	deadlock.go    which ranks wait for each other
-//	calls.go       where the calls are that ranks wait in
+//	calls.go       places of the calls in which ranks wait
 //	unwind.go      stacks of other processes
 //	signals.go     signals to gompirun
 //	binding.go     which cores a rank is bound to
 //	hosts.go       lists of hosts, and which of them is this machine
-//	allocation.go  the hosts that Slurm has given
+//	allocation.go  the hosts that Slurm has allocated
 //	foreign.go     programs of another MPI library
-//	preflight.go   looking at hosts before a job
-//	page.go        gompirun report: a page made of a trace
+//	preflight.go   checks of hosts before a job
+//	page.go        gompirun report: a page made from a trace
 //	trace.go       gompirun --trace: the trace
 //	remote.go      jobs on other hosts, which another launcher starts
-//	listen.go      what is recorded of ranks on other hosts
-//	relay.go       what runs beside such a rank
-//	leftover.go    what ranks leave running
+//	listen.go      records of ranks on other hosts
+//	relay.go       the process beside such a rank
+//	leftover.go    processes that ranks leave running
 //
-// One goroutine, (*job).run, owns all that is known about the job; the others send it events.
+// One goroutine, (*job).run, owns the state of the job; the other goroutines send it events.
 package main
 
 import (
@@ -41,24 +42,24 @@ import (
 	"strconv"
 	"strings"
 
-	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
+	_ "gompirma/core/lastwords" // prints one line if the Go runtime fails
 	"gompirma/core/limit"
 	"gompirma/core/shm"
 	"gompirma/core/version"
 )
 
-// Exit statuses of gompirun itself; others are those of the first rank that failed.
+// Exit statuses of gompirun itself. Other values are the status of the first failed rank.
 const (
-	statusConflict = 3   // --check has found something, and nothing else was wrong
-	statusFailed   = 1   // a rank broke the rules of a job: it left without MPI_Finalize, or aborted with status 0
-	statusUsage    = 2   // nothing was started
+	statusConflict = 3   // --check has found something, and there was no other failure
+	statusFailed   = 1   // a rank ended without MPI_Finalize, or aborted with status 0
+	statusUsage    = 2   // no process was started
 	statusDeadlock = 4   // of --deadlock=abort
-	statusTimedOut = 124 // as timeout(1) has it
+	statusTimedOut = 124 // as timeout(1)
 	statusSignal   = 128 // plus the signal
 )
 
-// neededAddressSpace is what the tables of the Go runtime take, of which some come silently to lie elsewhere if there
-// is less, and gompirun itself. In bytes.
+// neededAddressSpace is the number of bytes of address space for gompirun and the tables of the Go runtime. With less,
+// the runtime silently places some of its tables elsewhere.
 const neededAddressSpace = 1300 << 20
 
 func main() { os.Exit(gompirun(os.Args[1:])) }
@@ -97,7 +98,7 @@ func gompirun(args []string) int {
 	return j.run()
 }
 
-// refuse says in one line why nothing was started.
+// refuse prints one line that says why no process was started, and returns the exit status.
 func refuse(err error) int {
 	fmt.Fprintln(os.Stderr, "gompirun:", err)
 	return statusUsage

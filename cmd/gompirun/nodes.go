@@ -11,17 +11,17 @@ import (
 	"gompirma/core/shm"
 )
 
-// node is ranks that share memory: all of the job, unless --nodes has them pretend to be on several machines.
+// node is a set of ranks that share memory: all ranks of the job, unless --nodes simulates several machines.
 type node struct {
 	number      int
-	host        string    // "": this one
+	host        string    // "" for this host
 	first, size int       // its ranks
 	control     *os.File  // the control segment
 	memory      *shm.Node // gompirun's view of it
 }
 
-// blocks distributes n ranks over at most so many nodes, in order: perNode on each, or if that is 0, as equally as can
-// be. It returns the number of ranks of each node, none of which is empty.
+// blocks distributes n ranks over nodes, in order: perNode on each or, if that is 0, as evenly as possible over at most
+// the given number of nodes. It returns the number of ranks of each node; none is empty.
 func blocks(n, nodes, perNode int) (sizes []int) {
 	if perNode > 0 {
 		for ; n > 0; n -= perNode {
@@ -36,12 +36,11 @@ func blocks(n, nodes, perNode int) (sizes []int) {
 	return sizes
 }
 
-// envInterface is the variable that restricts the network of ranks to some interfaces.
+// envInterface names the variable that restricts the network of ranks to some interfaces.
 const envInterface = "GOMPIRMA_INTERFACE"
 
-// loopback returns the loopback interface, over which the ranks of pretended nodes reach each other: what goes from an
-// address of a machine to another one of its own goes over it, whatever network the machine has besides. "": there is
-// none.
+// loopback returns the name of the loopback interface, which connects the ranks of simulated nodes. Traffic between two
+// addresses of one machine always uses it, whatever other networks the machine has. The result is "" if there is none.
 func loopback(interfaces []net.Interface) (name string, err error) {
 	for _, one := range interfaces {
 		switch {
@@ -56,7 +55,7 @@ func loopback(interfaces []net.Interface) (name string, err error) {
 	return name, nil
 }
 
-// onInterface restricts the network of ranks to an interface unless the user has chosen one. Other hosts then cannot
+// onInterface restricts the network of ranks to an interface, unless the user has chosen one. Other hosts then cannot
 // connect to the ranks.
 func onInterface(env []string, name string) []string {
 	if name == "" || variable(env, envInterface) != "" {
@@ -65,7 +64,7 @@ func onInterface(env []string, name string) []string {
 	return append(without(env, envInterface), envInterface+"="+name)
 }
 
-// makeNodes makes the memory of nodes with so many ranks each.
+// makeNodes creates the memory of nodes with the given numbers of ranks.
 func makeNodes(sizes []int) (nodes []node, err error) {
 	first := 0
 	for i, size := range sizes {
@@ -92,7 +91,7 @@ func (j *job) nodeOf(rank int) *node {
 	return &j.nodes[i]
 }
 
-// markDead ends what the other ranks wait for a rank for with an error.
+// markDead marks a rank as failed, so that waits of other ranks for it end with an error.
 func (j *job) markDead(rank int) {
 	own := j.nodeOf(rank)
 	for i := range j.nodes {
@@ -104,7 +103,8 @@ func (j *job) markDead(rank int) {
 	}
 }
 
-// mapping is the value of PMI_process_mapping: first node, number of nodes and ranks on each, for nodes that are alike.
+// mapping returns the value of PMI_process_mapping. Each group of consecutive nodes of equal size is listed as first
+// node, number of nodes, and ranks on each.
 func mapping(nodes []node) string {
 	var text strings.Builder
 	for i := 0; i < len(nodes); {

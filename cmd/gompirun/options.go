@@ -89,29 +89,29 @@ ends with an error before MPI_Finalize, the others are ended within a second by 
 group is ended with the job.
 `
 
-// options are what the command line asks for.
+// options holds the parsed command line.
 type options struct {
 	parts         []part
-	nodes         int // how many are pretended, 0: none
-	perNode       int // ranks on each, 0: as equal as can be
+	nodes         int // number of simulated nodes; 0 if none
+	perNode       int // ranks on each node; 0 for an even distribution
 	tag           bool
-	outputDir     string        // "": pass the output on
-	outFile       string        // pattern of the file for each rank's output, "": none
-	errFile       string        // the same for its errors
-	timeout       time.Duration // 0: none
+	outputDir     string        // "" to forward the output
+	outFile       string        // pattern of the file for each rank's output; "" if none
+	errFile       string        // pattern of the file for each rank's errors; "" if none
+	timeout       time.Duration // 0 if none
 	deadlock      deadlockMode
-	deadlockAfter time.Duration // 0: usualDeadlockAfter
-	hosts         []host        // where the job runs, if one of them is not this machine
-	remote        string        // which that is
-	passed        []passed      // options for the launcher that reaches them
-	bind          string        // what each rank is bound to, "": a share of the cores if there are enough; "none"
-	bindTo        int           // how many of it, 0: 1
+	deadlockAfter time.Duration // 0 for usualDeadlockAfter
+	hosts         []host        // hosts of the job, if one of them is not this machine
+	remote        string        // the first of hosts that is not this machine
+	passed        []passed      // options for the launcher for the other hosts
+	bind          string        // binding of ranks: "" for a share of the cores if there are enough; or "none"
+	bindTo        int           // number of units that a rank is bound to; 0 means 1
 	quiet         bool
-	listeners     []listener // what is made of the calls of the ranks
-	preflight     bool       // the hosts are looked at, and no program is started
+	listeners     []listener // switches that process the calls of the ranks
+	preflight     bool       // check the hosts, and start no program
 }
 
-// deadlockMode is what becomes of a job none of whose ranks can go on.
+// deadlockMode selects the reaction to a deadlock.
 type deadlockMode int
 
 const (
@@ -120,13 +120,13 @@ const (
 	deadlockOff
 )
 
-// usualDeadlockAfter is how long nothing moves before that is taken for a deadlock.
+// usualDeadlockAfter is the default time without progress after which a job counts as deadlocked.
 const usualDeadlockAfter = 5 * time.Second
 
-// patience returns how long nothing may move.
+// patience returns the time without progress after which a job counts as deadlocked.
 func (o *options) patience() time.Duration { return cmp.Or(o.deadlockAfter, usualDeadlockAfter) }
 
-// part is one program specification; MPI calls its position the application number.
+// part is one program specification. MPI calls its index the application number.
 type part struct {
 	n       int // processes
 	env     []string
@@ -135,16 +135,16 @@ type part struct {
 	argv    []string
 }
 
-// inherit says what is passed on of gompirun's environment. The zero value: all.
+// inherit selects the variables that ranks inherit from gompirun's environment. The zero value selects all.
 type inherit struct {
 	some bool
-	list []string // if some, these
+	list []string // the selected variables, if some is set
 }
 
-// passes returns whether a variable is passed on.
+// passes reports whether ranks inherit a variable.
 func (i *inherit) passes(name string) bool { return !i.some || slices.Contains(i.list, name) }
 
-// size is the number of processes of the job.
+// size returns the number of processes of the job.
 func (o *options) size() int {
 	n := 0
 	for _, p := range o.parts {
@@ -158,13 +158,13 @@ var (
 	errVersion = errors.New("version wanted")
 )
 
-// option is one entry of the table below.
+// option is an entry of the table below.
 type option struct {
-	names  []string // without dashes; with one: only spelled like this
-	value  string   // what its value is called; "": it takes none
-	second string   // what its second value is called, which comes behind a "=" as well; "": it takes none
-	choice bool     // its value may be left out, and comes behind a "=" only
-	job    bool     // it is about the job, not about one program
+	names  []string // without dashes; a name with a dash needs that spelling
+	value  string   // name of its value; "" if it takes none
+	second string   // name of its second value, which may also follow a "="; "" if it takes none
+	choice bool     // its value is optional, and must follow a "="
+	job    bool     // it applies to the job, not to one program
 	set    func(p *parser, value string) error
 }
 
@@ -224,7 +224,7 @@ var table = []option{
 	{names: []string{"V", "version"}, job: true, set: func(*parser, string) error { return errVersion }},
 	{names: []string{"h", "help"}, job: true, set: func(*parser, string) error { return errHelp }},
 
-	// Without effect: what they ask for is so in any case, or is about several machines.
+	// Options without effect: they ask for the only behavior, or matter only for several machines.
 	{names: []string{"oversubscribe", "nooversubscribe", "v", "verbose", "localonly", "report-bindings",
 		"use-hwthread-cpus", "disable-auto-cleanup"}, set: ignore},
 	passOn(prrte, "allow-run-as-root", "", ""),
@@ -243,13 +243,13 @@ var table = []option{
 
 func ignore(*parser, string) error { return nil }
 
-// passed is an option for the launcher that reaches other hosts, if it is of this kind.
+// passed is an option for the launcher for other hosts, if it is of this kind.
 type passed struct {
 	to   starterKind
 	args []string
 }
 
-// passOn is the entry of an option that means something to another launcher only.
+// passOn returns the entry of an option that only another launcher interprets.
 func passOn(to starterKind, name, value, second string) option {
 	return option{names: []string{name}, value: value, second: second, set: func(p *parser, text string) error {
 		args := []string{"-" + name}
@@ -268,27 +268,27 @@ func passOn(to starterKind, name, value, second string) option {
 	}}
 }
 
-// parser reads the command line from left to right.
+// parser parses the command line from left to right.
 type parser struct {
 	lookup func(string) (string, bool) // of the environment
 	hosts  hosts
 	opts   options
 	env    []string // of all parts
-	all    inherit  // of parts that do not say it
+	all    inherit  // default for parts
 	passed []passed
-	order  string // an option that orders ranks otherwise than in blocks, "": none
+	order  string // an option that orders ranks other than in blocks; "" if none
 
 	part    part
-	given   bool // the part has a -n
-	perHost int  // its -ppn, 0: none
+	given   bool // the part has an option -n
+	perHost int  // its -ppn; 0 if none
 	list    []host
 	inherit *inherit
 }
 
-// parse reads the arguments. Its errors are the one line that the user sees.
+// parse parses the arguments. Its errors are the one line that the user sees.
 func parse(args []string, lookup func(string) (string, bool)) (*options, error) {
 	p := &parser{lookup: lookup, hosts: thisMachine()}
-	numbered := true // every part so far had a -n
+	numbered := true // every part so far had an option -n
 	for more := true; more; {
 		p.part, p.given, p.perHost, p.list, p.inherit = part{}, false, 0, nil, nil
 		rest, err := p.options(args)
@@ -373,7 +373,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	return &p.opts, nil
 }
 
-// options reads options up to the first argument that is none, and returns what remains.
+// options parses options up to the first argument that is none, and returns the remaining arguments.
 func (p *parser) options(args []string) (rest []string, err error) {
 	for len(args) > 0 {
 		arg := args[0]
@@ -446,7 +446,7 @@ func (p *parser) setNumber(value string) error {
 	return nil
 }
 
-// setTrace takes what --trace is given, which may stand twice: once for the file, once for the word drop.
+// setTrace handles a value of --trace: a file, or the word drop. The option may be given once for each.
 func (p *parser) setTrace(value string) error {
 	var l *traceListener
 	for _, other := range p.opts.listeners {
@@ -469,7 +469,7 @@ func (p *parser) setTrace(value string) error {
 	return nil
 }
 
-// setCheck sets what --check is given: a file, or one of the words error and strict. The option may be repeated.
+// setCheck handles a value of --check: a file, or one of the words error and strict. The option may be repeated.
 func (p *parser) setCheck(value string) error {
 	var l *checkListener
 	for _, other := range p.opts.listeners {
@@ -546,7 +546,7 @@ func (p *parser) setDeadlockAfter(value string) error {
 	return nil
 }
 
-// seconds reads a number of seconds. What is above 0 stays so.
+// seconds parses a number of seconds. A positive number never becomes 0.
 func seconds(value string) (d time.Duration, ok bool) {
 	s, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(s) || s > 1e9 {
@@ -558,7 +558,8 @@ func seconds(value string) (d time.Duration, ok bool) {
 	return max(time.Duration(s*float64(time.Second)), 1), true
 }
 
-// envNodes is the number of nodes to pretend where the command line gives none and all hosts are this machine.
+// envNodes names the variable with the number of nodes to simulate. It applies if the command line gives none and all
+// hosts are this machine.
 const envNodes = "GOMPIRMA_NODES"
 
 func (p *parser) nodesOfEnvironment() error {
@@ -569,11 +570,11 @@ func (p *parser) nodesOfEnvironment() error {
 	if err := p.setNodes(value); err != nil {
 		return fmt.Errorf("%s=%s: not a number from 1 to %d", envNodes, value, shm.MaxProcesses)
 	}
-	p.opts.perNode = 0 // -ppn is not about these
+	p.opts.perNode = 0 // -ppn does not apply to these
 	return nil
 }
 
-// envTimeout is the time limit where the command line gives none. Other launchers know it by the same name.
+// envTimeout names the variable with the default time limit. Other launchers use the same name.
 const envTimeout = "MPIEXEC_TIMEOUT"
 
 func (p *parser) timeoutOfEnvironment() error {
@@ -622,7 +623,7 @@ func (p *parser) setHostFile(value string) error {
 	return nil
 }
 
-// setJobHosts makes the hosts of a part those of the job.
+// setJobHosts makes the hosts of a part the hosts of the job.
 func (p *parser) setJobHosts() error {
 	switch {
 	case p.list == nil:
@@ -639,7 +640,7 @@ func (p *parser) setJobHosts() error {
 	return nil
 }
 
-// machines is how many the job runs on, or pretends to.
+// machines returns the number of machines that the job runs on, or simulates.
 func (p *parser) machines() int {
 	if p.opts.remote != "" {
 		return len(merged(p.opts.hosts))
@@ -647,7 +648,7 @@ func (p *parser) machines() int {
 	return max(p.opts.nodes, 1)
 }
 
-// checkRemote refuses what has no meaning on several hosts.
+// checkRemote returns an error for options that are not supported on several hosts.
 func (p *parser) checkRemote() error {
 	p.opts.passed = p.passed
 	switch {
@@ -669,7 +670,7 @@ func (p *parser) checkRemote() error {
 	return nil
 }
 
-// setOutputName takes the name without the modifiers that may follow it.
+// setOutputName sets the output files. It ignores modifiers behind the name.
 func (p *parser) setOutputName(value string) error {
 	dir, _, _ := strings.Cut(value, ":")
 	dir = strings.TrimSuffix(dir, ",nocopy")
@@ -691,12 +692,12 @@ func (p *parser) setBind(value string) error {
 	return nil
 }
 
-// places are what ranks can be distributed over. On one host all ways number and place the ranks alike, unless they are
-// bound.
+// places lists the units over which ranks can be distributed. On one host all of them give the same order and
+// placement, unless the ranks are bound.
 var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache",
 	"l2cache", "l3cache", "seq", "fill", "span"}
 
-// setMap reads PLACE or ppr:N:PLACE, followed by modifiers, each behind a colon or a comma.
+// setMap parses PLACE or ppr:N:PLACE, followed by modifiers, each behind a colon or a comma.
 func (p *parser) setMap(value string) error {
 	bad := fmt.Errorf("--map-by %s: a place such as slot, core, socket or node is possible, ppr:N:node, and the "+
 		"modifier PE=N", value)
@@ -735,7 +736,7 @@ func (p *parser) setMap(value string) error {
 	return nil
 }
 
-// orders notes what orders ranks of several hosts otherwise than in blocks.
+// orders records an option that orders ranks of several hosts other than in blocks.
 func (p *parser) orders(option, word string) {
 	if slices.Contains([]string{"node", "host", "seq", "span", "nolocal"}, word) {
 		p.order = option + " " + word
@@ -751,7 +752,7 @@ func (p *parser) setRank(value string) error {
 	return nil
 }
 
-// cores is how many processors this process may use.
+// cores returns the number of processors that this process may use.
 func cores() int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {

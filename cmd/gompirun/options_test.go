@@ -194,8 +194,8 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// FuzzParse: no command line makes the parser panic or accept an impossible job.
-// The environment's time limit counts where the command line gives none; 0 and less are none, as for other launchers.
+// Checks that the environment's time limit applies if the command line gives none; 0 and less mean no limit, as for
+// other launchers.
 func TestTimeoutOfEnvironment(t *testing.T) {
 	for value, want := range map[string]time.Duration{"": 0, "0": 0, "-1": 0, "60": time.Minute,
 		"0.5": 500 * time.Millisecond} {
@@ -216,7 +216,7 @@ func TestTimeoutOfEnvironment(t *testing.T) {
 	}
 }
 
-// The environment's number of nodes counts where the command line gives none, and whatever -ppn says.
+// Checks that the environment's number of nodes applies if the command line gives none, independently of -ppn.
 func TestNodesOfEnvironment(t *testing.T) {
 	for value, want := range map[string]int{"": 0, "1": 1, "3": 3} {
 		get := func(name string) (string, bool) { return value, name == "GOMPIRMA_NODES" }

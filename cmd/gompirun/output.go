@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	chunk     = 64 << 10               // read at once
-	maxHeld   = 1 << 20                // of an unfinished line, in bytes; a longer line is written as it comes
-	patience  = time.Second            // how long others wait for the end of a line that was begun
-	promptLag = 100 * time.Millisecond // after which an unfinished line of rank 0 is taken for a question
-	lastGulp  = 1 << 20                // read at most from a pipe that something left behind still holds open
+	chunk     = 64 << 10               // bytes in a read
+	maxHeld   = 1 << 20                // of an unfinished line, in bytes; a longer line is written in parts
+	patience  = time.Second            // how long other streams wait for the end of a started line
+	promptLag = 100 * time.Millisecond // after which an unfinished line of rank 0 counts as a question
+	lastGulp  = 1 << 20                // read at most from a pipe that a remaining process holds open
 )
 
 var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
-// output passes on what the ranks write, whole lines at a time. Each of the ranks' pipes has a goroutine.
+// output forwards the output of the ranks in whole lines. A goroutine reads each pipe of a rank.
 //
-// An unfinished line is held back until its end comes, with two exceptions: it grows beyond maxHeld, or it is rank 0's
-// and may be a question to whoever types the input. Then it is written as it is, others wait for its end, and if that
-// does not come within patience a newline is put in.
+// An unfinished line is held back until its end arrives, with two exceptions. It is written at once if it grows beyond
+// maxHeld, or if it is rank 0's and may be a question to the user who types the input. Then the other streams wait for
+// its end; if the end does not arrive within patience, a newline is inserted.
 type output struct {
 	stdout, stderr *sink
-	tag            bool // put [rank] before each line
-	single         bool // one process only: nothing can mix, so pass on bytes as they come
+	tag            bool // write [rank] before each line
+	single         bool // one process only: no lines can mix, so bytes are forwarded as they arrive
 	asks           bool // rank 0 may ask questions
 	mail           *mailbox
 
@@ -54,7 +54,7 @@ func sameFile(a, b *os.File) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// attach begins to pass on what comes out of a rank's pipe.
+// attach starts to forward the output from a rank's pipe.
 func (o *output) attach(rank int, pipe *os.File, to *sink) {
 	s := &stream{pipe: pipe, to: to, whole: o.single && !o.tag, asks: o.asks && rank == 0}
 	if o.tag {
@@ -70,13 +70,14 @@ func (o *output) attach(rank int, pipe *os.File, to *sink) {
 	}()
 }
 
-// wait says outputDone when every pipe attached so far has come to its end.
+// wait sends outputDone when every pipe attached so far has ended.
 func (o *output) wait() {
 	o.pumps.Wait()
 	o.mail.send(outputDone{})
 }
 
-// abandon stops waiting for the ends of pipes that somebody still holds open; what lies in them is passed on.
+// abandon stops the wait for the ends of pipes that remaining processes hold open. Data in the pipes are still
+// forwarded.
 func (o *output) abandon() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,7 +92,7 @@ type stream struct {
 	pipe      *os.File
 	to        *sink
 	tag       string
-	whole     bool // pass on bytes as they come
+	whole     bool // forward bytes as they arrive
 	asks      bool
 	abandoned atomic.Bool
 	held      []byte // the beginning of a line
@@ -133,15 +134,15 @@ func (s *stream) pump() {
 		}
 		if s.asks && !s.abandoned.Load() {
 			s.pipe.SetReadDeadline(deadline)
-			if s.abandoned.Load() { // meanwhile, and its deadline may be overwritten
+			if s.abandoned.Load() { // abandoned meanwhile; the line above may have overwritten its deadline
 				s.pipe.SetReadDeadline(time.Unix(1, 0))
 			}
 		}
 	}
 }
 
-// read waits for data and takes a buffer only then: ranks may be many, and most are silent. n is 0 at the end, and when
-// an abandoned pipe is empty.
+// read waits for data and allocates a buffer only then: there may be many ranks, and most are silent. n is 0 at the
+// end, and when an abandoned pipe is empty.
 func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	if s.abandoned.Load() {
 		s.pipe.SetReadDeadline(time.Time{}) // Go refuses to read after a deadline
@@ -172,7 +173,7 @@ func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	return buf, n, err
 }
 
-// take passes on the lines that data completes and holds back the rest.
+// take forwards the lines that data completes and holds back the rest.
 func (s *stream) take(data []byte) {
 	if s.whole {
 		s.to.writeBytes(s, data)
@@ -197,16 +198,16 @@ func (s *stream) take(data []byte) {
 	}
 }
 
-// sink is a file that several streams write lines to.
+// sink is a file to which several streams write lines.
 type sink struct {
 	file *os.File
 	mail *mailbox
 
 	mu      sync.Mutex
 	changed sync.Cond
-	open    *stream   // has written the beginning of a line
-	since   time.Time // when it last did
-	lost    bool      // writing has failed: the rest is thrown away
+	open    *stream   // the stream that has written the beginning of a line
+	since   time.Time // time of its last write
+	lost    bool      // a write has failed: further data are dropped
 }
 
 func newSink(file *os.File, mail *mailbox) *sink {
@@ -215,7 +216,7 @@ func newSink(file *os.File, mail *mailbox) *sink {
 	return k
 }
 
-// write puts out whole lines, or, if not complete, the beginning of one (which may be nothing).
+// write writes whole lines or, if not complete, the beginning of a line (which may be empty).
 func (k *sink) write(s *stream, block []byte, complete bool) {
 	if len(block) == 0 {
 		return
@@ -234,7 +235,7 @@ func (k *sink) write(s *stream, block []byte, complete bool) {
 	k.changed.Broadcast()
 }
 
-// waitForLineLocked returns when no other stream is inside a line.
+// waitForLineLocked waits until no other stream is inside a line.
 func (k *sink) waitForLineLocked(s *stream) {
 	for k.open != nil && k.open != s {
 		left := patience - time.Since(k.since)
@@ -249,7 +250,7 @@ func (k *sink) waitForLineLocked(s *stream) {
 	}
 }
 
-// tagged puts tag before each line; inside says that the first one was begun before.
+// tagged inserts tag before each line. If inside is set, the first line was started before.
 func tagged(block []byte, tag string, inside bool) []byte {
 	out := make([]byte, 0, len(block)+len(tag)*(1+bytes.Count(block, []byte{'\n'})))
 	for len(block) > 0 {
@@ -267,7 +268,7 @@ func tagged(block []byte, tag string, inside bool) []byte {
 	return out
 }
 
-// writeBytes puts out bytes as they are.
+// writeBytes writes bytes unchanged.
 func (k *sink) writeBytes(s *stream, data []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -278,8 +279,8 @@ func (k *sink) writeBytes(s *stream, data []byte) {
 	}
 }
 
-// close says that a stream will write no more. A line that it left unfinished stays so, unless somebody else writes
-// after it.
+// close marks a stream as ended. A line that it left unfinished stays unfinished, unless another stream writes after
+// it.
 func (k *sink) close(s *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -287,7 +288,7 @@ func (k *sink) close(s *stream) {
 	k.changed.Broadcast()
 }
 
-// say writes lines of gompirun's own. wait=false: not if somebody is stuck in writing.
+// say writes lines of gompirun itself. Without wait, it drops the text if another writer holds the lock.
 func (k *sink) say(text string, wait bool) {
 	if !wait && !k.mu.TryLock() {
 		return

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is where a test's output goes: both ends of a pipe, and what has come out of it.
+// screen is the output of a test: both ends of a pipe, and the text that has arrived.
 type screen struct {
 	out  *output
 	mail *mailbox
@@ -48,7 +48,7 @@ func newScreen(t *testing.T) *screen {
 	return s
 }
 
-// rank attaches a pipe and returns the end that the rank would write to.
+// rank attaches a pipe and returns the end to which the rank would write.
 func (s *screen) rank(t *testing.T, rank int) *os.File {
 	ours, theirs, err := pipe()
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func (s *screen) rank(t *testing.T, rank int) *os.File {
 	return theirs
 }
 
-// finish waits for the end of all pipes and returns everything that came out.
+// finish waits for the end of all pipes and returns all output.
 func (s *screen) finish(t *testing.T) string {
 	go s.out.wait()
 	require.Equal(t, []any{outputDone{}}, s.mail.receive())
@@ -65,13 +65,14 @@ func (s *screen) finish(t *testing.T) string {
 	return s.text.String()
 }
 
-// until waits for the output to be so.
+// until waits until the output equals want.
 func (s *screen) until(t *testing.T, want string) {
 	require.Eventually(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.text.String() == want },
 		10*time.Second, time.Millisecond, want)
 }
 
-// Many ranks write lines of all lengths in pieces of all lengths; each line comes out whole, and each rank's in order.
+// Checks that lines of any length, written by many ranks in parts of any length, are forwarded whole, and each rank's
+// in order.
 func TestLinesStayWhole(t *testing.T) {
 	for _, tag := range []bool{false, true} {
 		s := newScreen(t)
@@ -137,8 +138,8 @@ func TestUnfinishedLinesAtTheEnd(t *testing.T) {
 	require.Equal(t, "whole\nrest of a\nrest of b\nc\n", s.finish(t))
 }
 
-// A question of rank 0 appears although its line has not ended; others wait for it, but not for ever, and not within
-// another line.
+// Checks that a question of rank 0 is shown although its line has not ended. Other streams wait for its end, but for a
+// limited time, and it never appears within another line.
 func TestQuestions(t *testing.T) {
 	s := newScreen(t)
 	s.out.asks, s.out.tag = true, true
@@ -159,7 +160,7 @@ func TestQuestions(t *testing.T) {
 	require.Equal(t, "[0] Name? Bob\n[1] held back, here\n[0] Age? \n[1] late\n[0] 7\n", s.finish(t))
 }
 
-// A line too long to hold back is written as it comes, and still nobody writes into it.
+// Checks that a line too long to hold back is written in parts, and no other stream writes into it.
 func TestVeryLongLines(t *testing.T) {
 	s := newScreen(t)
 	const length = 3*maxHeld + 12345
@@ -195,7 +196,7 @@ func TestSingleRankPassesBytesAsTheyCome(t *testing.T) {
 	require.Equal(t, "no newline\ngompirun: line\n\x00\xff\n", s.finish(t))
 }
 
-// Something left behind holds a pipe open: what lies in it is passed on and it is no longer waited for.
+// Checks that the data in a pipe that a remaining process holds open are forwarded, and the pipe is abandoned.
 func TestAbandonedPipes(t *testing.T) {
 	s := newScreen(t)
 	quiet, busy, endless := s.rank(t, 0), s.rank(t, 1), s.rank(t, 2)
@@ -214,7 +215,7 @@ func TestAbandonedPipes(t *testing.T) {
 	}()
 	s.out.abandon()
 	require.Contains(t, s.finish(t), "\nb")
-	<-ended // its next write found nobody
+	<-ended // its next write fails, since the pipe has no reader
 	endless.Close()
 }
 
@@ -231,7 +232,7 @@ func TestBrokenOutputIsReportedOnce(t *testing.T) {
 	events := mail.receive()
 	require.Len(t, events, 1)
 	require.ErrorIs(t, events[0].(outputLost).err, unix.EPIPE)
-	io.WriteString(theirs, strings.Repeat("more\n", 100000)) // is thrown away: the rank must not hang
+	io.WriteString(theirs, strings.Repeat("more\n", 100000)) // dropped: the rank must not hang
 	theirs.Close()
 	out.wait()
 	require.Equal(t, []any{outputDone{}}, mail.receive())

@@ -10,10 +10,10 @@ import (
 	"gompirma/cmd/internal/report"
 )
 
-// gompirun report: a page made of a trace file, without a job.
+// This file implements gompirun report, which makes a page from a trace file without a job.
 
-// reportWord is the first argument that asks for it. Only as the very first it is no program: behind an option, or with
-// a slash, a program of that name is started as any other.
+// reportWord is the first argument that selects the report. Behind an option, or with a slash, the same word names a
+// program.
 const reportWord = "report"
 
 const reportManual = `usage: gompirun report FILE.json [-o PAGE.html]
@@ -27,7 +27,7 @@ A program named report is started by gompirun ./report, or with any option befor
 Exit status: 0; 1 if the trace cannot be read, or the page not be written: then no page is; 2 if the command line is wrong.
 `
 
-// pageOptions are what the arguments behind the word ask for.
+// pageOptions holds the arguments behind the word.
 type pageOptions struct{ in, out string }
 
 func parseReport(args []string) (*pageOptions, error) {
@@ -74,7 +74,7 @@ func parseReport(args []string) (*pageOptions, error) {
 	return o, nil
 }
 
-// same returns true if two names are of one file.
+// same reports whether two names are of the same file.
 func same(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -100,6 +100,6 @@ func runReport(args []string) int {
 		fmt.Fprintln(os.Stderr, "gompirun: report:", err)
 		return statusFailed
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s\n", o.out, about) // the page may go to the standard output
+	fmt.Fprintf(os.Stderr, "%s: %s\n", o.out, about) // the page may be the standard output
 	return 0
 }

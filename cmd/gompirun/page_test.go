@@ -45,7 +45,7 @@ func TestParseReport(t *testing.T) {
 	require.ErrorContains(t, err, "a file's name is empty")
 }
 
-// What it ends with, and that a page is made only if the trace can be read.
+// Checks the exit status of gompirun report, and that it makes a page only from a valid trace.
 func TestRunReport(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "t.json"), filepath.Join(dir, "t.html")
@@ -59,7 +59,7 @@ func TestRunReport(t *testing.T) {
 	require.FileExists(t, out)
 }
 
-// A link to the trace is the trace.
+// Checks that a link to the trace is recognized as the trace.
 func TestSame(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -69,7 +69,7 @@ func TestSame(t *testing.T) {
 	require.True(t, same(a, b))
 }
 
-// The word is one of gompirun's own only as the very first argument.
+// Checks that the word selects the report only as the first argument.
 func TestReportIsAProgramElsewhere(t *testing.T) {
 	for _, line := range []string{"./report t.json", "-n 2 report t.json", "-- report t.json"} {
 		o, err := parse(strings.Fields(line), lookup)

@@ -2,8 +2,8 @@ package main
 
 import "gompirma/core/boot/pmi1"
 
-// newServer makes the job's PMI-1 server. Besides the library's own processes it serves those of other MPIs that speak
-// the protocol: they look under PMI_process_mapping for who runs where.
+// newServer returns the job's PMI-1 server. Besides processes of this library it serves those of other MPI libraries
+// that use the protocol. These find the placement of the ranks under PMI_process_mapping.
 func (j *job) newServer() *pmi1.Server {
 	apps := make([]int, len(j.ranks))
 	for i := range j.ranks {

@@ -10,12 +10,12 @@ import (
 	"gompirma/core/boot"
 )
 
-// --preflight: gompirun itself is the program, with one process on each host.
+// This file implements --preflight: gompirun itself is the program of the job, with one process on each host.
 
 // preflightRank is the argument of such a process.
 const preflightRank = "--preflight-rank"
 
-// setPreflight makes gompirun the part's program. rest is what follows the options.
+// setPreflight makes gompirun the part's program. The argument rest holds the arguments behind the options.
 func (p *parser) setPreflight(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("--preflight takes no program, and %q is given", rest[0])
@@ -32,7 +32,7 @@ func (p *parser) setPreflight(rest []string) error {
 	return nil
 }
 
-// runPreflight is such a process. It returns the exit status.
+// runPreflight runs such a process. It returns the exit status.
 func runPreflight() int {
 	c, err := boot.Open()
 	if err != nil {

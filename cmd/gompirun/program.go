@@ -16,14 +16,14 @@ import (
 	"gompirma/core/insight"
 )
 
-// program is what a part's processes have in common, found and checked before any of them is started.
+// program holds the common properties of a part's processes, checked before any of them is started.
 type program struct {
 	part
-	path string   // of the executable file, as the process will open it from its folder
-	env  []string // of every process, without what differs from rank to rank
+	path string   // of the executable file, as the process opens it from its working directory
+	env  []string // of every process, without the variables that differ between ranks
 }
 
-// prepare checks folder and program of a part. environ is gompirun's environment.
+// prepare checks the working directory and the program of a part. environ is gompirun's environment.
 func prepare(p part, environ []string) (program, error) {
 	out := program{part: p, env: withLibraries(environment(environ, p), libraryFolder())}
 	if p.wdir != "" {
@@ -42,7 +42,7 @@ func prepare(p part, environ []string) (program, error) {
 	}
 	folders := variable(out.env, "PATH")
 	if folders == "" && !p.inherit.passes("PATH") {
-		folders = variable(environ, "PATH") // the rank has none, but its program must be found
+		folders = variable(environ, "PATH") // the rank has no PATH, but its program must be found
 	}
 	path, ok := search(name, folders, p.wdir)
 	if !ok {
@@ -56,7 +56,7 @@ func prepare(p part, environ []string) (program, error) {
 	return out, nil
 }
 
-// search looks for a program in the folders of PATH as the shell does; relative ones count from wdir.
+// search searches a program in the directories of PATH as the shell does; relative ones are relative to wdir.
 func search(name, path, wdir string) (string, bool) {
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
@@ -69,7 +69,7 @@ func search(name, path, wdir string) (string, bool) {
 	return "", false
 }
 
-// within is how gompirun sees a path that a process in folder wdir uses.
+// within returns the path by which gompirun reaches a path that a process in directory wdir uses.
 func within(wdir, path string) string {
 	if wdir == "" || filepath.IsAbs(path) {
 		return path
@@ -103,7 +103,7 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// plain drops call and path from an error of the file system: the line names the path already.
+// plain removes the call and the path from an error of the file system, since the message has the path already.
 func plain(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -122,8 +122,8 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// environment is gompirun's own with the part's additions, without what another launcher, above this one, told its
-// processes.
+// environment returns gompirun's environment with the part's additions. It omits the variables that a launcher above
+// this one set for its processes.
 func environment(environ []string, p part) []string {
 	replaced := map[string]bool{}
 	for _, v := range p.env {
@@ -143,7 +143,7 @@ func environment(environ []string, p part) []string {
 	if abs, err := filepath.Abs(p.wdir); p.wdir != "" && err == nil {
 		out = append(out, "PWD="+abs)
 	}
-	// Of two settings of one variable the last one counts.
+	// Of several settings of a variable the last one counts.
 	last := map[string]int{}
 	for i, v := range p.env {
 		name, _, _ := strings.Cut(v, "=")
@@ -157,18 +157,18 @@ func environment(environ []string, p part) []string {
 	return out
 }
 
-// libraryFolder holds nothing but gompirma's libraries under the names that programs ask for.
+// libraryFolder returns the directory that holds only gompirma's libraries, under the names that programs ask for.
 func libraryFolder() string {
-	self, err := os.Executable() // links are resolved: the prefix may have been moved
+	self, err := os.Executable() // symbolic links are resolved: the prefix may have been moved
 	if err != nil {
 		return ""
 	}
 	return filepath.Join(filepath.Dir(filepath.Dir(self)), "lib/gompirma/abi")
 }
 
-// withLibraries lets the loader look into a folder after all that LD_LIBRARY_PATH names, for programs that were linked
-// to another library of the standard ABI, or without a path of their own. Unless the folder is not there, as where
-// gompirun was copied alone, or has a name that the loader reads otherwise.
+// withLibraries appends a directory to LD_LIBRARY_PATH. It serves programs that were linked to another library of the
+// standard ABI, or without a run path. The environment is unchanged if the directory is missing (for example if only
+// gompirun was copied), or if the loader would misread its name.
 func withLibraries(env []string, folder string) []string {
 	const name = "LD_LIBRARY_PATH"
 	if !filepath.IsAbs(folder) || strings.ContainsAny(folder, ":;$") || checkFolder(folder) != nil {
@@ -176,7 +176,7 @@ func withLibraries(env []string, folder string) []string {
 	}
 	path := variable(env, name)
 	switch {
-	case path == "": // nothing before the colon would be the current folder
+	case path == "": // with an empty entry before the colon, the loader would search the working directory
 		path = folder
 	case slices.Contains(strings.FieldsFunc(path, func(r rune) bool { return r == ':' || r == ';' }), folder):
 	default:
@@ -186,7 +186,7 @@ func withLibraries(env []string, folder string) []string {
 	return append(env, name+"="+path)
 }
 
-// launchers says whether a launcher sets this variable for each of its processes.
+// launchers reports whether a launcher sets this variable for each of its processes.
 func launchers(name string) bool {
 	switch name {
 	case insight.EnvFd, boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, "HYDI_CONTROL_FD":
@@ -196,13 +196,13 @@ func launchers(name string) bool {
 		"PMIX_MCA_")
 }
 
-// Descriptors of every process, besides standard input, output and errors.
+// Descriptors of every process, besides standard input, output and error.
 const (
 	fdLauncher = 3
 	fdControl  = 4
 )
 
-// place adds what tells a process its place in the job, which has so many processes and nodes.
+// place adds the variables with the place of a process in the job of the given size and number of nodes.
 func place(env []string, job string, rank, size, nodes int, n *node) []string {
 	text := strconv.Itoa
 	env = append(env[:len(env):len(env)],

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree makes a folder with an executable at each path; a path ending in "-" is a file that is not executable.
+// tree creates a directory with an executable at each path. A path that ends in "-" names a file that is not
+// executable.
 func tree(t *testing.T, paths ...string) string {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -58,7 +59,7 @@ func TestPrepareFindsPrograms(t *testing.T) {
 		_, err := prepare(part{wdir: wdir, argv: []string{"a"}}, []string{path})
 		require.ErrorContains(t, err, "--wdir "+wdir)
 	}
-	// The rank's own PATH counts, not gompirun's.
+	// The rank's own PATH is used, not gompirun's.
 	got, err := prepare(part{env: []string{"PATH=" + dir + "/other"}, argv: []string{"a"}}, []string{path})
 	require.NoError(t, err)
 	require.Equal(t, dir+"/other/a", got.path)
@@ -121,8 +122,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The folder with the libraries is the last that the loader looks into. Nothing that is set means something else for
-// it: an empty element is the current folder.
+// Checks that the directory of the libraries is appended to LD_LIBRARY_PATH and preserves the meaning of the other
+// entries: an empty entry is the working directory.
 func TestLibraryPath(t *testing.T) {
 	dir := t.TempDir()
 	for before, want := range map[string]string{
@@ -146,7 +147,7 @@ func TestLibraryPath(t *testing.T) {
 	require.Equal(t, []string{"A=1", "LD_LIBRARY_PATH=" + dir}, withLibraries([]string{"A=1"}, dir))
 	twice := withLibraries([]string{"LD_LIBRARY_PATH=/a", "LD_LIBRARY_PATH=/b"}, dir)
 	require.Equal(t, "/b:"+dir, variable(twice, "LD_LIBRARY_PATH"), "the last one counts")
-	// A folder that is not there, and one whose name the loader would read otherwise.
+	// A missing directory, and one whose name the loader would misread.
 	odd := filepath.Join(dir, "a:b")
 	require.NoError(t, os.Mkdir(odd, 0o755))
 	for _, folder := range []string{dir + "/none", odd, "", dir + "/$LIB", "lib"} {
@@ -165,7 +166,7 @@ func TestBindings(t *testing.T) {
 			require.NotEqual(t, sets[i], sets[k])
 		}
 	}
-	// With all processors siblings of one core there is room for one rank, which gets them all.
+	// If all processors are siblings of one core, one rank fits, which gets them all.
 	sys := t.TempDir()
 	for cpu := range 64 {
 		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu), "topology")
@@ -183,7 +184,7 @@ func TestBindings(t *testing.T) {
 	require.Len(t, sets, 1)
 	require.Equal(t, many, sets[0].Count())
 	require.Nil(t, bindings(1, "hwthread", many+1, sys))
-	// Sockets and NUMA nodes are shared, so there is always room.
+	// Ranks share sockets and NUMA nodes, so they always fit.
 	for cpu := range 64 {
 		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu))
 		require.NoError(t, os.WriteFile(dir+"/topology/physical_package_id", []byte(strconv.Itoa(cpu%2)+"\n"),
@@ -201,8 +202,8 @@ func TestBindings(t *testing.T) {
 	require.Empty(t, cpuList(""))
 }
 
-// TestShares: what is not said to be bound otherwise gets its share of the cores, on one NUMA node as long as there are
-// not fewer ranks than those, and no core is two ranks'.
+// TestShares checks the default binding: each rank gets a share of the cores, within one NUMA node if there are at
+// least as many ranks as NUMA nodes, and no two ranks share a core.
 func TestShares(t *testing.T) {
 	many := cores()
 	require.Nil(t, bindings(many+1, "", 1, "/nowhere"))
@@ -210,7 +211,7 @@ func TestShares(t *testing.T) {
 	if many > 1 {
 		require.Len(t, bindings(many, "", 1, "/nowhere"), many)
 	}
-	machine := func(each ...int) (cores, numas []unix.CPUSet) { // hardware threads i and i + 100 are a core
+	machine := func(each ...int) (cores, numas []unix.CPUSet) { // hardware threads i and i + 100 form a core
 		numas = make([]unix.CPUSet, len(each))
 		for cpu, k := 0, 0; k < len(each); k++ {
 			for range each[k] {
@@ -228,7 +229,7 @@ func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		each []int
-		want []int // the first core of each rank, and how many there are
+		want []int // the first core of each rank, and the number of cores
 	}{
 		{2, []int{4, 4}, []int{0, 4, 8}},
 		{3, []int{4, 4}, []int{0, 4, 6, 8}},
@@ -236,7 +237,7 @@ func TestShares(t *testing.T) {
 		{8, []int{4, 4}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}},
 		{2, []int{2, 2, 2, 2}, []int{0, 4, 8}},
 		{3, []int{8}, []int{0, 2, 5, 8}},
-		{4, []int{1, 5}, []int{0, 1, 3, 4, 6}}, // too few on the first one
+		{4, []int{1, 5}, []int{0, 1, 3, 4, 6}}, // the first node has too few
 	} {
 		cores, numas := machine(c.each...)
 		sets := shares(c.n, cores, numas)

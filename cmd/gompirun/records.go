@@ -11,7 +11,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// recordWriter writes every record as a line of text: the listener of --records.
+// recordWriter writes every record as a line of text. It is the listener of --records.
 type recordWriter struct {
 	path    string
 	job     *job
@@ -29,8 +29,8 @@ func (w *recordWriter) begin(j *job) (err error) {
 	return err
 }
 
-// record writes rank and thread, the time from when the rank began, the caller, the duration, the call with its inputs,
-// and after "=" result and outputs. Where a call is entered stands ">" in place of the duration.
+// record writes a line: rank and thread, time since the rank's first call, caller, duration, the call with its inputs,
+// and behind "=" the result and the outputs. A record of an entry has ">" in place of the duration.
 func (w *recordWriter) record(rank int, words []uint64) error {
 	r := &w.decoded
 	if err := r.Decode(words); err != nil {
@@ -51,7 +51,7 @@ func (w *recordWriter) record(rank int, words []uint64) error {
 	return nil
 }
 
-// where says in which object an address is, and where in that.
+// where returns the object that holds an address, and the offset in it.
 func where(part *insight.Rank, address uint64) string {
 	objects := part.Objects()
 	for _, o := range slices.Backward(objects) {

@@ -17,14 +17,15 @@ import (
 	"gompirma/core/insight"
 )
 
-// relayRank is the argument of a process beside a rank on another host, followed by the rank's program and arguments.
+// relayRank is the first argument of a process beside a rank on another host. The rank's program and its arguments
+// follow.
 const relayRank = "--relay-rank"
 
-// runRelay runs a rank's program and sends on what it records. It returns the program's exit status, or ends by the
-// signal that has ended that. It must be the first thing that the process does: the program inherits all that the
-// launcher has given.
+// runRelay runs a rank's program and sends its records to gompirun. It returns the program's exit status, or ends by
+// the signal that has ended the program. It must run before the process opens descriptors: the program inherits
+// everything from the launcher.
 func runRelay(argv []string) int {
-	runtime.LockOSThread() // whose end would be taken for this process'
+	runtime.LockOSThread() // the end of this thread would kill the program
 	environ := os.Environ()
 	rank, err := strconv.Atoi(cmp.Or(variable(environ, "PMIX_RANK"), variable(environ, "PMI_RANK")))
 	if err != nil {
@@ -51,14 +52,15 @@ func runRelay(argv []string) int {
 			return refuse(fmt.Errorf("%s: not found in PATH", argv[0]))
 		}
 	}
-	// The program has the descriptor by the number that it has here: others are the launcher's.
+	// The program inherits the descriptor under the same number: other numbers may belong to the launcher.
 	fd := int(memory.File().Fd())
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
 		return refuse(err)
 	}
 	cmd := &exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: append(preloaded(without(environ, relay.EnvRelay), library, fd), insight.EnvRank+"=0"),
-		// A group of its own: what is sent to this one is passed on, and would come twice.
+		// The program has a process group of its own: signals to this group are forwarded, and would arrive
+		// twice otherwise.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,

@@ -17,26 +17,27 @@ import (
 	"gompirma/core/shm"
 )
 
-// Jobs on other hosts. gompirun reaches none by itself: it becomes the launcher that does, told the same in its words.
+// This file runs jobs on other hosts. Gompirun does not reach them itself. It replaces itself by a launcher that does,
+// and translates the options.
 
 // starterKind is a family of launchers with the same options.
 type starterKind int
 
 const (
-	srun  starterKind = iota // Slurm's, inside of an allocation
-	hydra                    // MPICH's mpiexec and those made from it
+	srun  starterKind = iota // Slurm's, inside an allocation
+	hydra                    // MPICH's mpiexec and its derivatives
 	prrte                    // Open MPI's mpirun, prterun
 )
 
-// starter is a launcher that reaches other hosts.
+// starter is a launcher for other hosts.
 type starter struct {
 	kind starterKind
 	path string
-	mpi  string // srun's name for what tells processes their job
+	mpi  string // srun's name of the interface between launcher and processes
 }
 
-// startElsewhere becomes another launcher, and returns if that is impossible, or starts one if somebody listens.
-// Returns the exit status.
+// startElsewhere replaces gompirun by another launcher; if there are listeners, it starts the launcher as a child. It
+// returns the exit status, in the first case only on failure.
 func startElsewhere(o *options) int {
 	if len(o.listeners) > 0 {
 		return listenElsewhere(o)
@@ -50,7 +51,7 @@ func startElsewhere(o *options) int {
 	return refuse(err)
 }
 
-// commandElsewhere finds the launcher and what it is to be told, and says so.
+// commandElsewhere finds the launcher, builds its command line and environment, and reports the launcher to the user.
 func commandElsewhere(o *options, environ []string) (s starter, args, env []string, err error) {
 	s, err = findStarter(o, variable(environ, "PATH"), variable(environ, "SLURM_JOB_ID") != "", versionOf)
 	if err != nil {
@@ -76,14 +77,14 @@ func commandElsewhere(o *options, environ []string) (s starter, args, env []stri
 	return s, args, env, nil
 }
 
-// findStarter looks for a launcher in the folders of PATH. version returns what a program says about itself with an
-// option.
+// findStarter searches a launcher in the directories of PATH. The function version returns the output of a program for
+// an option.
 func findStarter(o *options, path string, allocated bool, version func(path, option string) string) (starter, error) {
 	self, _ := os.Executable()
 	find := func(name string) string {
 		found, ok := search(name, path, "")
 		if target, err := filepath.EvalSymlinks(found); !ok || err == nil && target == self {
-			return "" // gompirun has these names as well
+			return "" // gompirun may be installed under these names
 		}
 		return found
 	}
@@ -117,7 +118,7 @@ func findStarter(o *options, path string, allocated bool, version func(path, opt
 		"(salloc, sbatch)", o.remote)
 }
 
-// versionOf asks a program.
+// versionOf returns the output of a program for an option.
 func versionOf(path, option string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -125,7 +126,7 @@ func versionOf(path, option string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// merged is a list with each host once.
+// merged returns the list with each host once.
 func merged(list []host) (out []host) {
 	index := map[string]int{}
 	for _, one := range list {
@@ -134,15 +135,16 @@ func merged(list []host) (out []host) {
 		case !known:
 			index[one.name] = len(out)
 			out = append(out, one)
-		default: // once more is one slot more
+		default: // a repeated host has one slot more
 			out[i].slots = max(out[i].slots, 1) + max(one.slots, 1)
 		}
 	}
 	return out
 }
 
-// place distributes the job's ranks over its hosts, in blocks: -ppn on each, or as many as a host has slots, beginning
-// anew when all are full; as equally as can be if nothing is said. Hosts without a rank are left out.
+// place distributes the job's ranks over its hosts in blocks: -ppn on each, or as many as a host has slots. It starts
+// again with the first host when all are full. Without any numbers it distributes them as evenly as possible. Hosts
+// without a rank are omitted.
 func (o *options) place() ([]host, error) {
 	list := merged(o.hosts)
 	n := o.size()
@@ -179,7 +181,7 @@ func (o *options) place() ([]host, error) {
 	return out, nil
 }
 
-// command is what starts the job: arguments and environment.
+// command returns the arguments and the environment of the command that starts the job.
 func (s starter) command(o *options, places []host, environ []string, libraries string) (args, env []string,
 	err error) {
 	env = withLibraries(environment(environ, part{}), libraries)
@@ -197,7 +199,7 @@ func (s starter) command(o *options, places []host, environ []string, libraries 
 	return args, env, err
 }
 
-// cannot refuses an option that a launcher has nothing for.
+// cannot returns the error for an option that the launcher does not support.
 func (s starter) cannot(option string) error {
 	return fmt.Errorf("%s: %s, which reaches the other hosts, has nothing of that kind", option, s.path)
 }
@@ -210,7 +212,7 @@ func (s starter) srun(o *options, places []host, environ []string, libraries str
 		return nil, nil, s.cannot("--timeout")
 	}
 	p := o.parts[0]
-	var names []string // of each rank's host
+	var names []string // the host of each rank
 	for _, one := range places {
 		for range one.slots {
 			names = append(names, one.name)
@@ -237,7 +239,8 @@ func (s starter) srun(o *options, places []host, environ []string, libraries str
 		args = append(args, fmt.Sprintf("--output=%s/rank-%%%dt.txt", o.outputDir, len(strconv.Itoa(p.n-1))))
 	}
 	if o.outFile != "" && o.errFile == "" {
-		return nil, nil, s.cannot("-outfile-pattern without -errfile-pattern") // it would get the errors, too
+		// srun would write the errors to the same file
+		return nil, nil, s.cannot("-outfile-pattern without -errfile-pattern")
 	}
 	width := fmt.Sprintf("%%%dt", len(strconv.Itoa(p.n-1)))
 	for i, pattern := range []string{o.outFile, o.errFile} {
@@ -312,10 +315,11 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 	return args, nil
 }
 
-// variableName is what a variable must be called to be passed on by name. Others are made by shells for themselves.
+// variableName matches variables that can be passed on by name. Others are internal to shells.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// ofTheHost says whether a variable is about the host or session that gompirun runs in, or the launcher's own.
+// ofTheHost reports whether a variable describes the host or session in which gompirun runs, or belongs to the
+// launcher.
 func ofTheHost(name string) bool {
 	switch name {
 	case "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "TMPDIR":
@@ -384,7 +388,7 @@ func (s starter) prrte(o *options, places []host, env []string) ([]string, error
 	return args, nil
 }
 
-// hostList writes hosts as "a:2,b:1".
+// hostList returns hosts as "a:2,b:1".
 func hostList(places []host) string {
 	var items []string
 	for _, one := range places {
@@ -393,7 +397,7 @@ func hostList(places []host) string {
 	return strings.Join(items, ",")
 }
 
-// shortened leaves of a long list its beginning.
+// shortened returns the beginning of a long list.
 func shortened(list string) string {
 	const most = 200
 	if len(list) <= most {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// two is a command line about two hosts that are not this machine.
+// two parses a command line with two hosts that are not this machine.
 func two(t *testing.T, line string) *options {
 	o, err := parse(strings.Fields(line), lookup)
 	require.NoError(t, err, line)
@@ -103,16 +103,17 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// What is installed is found by name, and told apart by what it says; gompirun itself, which has such names, is not it.
+// Checks that launchers are found by their names and distinguished by their output. Gompirun itself may have such a
+// name and is excluded.
 func TestFindStarter(t *testing.T) {
 	const ofHydra = "HYDRA build details:"
 	o := &options{remote: "h2"}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for _, c := range []struct {
-		has       map[string]string // program: what it says
+		has       map[string]string // output of each program
 		allocated bool
-		want      starter // path: its name
+		want      starter // path holds the name
 		says      string
 	}{
 		{map[string]string{"srun": "MPI plugin types are...\n\tpmix\n\tpmi2\n", "mpiexec": ofHydra}, true,

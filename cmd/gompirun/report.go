@@ -9,18 +9,19 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// verdict is what became of the job: its first failure. A job without one ends with status 0.
+// verdict is the first failure of the job. A job without one ends with status 0.
 type verdict struct {
 	status int
 	lines  []string
 }
 
-// name is how messages call a rank.
+// name returns the name of a rank in messages.
 func (j *job) name(rank int) string {
 	return fmt.Sprintf("rank %d (%s)", rank, filepath.Base(j.programs[j.ranks[rank].part].argv[0]))
 }
 
-// judge says what the end of a rank means: nil if it is fine. hard: the others cannot go on.
+// judge returns the verdict on the end of a rank; nil if the end is no failure. hard reports that the other ranks
+// cannot continue.
 func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *verdict, hard bool) {
 	hard = !st.Finalized
 	told := "it had called MPI_Finalize"
@@ -63,7 +64,7 @@ func (j *job) aborted(rank int, st pmi1.State) *verdict {
 	return &verdict{status, []string{line}}
 }
 
-// ranges writes ascending numbers as "0-3,7,9-10".
+// ranges returns ascending numbers as "0-3,7,9-10".
 func ranges(numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

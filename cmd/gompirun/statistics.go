@@ -14,9 +14,9 @@ import (
 	"gompirma/core/insight"
 )
 
-// statistics is the listener of --stats. Ranks count, and nothing is made of it before they have ended.
+// statistics is the listener of --stats. The ranks count; gompirun evaluates the counters after the ranks have ended.
 type statistics struct {
-	path string // "": a table on stderr
+	path string // "" for a table on stderr
 	job  *job
 }
 
@@ -27,7 +27,7 @@ func (s *statistics) begin(j *job) error {
 	if s.path == "" {
 		return nil
 	}
-	file, err := os.Create(s.path) // what cannot be written is said before the job
+	file, err := os.Create(s.path) // a file that cannot be written is reported before the job starts
 	if err == nil {
 		err = file.Close()
 	}
@@ -60,15 +60,15 @@ func monotonic() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// summary is all that --stats tells. Times are in seconds.
+// summary is the result of --stats. Times are in seconds.
 type summary struct {
 	Seconds   float64           `json:"seconds"`   // of the longest rank
-	Mpi       float64           `json:"mpi"`       // the part of all ranks' time that was in MPI
-	Imbalance float64           `json:"imbalance"` // (most - mean) / most of the ranks' times outside of MPI
+	Mpi       float64           `json:"mpi"`       // fraction of all ranks' time that was in MPI
+	Imbalance float64           `json:"imbalance"` // (max - mean) / max of the ranks' times outside of MPI
 	Ranks     []rankSummary     `json:"ranks"`
-	Functions []functionSummary `json:"functions"` // what cost most first
+	Functions []functionSummary `json:"functions"` // in descending order of time
 	Windows   []windowSummary   `json:"windows"`
-	Costs     []string          `json:"costs"` // what costs most, in words
+	Costs     []string          `json:"costs"` // the most expensive functions, as text
 }
 
 type rankSummary struct {
@@ -79,19 +79,19 @@ type rankSummary struct {
 	Others    int     `json:"other_processes,omitempty"` // that called MPI beside it
 	Seconds   float64 `json:"seconds"`                   // from the first call to the end
 	Mpi       float64 `json:"mpi_seconds"`
-	Waiting   float64 `json:"waiting_seconds"` // of that in calls that may wait
+	Waiting   float64 `json:"waiting_seconds"` // part of it in calls that may wait
 	Finalized bool    `json:"finalized"`
 }
 
-// use is what was done how often.
+// use holds the counters of a function or of an operation on a window.
 type use struct {
 	Calls   uint64  `json:"calls"`
 	Bytes   uint64  `json:"bytes"`
 	Seconds float64 `json:"seconds"`
-	Ways    ways    `json:"ways,omitempty"` // of operations on a window, if the library tells
+	Ways    ways    `json:"ways,omitempty"` // of operations on a window, if the library reports paths
 }
 
-// ways are calls and bytes by how their targets' memory was reached.
+// ways holds calls and bytes by the path to the target's memory.
 type ways map[string]struct {
 	Calls uint64 `json:"calls"`
 	Bytes uint64 `json:"bytes"`
@@ -124,19 +124,19 @@ type functionSummary struct {
 	Share    float64   `json:"share"` // of all ranks' time
 	ByRank   []float64 `json:"seconds_by_rank"`
 	waits    bool
-	together bool // all members call it together
+	together bool // a collective call
 }
 
 type windowSummary struct {
 	Name    string         `json:"name"`
-	Leader  int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD, -1: unknown
+	Leader  int            `json:"leader"` // the first member's rank in MPI_COMM_WORLD; -1 if unknown
 	Members int            `json:"members"`
-	Ordinal int            `json:"ordinal"` // among the windows of these members
+	Ordinal int            `json:"ordinal"` // index among the windows of these members
 	Uses    map[string]use `json:"uses"`
 	others  bool
 }
 
-// summarize makes it of what the ranks have counted. now is when those that did not call MPI_Finalize had ended.
+// summarize evaluates the ranks' counters. now is the end time of ranks that did not call MPI_Finalize.
 func summarize(m *insight.Memory, now time.Duration) *summary {
 	s := &summary{}
 	functions := make([]functionSummary, len(abi.Functions()))
@@ -186,7 +186,7 @@ func summarize(m *insight.Memory, now time.Duration) *summary {
 	return s
 }
 
-// addWindows adds what a rank has counted of its windows to what others have of the same.
+// addWindows adds a rank's counters of its windows to those of other ranks for the same windows.
 func (s *summary) addWindows(windows []insight.Window) {
 	for _, w := range windows {
 		at := slices.IndexFunc(s.Windows, func(k windowSummary) bool {
@@ -216,10 +216,11 @@ func (s *summary) addWindows(windows []insight.Window) {
 	}
 }
 
-// outside returns how long a rank was outside of MPI: with several threads, as if they had taken turns.
+// outside returns the time of a rank outside of MPI. The time in MPI is the average over its threads.
 func (r *rankSummary) outside() float64 { return max(r.Seconds-r.Mpi/float64(max(r.Threads, 1)), 0) }
 
-// imbalance returns how much of the time of the rank that computes longest the others have nothing to compute.
+// imbalance returns the fraction of the longest computing time for which the other ranks have nothing to compute, on
+// average.
 func (s *summary) imbalance() float64 {
 	most, sum := 0.0, 0.0
 	for i := range s.Ranks {
@@ -232,7 +233,7 @@ func (s *summary) imbalance() float64 {
 	return (most - sum/float64(len(s.Ranks))) / most
 }
 
-// costs says in words which three functions cost most, and at which rank most of all.
+// costs returns text on the three most expensive functions, and on the rank with the largest share of each.
 func (s *summary) costs() (lines []string) {
 	for _, f := range s.Functions[:min(3, len(s.Functions))] {
 		most, least := 0, 0 // indices into s.Ranks
@@ -269,7 +270,8 @@ func (s *summary) costs() (lines []string) {
 	return lines
 }
 
-// window names the window that nearly all of a function's time belongs to, if there are several.
+// window returns text on the window that causes nearly all of a function's time; "" if there is none or only one
+// window.
 func (s *summary) window(function string) string {
 	u, ok := insight.UseOf(abi.FunctionByName(function))
 	if !ok || !u.Waits() || len(s.Windows) < 2 {
@@ -289,7 +291,7 @@ func (s *summary) window(function string) string {
 	return " of " + name
 }
 
-// title is how messages call a window.
+// title returns the name of a window in messages.
 func (w *windowSummary) title() string {
 	switch {
 	case w.others:

@@ -7,10 +7,10 @@ import (
 	"gompirma/core/insight"
 )
 
-// shownFunctions is how many functions the table has at most; all are in the JSON.
+// shownFunctions is the largest number of functions in the table; the JSON lists all.
 const shownFunctions = 20
 
-// table returns what --stats prints.
+// table returns the text that --stats prints.
 func (s *summary) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "gompirun: %d %s, %s, %.3g %% of it in MPI\n\n", len(s.Ranks), plural(len(s.Ranks), "rank"),
@@ -63,7 +63,7 @@ func (s *summary) table() string {
 	return b.String()
 }
 
-// writeRows writes a row for each way that operations have taken.
+// writeRows writes a row for each path that operations have used.
 func (w ways) writeRows(b *strings.Builder, u insight.Use) {
 	for way := range insight.Ways {
 		if c, some := w[way.String()]; some {
@@ -77,7 +77,7 @@ func (f *functionSummary) writeRow(b *strings.Builder) {
 		100*f.Share)
 }
 
-// writeBalance says how equally ranks compute, and what is not in the table.
+// writeBalance writes how evenly the ranks compute, and what the table omits.
 func (s *summary) writeBalance(b *strings.Builder) {
 	least, most := 0, 0
 	threads, others := 0, 0
@@ -116,7 +116,7 @@ func plural(n int, word string) string {
 	return word + "s"
 }
 
-// seconds3 writes a time with three digits.
+// seconds3 returns a time with three digits.
 func seconds3(s float64) string {
 	switch {
 	case s == 0:
@@ -133,7 +133,7 @@ func seconds3(s float64) string {
 	return fmt.Sprintf("%.0f s", s)
 }
 
-// size writes a number of bytes with three digits.
+// size returns a number of bytes with three digits.
 func size(n uint64) string {
 	if n == 0 {
 		return "-"

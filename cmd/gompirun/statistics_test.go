@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// costs are in words of what ranks have in common, or of the one that it costs most.
+// TestCosts checks the text: it states what the ranks have in common, or the rank with the highest cost.
 func TestCosts(t *testing.T) {
 	s := &summary{Ranks: []rankSummary{{Rank: 0, Seconds: 10}, {Rank: 1, Seconds: 10}, {Rank: 3, Seconds: 10}},
 		Windows: []windowSummary{
@@ -47,7 +47,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// --stats has a value only behind "=".
+// Checks that the option --stats takes a value only behind "=".
 func TestStatsOption(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	o, err := parse([]string{"--stats", "-n", "2", "prog"}, none)
@@ -66,7 +66,8 @@ func TestStatsOption(t *testing.T) {
 		"elsewhere.invalid is another")
 }
 
-// --check=error goes with a file: the option stands twice then. A file of that name is ./error.
+// Checks that the option --check=error can be combined with a file by a second --check. A file with that name is given
+// as ./error.
 func TestCheckOption(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	for _, c := range []struct {
@@ -87,7 +88,7 @@ func TestCheckOption(t *testing.T) {
 	require.EqualError(t, err, "--check=b.json: the findings are already written to a.json")
 }
 
-// What the user preloads stands behind.
+// Checks that libraries that the user preloads follow in the list.
 func TestPreloaded(t *testing.T) {
 	o := &observation{library: "/p/lib/libgompirma-insight.so"}
 	require.Equal(t, []string{"A=1", "LD_PRELOAD=/p/lib/libgompirma-insight.so",

@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the threads of ranks do that do not wait in MPI. A thread of the application may compute, sleep or read, and
-// call MPI afterwards: then the job does not hang. So each must be known to wait for another thread of its process,
-// without a time limit: on a futex that only this process has mapped. The library's own threads do not count: those
-// that make progress are reported by number, and those of the Go runtime sleep in the library's code, not in that of
-// the C library.
+// This file inspects the threads of ranks that do not wait in MPI. A thread of the application may compute, sleep or
+// read, and call MPI afterwards; then the job does not hang. In a hang, each such thread must be known to wait for
+// another thread of its process, without a time limit, on a futex that only this process has mapped. The library's own
+// threads do not count: the library reports its progress threads by number, and threads of the Go runtime sleep in the
+// library's code, not in the C library's.
 
-// outside is what the threads of ranks do that do not wait in MPI.
+// outside describes the threads of ranks that do not wait in MPI.
 type outside struct {
-	active bool     // one does something, may wake up by itself, or cannot be looked at
-	asleep []string // how each of the others sleeps, to compare
-	may    []string // those that something outside of the job may wake
+	active bool     // a thread runs, may wake up by itself, or cannot be inspected
+	asleep []string // the state of each sleeping thread, for comparison
+	may    []string // threads that an event outside of the job may wake
 	futex  bool     // all of these sleep on futexes
 }
 
-// threads returns what those threads of all ranks do.
+// threads returns the state of these threads of all ranks.
 func (j *job) threads(p picture) (all outside) {
 	all.futex = true
 	for r := range p {
@@ -49,16 +49,16 @@ func (j *job) threads(p picture) (all outside) {
 	return all
 }
 
-// rankProcess is a rank's, as the library has told of it.
+// rankProcess describes the process of a rank, as reported by the library.
 type rankProcess struct {
 	rank    int
 	pid     int
 	code    uint64 // an address in the library's code
-	own     []int  // threads of the library's that make progress
+	own     []int  // the library's progress threads
 	waiting []int  // threads of the application that wait in MPI
 }
 
-// outside returns what threads besides those do.
+// outside returns the state of all other threads of the process.
 func (x *rankProcess) outside(proc string) (o outside) {
 	o.futex = true
 	dir := fmt.Sprintf("%s/%d", proc, x.pid)
@@ -74,7 +74,7 @@ func (x *rankProcess) outside(proc string) (o outside) {
 		thread, _ := strconv.Atoi(task.Name())
 		fields := statOf(dir+"/task", task.Name())
 		if len(fields) == 0 || bytes.ContainsAny(fields[0], "TtDR") {
-			o.active = true // stopped, or at work
+			o.active = true // stopped or running
 			continue
 		}
 		if slices.Contains(x.own, thread) || slices.Contains(x.waiting, thread) {
@@ -111,18 +111,18 @@ func (x *rankProcess) outside(proc string) (o outside) {
 	return o
 }
 
-// systemCall is a call of the system, with its arguments.
+// systemCall is a system call with its arguments.
 type systemCall struct {
 	number uint64
 	arg    [6]uint64
 }
 
-// parseCall reads what /proc tells of a thread that is in a call of the system: its number, six arguments, the stack
-// pointer, and where it was called.
+// parseCall parses /proc/PID/task/TID/syscall of a thread in a system call: number, six arguments, stack pointer, and
+// program counter.
 func parseCall(text string) (c systemCall, pc uint64, ok bool) {
 	words := strings.Fields(text)
 	if len(words) != 9 {
-		return c, 0, false // it runs, or is in none
+		return c, 0, false // it runs, or is in no system call
 	}
 	var err error
 	if c.number, err = strconv.ParseUint(words[0], 10, 64); err != nil {
@@ -137,8 +137,8 @@ func parseCall(text string) (c systemCall, pc uint64, ok bool) {
 	return c, pc, err == nil
 }
 
-// endlessCalls are calls besides that for futexes that may sleep until something happens, with which of their arguments
-// is a time limit, -1: there is none; its value for no limit is 0, or -1 as an int.
+// endlessCalls maps system calls other than futex that may sleep until an event to the index of their time limit, or -1
+// if they have none. The field none holds the value for no limit: 0, or -1 as an int.
 var endlessCalls = map[uint64]struct {
 	name  string
 	limit int
@@ -159,7 +159,7 @@ var endlessCalls = map[uint64]struct {
 	unix.SYS_MQ_TIMEDSEND: {"mq_send", 4, 0},
 }
 
-// sleeps returns whether a call is one that sleeps until something happens, without a time limit, and its name.
+// sleeps reports whether a call sleeps until an event without a time limit, and returns its name.
 func (c *systemCall) sleeps() (name string, sleeps bool) {
 	const wait, lock, waitBitset, lock2, command = 0, 6, 9, 13, 0x7f
 	if c.number == unix.SYS_FUTEX {
@@ -174,15 +174,15 @@ func (c *systemCall) sleeps() (name string, sleeps bool) {
 	return e.name, none
 }
 
-// isPrivate returns whether only threads of the process can wake a wait for a futex. pthread_join waits without the
-// flag, on memory of the process' own.
+// isPrivate reports whether only threads of the process can wake a wait on a futex. pthread_join waits without the
+// private flag, on private memory of the process.
 func (c *systemCall) isPrivate(maps memoryMap) bool {
 	const private = 0x80
 	m := maps.at(c.arg[0])
 	return c.arg[1]&private != 0 || m != nil && !m.shared
 }
 
-// memoryRange is a part of the memory of a process.
+// memoryRange is a mapped range of the memory of a process.
 type memoryRange struct {
 	low, high, offset  uint64
 	executable, shared bool
@@ -191,7 +191,7 @@ type memoryRange struct {
 
 type memoryMap []memoryRange
 
-// memoryOf returns what memory of a process is mapped; nil: it is not known.
+// memoryOf returns the mapped memory of a process; nil if it is unknown.
 func memoryOf(maps string) (all memoryMap) {
 	file, err := os.Open(maps)
 	if err != nil {
@@ -215,7 +215,7 @@ func memoryOf(maps string) (all memoryMap) {
 	return all
 }
 
-// at returns the range with an address, nil: there is none.
+// at returns the range that contains an address; nil if there is none.
 func (m memoryMap) at(address uint64) *memoryRange {
 	for i := range m {
 		if address >= m[i].low && address < m[i].high {
@@ -225,12 +225,12 @@ func (m memoryMap) at(address uint64) *memoryRange {
 	return nil
 }
 
-// handlesSignals returns whether the program of a process has installed a handler of a signal that another process or a
-// timer sends. Those of faults and the runtime's do not count, nor does SIGINT, which interpreters catch and which ends
-// a job.
+// handlesSignals reports whether the program of a process has installed a handler for a signal that another process or
+// a timer sends. Signals for faults and of the runtime do not count. SIGINT does not count either: interpreters catch
+// it, and it ends a job.
 func handlesSignals(proc string, pid int) bool {
 	mask, err := strconv.ParseUint(statusOf(fmt.Sprintf("%s/%d", proc, pid), "SigCgt"), 16, 64)
-	const first, last = 32, 33 // of the C library
+	const first, last = 32, 33 // signals of the C library
 	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL,
 		syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGSYS, syscall.SIGPIPE, syscall.SIGURG, syscall.SIGQUIT,
 		syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGSTKFLT, syscall.SIGINT, first, last} {
@@ -239,10 +239,10 @@ func handlesSignals(proc string, pid int) bool {
 	return err == nil && mask != 0
 }
 
-// switches returns how often a thread has gone to sleep.
+// switches returns the number of times that a thread has gone to sleep.
 func switches(dir string) string { return statusOf(dir, "voluntary_ctxt_switches") }
 
-// statusOf returns what a line of the status of a process or thread says, "": there is none.
+// statusOf returns the value of a line in the status of a process or thread; "" if there is none.
 func statusOf(dir, name string) string {
 	status, _ := os.ReadFile(dir + "/status")
 	for line := range strings.Lines(string(status)) {
@@ -253,7 +253,7 @@ func statusOf(dir, name string) string {
 	return ""
 }
 
-// catches returns whether a process has a handler of its own for a signal.
+// catches reports whether a process has its own handler for a signal.
 func catches(proc string, pid int, s syscall.Signal) bool {
 	mask, err := strconv.ParseUint(statusOf(fmt.Sprintf("%s/%d", proc, pid), "SigCgt"), 16, 64)
 	return err == nil && mask>>(uint(s)-1)&1 != 0

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the threads of a process do decides whether one of them may still call MPI.
+// Checks that the state of a process's threads determines whether one of them may still call MPI.
 func TestThreadsOutsideOfMPI(t *testing.T) {
 	const stat = "%s (a b) %s 1 1 1"
 	proc := t.TempDir()
@@ -31,8 +31,8 @@ func TestThreadsOutsideOfMPI(t *testing.T) {
 		name, state, call string
 		active            bool
 		sleeps            int
-		may               string // "": only a thread of the process can wake it
-		handled           int    // signals
+		may               string // "" if only a thread of the process can wake it
+		handled           int    // mask of handled signals
 	}{
 		{"waits for another thread", "S", call(unix.SYS_FUTEX, 0x80, 0, 0x8100), false, 1, "", 0},
 		{"waits for a mutex", "S", call(unix.SYS_FUTEX, 0x86, 0, 0x8100), false, 1, "", 0},

@@ -16,10 +16,10 @@ import (
 	"gompirma/core/version"
 )
 
-// traceListener writes every call into a trace file while the job runs: --trace.
+// traceListener writes every call to a trace file while the job runs: --trace.
 type traceListener struct {
 	path    string
-	drops   bool // records for which there is no room are lost
+	drops   bool // drop records if the ring is full
 	job     *job
 	file    *os.File
 	to      *trace.Writer
@@ -27,8 +27,8 @@ type traceListener struct {
 	model   *check.Checker
 	order   insight.Order
 
-	began   time.Duration // the job's start, as CLOCK_MONOTONIC
-	started time.Time     // the same as date and time
+	began   time.Duration // start of the job, as CLOCK_MONOTONIC
+	started time.Time     // start of the job, as date and time
 	kinds   []trace.Kind  // by function
 	threads map[[2]int]bool
 	windows map[*check.Window]*tracedWindow
@@ -38,15 +38,15 @@ type traceListener struct {
 	arrows  uint64
 }
 
-// tracedWindow is a window with its name in the file. That is settled by the first call that does more with it than
-// making it and naming it; those are held back until then.
+// tracedWindow is a window with its name in the file. The name is fixed at the first call that does more than create
+// and name the window. Earlier calls are held back until then.
 type tracedWindow struct {
 	*check.Window
 	name string
 	held []trace.Event
 }
 
-// mode has ranks wait while there is no room for a record, unless the user wants that to be lost instead.
+// mode returns the mode in which ranks wait for space for a record, unless the user wants full rings to drop records.
 func (l *traceListener) mode() insight.Mode {
 	if l.drops {
 		return insight.Records | insight.Entries
@@ -82,7 +82,7 @@ func (l *traceListener) begin(j *job) (err error) {
 	return l.to.Flush()
 }
 
-// nodeNames are the host's name, for each node that it pretends to be.
+// nodeNames returns the names of the nodes: the host's name, with a number for each simulated node.
 func (l *traceListener) nodeNames() (names []string) {
 	host, _ := os.Hostname()
 	for i, n := range l.job.nodes {
@@ -100,7 +100,7 @@ func (l *traceListener) record(rank int, words []uint64) error {
 	return nil
 }
 
-// looked writes what has come. The file is handed on every so often, so that little is lost with gompirun.
+// looked writes the calls until a time. It flushes the file regularly, so that little is lost if gompirun is killed.
 func (l *traceListener) looked(until time.Duration) {
 	l.order.Until(until)
 	if now := monotonic(); now-l.flushed > 100*time.Millisecond {
@@ -153,7 +153,7 @@ func (l *traceListener) returned(c *check.Call) {
 	l.to.Event(e)
 }
 
-// settle gives a window its name.
+// settle fixes the name of a window and writes its held events.
 func (l *traceListener) settle(w *tracedWindow) {
 	w.name = l.unique(cmp.Or(w.Label(), fmt.Sprintf("window %d", w.Number())))
 	for _, e := range w.held {
@@ -166,7 +166,7 @@ func (l *traceListener) settle(w *tracedWindow) {
 func (l *traceListener) comm(m *check.Comm) string {
 	name, is := l.comms[m]
 	if !is {
-		if name = m.Label(); m.Number() > 0 { // the others have their names from the standard
+		if name = m.Label(); m.Number() > 0 { // the others have names from the standard
 			name = l.unique(cmp.Or(name, fmt.Sprintf("communicator %d", m.Number())))
 		}
 		l.comms[m] = name
@@ -174,7 +174,7 @@ func (l *traceListener) comm(m *check.Comm) string {
 	return name
 }
 
-// unique adds a number to a name that another object has.
+// unique appends a number to a name that another object has.
 func (l *traceListener) unique(name string) string {
 	base := name
 	for n := 2; l.used[name]; n++ {
@@ -184,14 +184,14 @@ func (l *traceListener) unique(name string) string {
 	return name
 }
 
-// preparing reports whether f makes a window or is about its name.
+// preparing reports whether f makes a window or is about its name or error handler.
 func preparing(f *abi.Function) bool {
 	name := strings.TrimSuffix(f.Name, "_c")
 	return strings.HasPrefix(name, "MPI_Win_create") || strings.HasPrefix(name, "MPI_Win_allocate") ||
 		name == "MPI_Win_set_name" || name == "MPI_Win_get_name" || name == "MPI_Win_set_errhandler"
 }
 
-// kindOfCall returns what a function is in a trace.
+// kindOfCall returns the kind of a function in a trace.
 func kindOfCall(f *abi.Function) trace.Kind {
 	const pointToPoint, partitioned, collectives, topologies = 3, 4, 6, 8
 	name := strings.TrimPrefix(strings.TrimSuffix(f.Name, "_c"), "MPI_")
@@ -216,14 +216,15 @@ func kindOfCall(f *abi.Function) trace.Kind {
 	return trace.Other
 }
 
-// end writes what has not come to its end, and what is known of the job. It comes after the end of --check.
+// abandon drops the remaining records.
 func (l *traceListener) abandon() { l.order.Abandon() }
 
+// end writes the calls that have not returned, and the summary of the job. It is called after the end of --check.
 func (l *traceListener) end() error {
 	l.looked(math.MaxInt64)
 	memory := l.job.observation.memory
 	l.model.Unfinished(func(c *check.Call) {
-		if !memory.Rank(c.Rank).Broken() { // else its return may have been lost
+		if !memory.Rank(c.Rank).Broken() { // otherwise the record of its return may have been lost
 			l.returned(c)
 		}
 	})
@@ -275,7 +276,7 @@ func (l *traceListener) end() error {
 	return nil
 }
 
-// conflicts are the findings of --check, races first.
+// conflicts returns the findings of --check, races first.
 func (l *traceListener) conflicts(findings []*check.Finding) []trace.Conflict {
 	all := []trace.Conflict{}
 	order := []string{"race", "buffer", "epoch", "freed"}

@@ -7,9 +7,9 @@ import (
 	"sort"
 )
 
-// Unwinding the stack of a thread of another process by the call frame information (.eh_frame) of the objects that it
-// has mapped, as debuggers do. Only memory is read; the thread is not stopped, so the result is right for one that
-// sleeps. x86-64: registers have their DWARF numbers.
+// This file unwinds the stack of a thread of another process by the call frame information (.eh_frame) of the objects
+// that it has mapped, as debuggers do. It only reads memory and does not stop the thread, so the result is correct only
+// for a sleeping thread. It supports x86-64; registers have their DWARF numbers.
 
 const (
 	regBP   = 6
@@ -18,7 +18,7 @@ const (
 	numRegs = 17
 )
 
-// registers are those of a frame whose values are known.
+// registers holds the registers of a frame whose values are known.
 type registers struct {
 	value [numRegs]uint64
 	known [numRegs]bool
@@ -31,14 +31,14 @@ type frameInfo struct {
 	frames []frameEntry // by address
 }
 
-// frameEntry is how to unwind the functions of a range of addresses.
+// frameEntry holds the unwind program for the functions in a range of addresses.
 type frameEntry struct {
 	low, high uint64
 	common    *frameCommon
 	program   []byte
 }
 
-// frameCommon is what several entries share.
+// frameCommon holds the common part of several entries.
 type frameCommon struct {
 	codeAlign uint64
 	dataAlign int64
@@ -49,7 +49,7 @@ type frameCommon struct {
 
 var errFrames = errors.New("call frame information that is not understood")
 
-// readFrames returns the call frame information of a file, which is empty if there is none.
+// readFrames returns the call frame information of a file. It is empty if there is none.
 func readFrames(name string) *frameInfo {
 	f := &frameInfo{}
 	e, err := elf.Open(name)
@@ -70,14 +70,14 @@ func readFrames(name string) *frameInfo {
 	return f
 }
 
-// parse takes in a section that is mapped at an address, up to the first entry that is damaged.
+// parse adds the entries of a section that is mapped at an address, up to the first damaged entry.
 func (f *frameInfo) parse(data []byte, at uint64) {
 	commons := map[int]*frameCommon{}
 	for next := 0; next+8 <= len(data); {
 		start := next + 4
 		length := int(binary.LittleEndian.Uint32(data[next:]))
 		if length == 0 || length < 4 || start+length > len(data) {
-			return // the end, or entries of more than 4 GiB
+			return // the end, or an entry of more than 4 GiB
 		}
 		next = start + length
 		r := frameReader{data: data[:next], pos: start + 4, at: at}
@@ -91,7 +91,7 @@ func (f *frameInfo) parse(data []byte, at uint64) {
 	}
 }
 
-// at returns the entry for an address; nil: there is none.
+// at returns the entry for an address; nil if there is none.
 func (f *frameInfo) at(address uint64) *frameEntry {
 	i := sort.Search(len(f.frames), func(i int) bool { return f.frames[i].low > address })
 	if i == 0 || address >= f.frames[i-1].high {
@@ -100,7 +100,7 @@ func (f *frameInfo) at(address uint64) *frameEntry {
 	return &f.frames[i-1]
 }
 
-// frameReader reads numbers. Behind the end there are zeros, and failed is set.
+// frameReader reads numbers. Behind the end it returns zeros and sets failed.
 type frameReader struct {
 	data   []byte
 	pos    int
@@ -167,7 +167,7 @@ func (r *frameReader) pointer(encoding byte) (v uint64) {
 	return v
 }
 
-// common reads a CIE; nil: it is not understood.
+// common reads a CIE; nil if it has an unsupported form.
 func (r *frameReader) common() *frameCommon {
 	version := r.byte()
 	from := r.pos
@@ -178,7 +178,8 @@ func (r *frameReader) common() *frameCommon {
 	}
 	augmentation := string(r.data[from : r.pos-1])
 	c := &frameCommon{codeAlign: r.uleb(), dataAlign: r.sleb()}
-	if ra := r.uleb(); version != 1 && version != 3 || ra != regRA { // of version 1 a byte, which reads the same
+	// version 1 has a byte here, which reads the same
+	if ra := r.uleb(); version != 1 && version != 3 || ra != regRA {
 		return nil
 	}
 	if augmentation != "" && augmentation[0] == 'z' {
@@ -196,7 +197,7 @@ func (r *frameReader) common() *frameCommon {
 				r.pointer(r.byte() & 0x0f)
 			case 'L':
 				r.byte()
-			case 'S': // a signal's frame: the address is not behind a call
+			case 'S': // a signal frame: the address is not behind a call
 			default:
 				return nil
 			}
@@ -228,7 +229,7 @@ func (r *frameReader) entry(c *frameCommon) (e frameEntry, ok bool) {
 	return e, true
 }
 
-// A rule says where the caller's register is.
+// rule says where the caller's register is stored.
 type rule struct {
 	kind  ruleKind
 	value int64
@@ -239,12 +240,12 @@ type ruleKind uint8
 const (
 	ruleSame ruleKind = iota
 	ruleUndefined
-	ruleAtOffset // from the frame's address (CFA)
-	ruleOffset   // is that
+	ruleAtOffset // in memory, at the CFA plus value
+	ruleOffset   // the CFA plus value itself
 	ruleRegister
 )
 
-// frameRules are the rules at an address of a function.
+// frameRules holds the rules at an address of a function.
 type frameRules struct {
 	cfaReg    uint64
 	cfaOffset int64
@@ -262,7 +263,7 @@ func (e *frameEntry) rules(address uint64) (frameRules, error) {
 	return now, err
 }
 
-// run executes a program up to an address of the entry's.
+// run executes a program up to an address of the entry's range.
 func (e *frameEntry) run(program []byte, address uint64, now, first *frameRules) (at uint64, err error) {
 	r := frameReader{data: program}
 	at = e.low
@@ -363,8 +364,8 @@ func (e *frameEntry) run(program []byte, address uint64, now, first *frameRules)
 	return at, nil
 }
 
-// caller returns the registers of the frame that has called the one with these; word reads the thread's memory. false:
-// they cannot be known.
+// caller returns the registers of the calling frame, from those of a frame; word reads the thread's memory. It returns
+// false if they cannot be determined.
 func (e *frameEntry) caller(address uint64, regs *registers, word func(uint64) (uint64, bool)) (c registers, ok bool) {
 	rules, err := e.rules(address)
 	if err != nil || rules.cfaReg >= numRegs || !regs.known[rules.cfaReg] {
@@ -388,7 +389,7 @@ func (e *frameEntry) caller(address uint64, regs *registers, word func(uint64) (
 		}
 	}
 	if rules.reg[regRA].kind != ruleAtOffset || !c.known[regRA] || c.value[regRA] == 0 {
-		return c, false // the outermost
+		return c, false // the outermost frame
 	}
 	c.set(regSP, cfa)
 	return c, true

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// library returns a library with call frame information that compilers and people have written.
+// library returns a library with call frame information from compilers and from hand-written assembly.
 func library(t *testing.T) string {
 	t.Helper()
 	for _, pattern := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"} {
@@ -22,7 +22,7 @@ func library(t *testing.T) string {
 	return ""
 }
 
-// The call frame information of the C library is understood at each function.
+// Checks that the call frame information of the C library can be interpreted at each function.
 func TestFramesOfLibrary(t *testing.T) {
 	f := readFrames(library(t))
 	require.Greater(t, len(f.frames), 1000)
@@ -37,17 +37,17 @@ func TestFramesOfLibrary(t *testing.T) {
 	require.Empty(t, readFrames("/dev/null").frames)
 }
 
-// The caller of a function with a frame pointer, which has kept another register.
+// Checks that the caller of a function is found that has a frame pointer and has saved another register.
 func TestCallerOfFrame(t *testing.T) {
 	e := frameEntry{low: 0x100, high: 0x200, common: &frameCommon{codeAlign: 1, dataAlign: -8, program: []byte{
 		0x0c, 7, 8, // CFA is the stack pointer + 8
 		0x80 | regRA, 1}},
 		program: []byte{
-			0x41,     // behind one byte: push of the frame pointer
-			0x0e, 16, // CFA is 16 above
-			0x80 | regBP, 2, // where the frame pointer is
-			0x43,         // behind three more
-			0x0d, regBP}} // CFA is 16 above the frame pointer
+			0x41,     // after one byte: push of the frame pointer
+			0x0e, 16, // the CFA is 16 above
+			0x80 | regBP, 2, // location of the saved frame pointer
+			0x43,         // after three more bytes
+			0x0d, regBP}} // the CFA is 16 above the frame pointer
 	memory := map[uint64]uint64{0x7000: 0x7100, 0x7008: 0x5555}
 	word := func(at uint64) (uint64, bool) { value, ok := memory[at]; return value, ok }
 	for at, sp := range map[uint64]uint64{0x100: 0x7008, 0x102: 0x7000, 0x104: 0x6f00} {
@@ -68,7 +68,7 @@ func TestCallerOfFrame(t *testing.T) {
 	require.False(t, ok, "the frame pointer is not known")
 }
 
-// Files may be damaged.
+// Checks that damaged files cause no panic.
 func TestDamagedFrames(t *testing.T) {
 	e, err := elf.Open(library(t))
 	require.NoError(t, err)

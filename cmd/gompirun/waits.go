@@ -12,20 +12,21 @@ import (
 	"gompirma/core/shm"
 )
 
-// What ranks do, in words. What a thread waits for is known while it sleeps in a call of MPI (shm.Waiting).
+// This file describes in words what ranks do. A thread's wait is known while the thread sleeps in a call of MPI
+// (shm.Waiting).
 
-// doing is what a rank does.
+// doing is the state of a rank.
 type doing struct {
 	rank int
-	is   string // in words, if it is not in MPI
-	gone bool   // it has ended, so nothing will ever come of it
+	is   string // as text, if the rank is not in MPI
+	gone bool   // it has ended, so it will do nothing more
 	ws   []shm.Waiting
-	more int // threads that wait and have not said what for
-	// Threads of the application that are in a blocking call of MPI, some of which may have not slept yet.
+	more int // number of waiting threads without a wait record
+	// Number of threads of the application in a blocking call of MPI. Some of them may not have slept yet.
 	blocked int
 }
 
-// look returns what each rank does.
+// look returns the state of each rank.
 func (j *job) look() picture {
 	p := make(picture, len(j.ranks))
 	for r := range p {
@@ -53,11 +54,11 @@ func (j *job) lookAt(rank int) doing {
 	return d
 }
 
-// picture is what all ranks do, by rank.
+// picture is the state of all ranks, by rank.
 type picture []doing
 
-// key tells an object from others in the same way at all its members: handles are numbers of each process, and what two
-// groups without a common member have made may have the same number.
+// key identifies an object in the same way at all its members. Handles differ between processes, and two groups without
+// a common member may have given the same id to different objects.
 type key struct {
 	kind  handle.Kind
 	id    uint64
@@ -70,7 +71,7 @@ func keyOf(w *shm.Waiting) (k key, ok bool) {
 	return k, w.ID != 0 && w.Members.N > 0
 }
 
-// meeting are the collectives that no member leaves before all have called them.
+// meeting holds the synchronizing collectives: no member leaves before all have called them.
 var meeting = map[string]bool{
 	"MPI_Barrier": true, "MPI_Allreduce": true, "MPI_Allgather": true, "MPI_Alltoall": true, "MPI_Win_fence": true,
 	"MPI_Win_create": true, "MPI_Win_allocate": true, "MPI_Win_allocate_shared": true,
@@ -80,7 +81,7 @@ var meeting = map[string]bool{
 	"MPI_Dist_graph_create_adjacent": true,
 }
 
-// rooted are those in which a member may have done its part and gone on.
+// rooted holds the collectives in which a member may complete its part before others have called them.
 var rooted = map[string]bool{
 	"MPI_Bcast": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
 	"MPI_Allgatherv": true, "MPI_Alltoallv": true, "MPI_Alltoallw": true, "MPI_Reduce": true, "MPI_Scan": true,
@@ -89,12 +90,12 @@ var rooted = map[string]bool{
 	"MPI_Neighbor_alltoallv": true, "MPI_Neighbor_alltoallw": true,
 }
 
-// persistent returns whether a function has made a request for a persistent collective.
+// persistent reports whether a function makes a request for a persistent collective.
 func persistent(function string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(function, "_c"), "_init")
 }
 
-// collective returns whether a wait is for the other members to make the same call.
+// collective reports whether a wait is for the other members to make the same call.
 func collective(w *shm.Waiting) bool {
 	call := strings.TrimSuffix(w.Call, "_c")
 	return w.Reason == shm.ForUnsaid && (meeting[call] || rooted[call])
@@ -102,8 +103,8 @@ func collective(w *shm.Waiting) bool {
 
 func meets(w *shm.Waiting) bool { return collective(w) && meeting[strings.TrimSuffix(w.Call, "_c")] }
 
-// missing returns the members that a wait in a collective needs for certain: those that are not in the same call, have
-// not started it, or have something for this member.
+// missing returns the members that a wait in a collective certainly needs: those that are not in the same call, have
+// not started it, or have data for this member.
 func (p picture) missing(w *shm.Waiting) (ranks []int) {
 	if !w.Members.Known() {
 		return nil
@@ -131,7 +132,7 @@ func (p picture) missing(w *shm.Waiting) (ranks []int) {
 	return ranks
 }
 
-// isIn returns whether a rank waits in the same call on the same object; also for one that is not known.
+// isIn reports whether a rank waits in the same call on the same object. It returns true if that is unknown.
 func (p picture) isIn(rank int, w *shm.Waiting) bool {
 	k, ok := keyOf(w)
 	if rank < 0 || rank >= len(p) || !ok {
@@ -143,7 +144,7 @@ func (p picture) isIn(rank int, w *shm.Waiting) bool {
 	})
 }
 
-// ofMembers returns the ranks that a wait's members are, nil if it is not known who they all are.
+// ofMembers returns the ranks of a wait's members; nil if they are not all known.
 func ofMembers(m *shm.Members) (ranks []int) {
 	if !m.Known() {
 		return nil
@@ -155,7 +156,7 @@ func ofMembers(m *shm.Members) (ranks []int) {
 	return ranks
 }
 
-// says returns what a rank does.
+// says returns text on what a rank does.
 func (p picture) says(d *doing) string {
 	switch {
 	case d.is != "":
@@ -185,7 +186,7 @@ func (p picture) says(d *doing) string {
 	return "waits " + strings.Join(whats, ", ")
 }
 
-// inFinalize says what becomes of those that wait for a rank that is in MPI_Finalize.
+// inFinalize returns text on a rank in MPI_Finalize, and on the ranks that wait for it.
 func (p picture) inFinalize(d *doing) string {
 	text := "is in " + finalize
 	for _, other := range p.notIn(finalize) {
@@ -202,7 +203,7 @@ func (p picture) inFinalize(d *doing) string {
 	return text
 }
 
-// wait says what a thread waits for.
+// wait returns text on what a thread waits for.
 func (p picture) wait(w *shm.Waiting) string {
 	who, some := "", w.Object != 0
 	switch missing := p.missing(w); {
@@ -224,13 +225,13 @@ func (p picture) wait(w *shm.Waiting) string {
 	return toward(w, who)
 }
 
-// mostAlternatives bounds how many things are named any of which may end a wait.
+// mostAlternatives is the largest number of listed events any of which may end a wait.
 const mostAlternatives = 6
 
-// alternatives says what may end a wait that any of several things ends.
+// alternatives returns text on the events any of which ends a wait.
 func (p picture) alternatives(w *shm.Waiting) string {
 	of := func(part *shm.Waiting) string { return " (" + tag(part) + ")" + onOther(part) }
-	ranks := map[string][]int{} // by what they may do, with %s in the place of them
+	ranks := map[string][]int{} // by what they may do, with %s in place of their names
 	var whats []string
 	for i := range w.Parts {
 		part := &w.Parts[i]
@@ -275,7 +276,7 @@ func (p picture) alternatives(w *shm.Waiting) string {
 	return strings.Join(slices.Compact(whats), " or ")
 }
 
-// completers says whose MPI_Win_complete is waited for.
+// completers returns text on the ranks whose MPI_Win_complete is awaited.
 func completers(w *shm.Waiting) string {
 	who := fmt.Sprintf("%d ranks", w.Members.N)
 	if ranks := ofMembers(&w.Members); ranks != nil {
@@ -287,7 +288,7 @@ func completers(w *shm.Waiting) string {
 	return who
 }
 
-// toward says what a thread waits for that needs somebody.
+// toward returns text on a wait that needs the given ranks.
 func toward(w *shm.Waiting, who string) string {
 	if who == "" && w.Reason != shm.ForSelf {
 		return inCall(w)
@@ -315,7 +316,7 @@ func toward(w *shm.Waiting, who string) string {
 	return text + " on " + object(w) + " for " + who
 }
 
-// inCall names the call, and the tag where there is one.
+// inCall returns the name of the call, with the tag if there is one.
 func inCall(w *shm.Waiting) string {
 	text := "in " + printable(w.Call)
 	switch w.Reason {
@@ -342,7 +343,7 @@ func tag(w *shm.Waiting) string {
 	return fmt.Sprintf("tag %d", w.Tag)
 }
 
-// onOther names the communicator of a message if it is not the usual one.
+// onOther returns the communicator of a message unless it is MPI_COMM_WORLD.
 func onOther(w *shm.Waiting) string {
 	if w.Object == 0 || uintptr(w.Object) == abi.MPI_COMM_WORLD {
 		return ""
@@ -350,7 +351,7 @@ func onOther(w *shm.Waiting) string {
 	return " on " + object(w)
 }
 
-// object names what a wait is about.
+// object returns the name of the object of a wait.
 func object(w *shm.Waiting) string {
 	switch uintptr(w.Object) {
 	case abi.MPI_COMM_WORLD:
@@ -371,7 +372,7 @@ func object(w *shm.Waiting) string {
 	return fmt.Sprintf("%s %#x", kind, w.Object)
 }
 
-// printable leaves only what a name may consist of: the text comes from memory that ranks write.
+// printable replaces all characters that a function's name cannot have: the text comes from memory that ranks write.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -381,7 +382,8 @@ func printable(name string) string {
 	}, name)
 }
 
-// printableName leaves what a terminal shows of a name that the program has given, which may go on.
+// printableName replaces characters of a name from the program that a terminal cannot show. It marks a name that may
+// have been cut.
 func printableName(name string) string {
 	cut := len(name) >= shm.ToldName
 	name = strings.Map(func(r rune) rune {
@@ -396,8 +398,8 @@ func printableName(name string) string {
 	return name
 }
 
-// lines gives a line for each thing that ranks do, with the ranks that do it, and lines for where the calls are that
-// they wait in.
+// lines returns a line for each state, with the ranks in that state, and lines with the places of the calls in which
+// they wait.
 func (p picture) lines(traces map[int][]string) (lines []string) {
 	ranks := map[string][]int{}
 	for r := range p {
@@ -420,7 +422,7 @@ func (p picture) lines(traces map[int][]string) (lines []string) {
 	return lines
 }
 
-// placesOf gives a line for each place where ranks wait; with the ranks, if not all of them wait there.
+// placesOf returns a line for each place where ranks wait, with the ranks unless all of them wait there.
 func placesOf(ranks []int, traces map[int][]string) (lines []string) {
 	at := map[string][]int{}
 	var places []string
@@ -441,7 +443,7 @@ func placesOf(ranks []int, traces map[int][]string) (lines []string) {
 	return lines
 }
 
-// verbs are how what a rank does begins, for one and for several.
+// verbs holds the first words of states, for one rank and for several.
 var verbs = [][2]string{{"waits ", "wait "}, {"has ", "have "},
 	{"is ", "are "}}
 
@@ -457,7 +459,7 @@ func verb(what string, from, to int) string {
 	return what
 }
 
-// ranksOf names ranks, which ascend.
+// ranksOf returns text that names ranks; numbers must be in ascending order.
 func ranksOf(numbers []int) string {
 	if len(numbers) == 1 {
 		return fmt.Sprintf("rank %d", numbers[0])
