@@ -1,5 +1,5 @@
-// Package carriers asks gompi-fabric what would carry a job that spans nodes: it can load libraries, which the commands
-// that are Go alone cannot.
+// Package carriers asks gompi-fabric which provider would carry a job on several nodes. gompi-fabric can load
+// libraries; the pure Go commands cannot. The package owns the call of gompi-fabric and must not know libfabric.
 package carriers
 
 import (
@@ -12,7 +12,7 @@ import (
 	"gompirma/cmd/internal/preflight"
 )
 
-// Fabric is what a job that spans nodes would find here: the output of gompi-fabric, which can load libraries.
+// Fabric is the output of gompi-fabric: the providers and addresses for a job on several nodes.
 type Fabric struct {
 	Libfabric string `json:"libfabric"`
 	Error     string `json:"error"`
@@ -24,7 +24,7 @@ type Fabric struct {
 	Addresses []preflight.Address `json:"addresses"`
 }
 
-// Ask runs gompi-fabric, which lies below the prefix.
+// Ask runs gompi-fabric, which is installed below the prefix.
 func Ask() (Fabric, error) {
 	var f Fabric
 	self, err := os.Executable()

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Only returns the addresses that a program listens at: these, which GOMPIRMA_INTERFACE permits, or all (nil) if that
-// is not set.
+// Only returns the addresses at which a program listens: the given ones, which GOMPIRMA_INTERFACE permits, or nil (all)
+// if that variable is not set.
 func Only(addresses []Address) []string {
 	if os.Getenv("GOMPIRMA_INTERFACE") == "" {
 		return nil
@@ -24,8 +24,8 @@ func Only(addresses []Address) []string {
 	return only
 }
 
-// Listen opens a port, of those that "first-last" permits: the same one at each of these addresses of this host, nil:
-// at all of its addresses.
+// Listen opens a port within the range "first-last". It opens the same port at each of the given addresses of this
+// host, or at all addresses if they are nil.
 func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 	var first, last int
 	if permitted != "" {
@@ -39,7 +39,7 @@ func Listen(permitted string, addresses []string) (l net.Listener, err error) {
 	case len(addresses) == 0:
 		return nil, errors.New("no address to listen at: GOMPIRMA_INTERFACE leaves none")
 	}
-	const tries = 10 // a port that the system has chosen at one address may be in use at another
+	const tries = 10 // a port that is free at one address may be in use at another
 	for i := range max(last-first+1, tries) {
 		port := first
 		if first > 0 {
@@ -60,7 +60,7 @@ type several struct {
 	once   sync.Once
 }
 
-// listenAt opens a port at each of some addresses; 0: one that the system chooses at the first one.
+// listenAt opens a port at each of the addresses. If port is 0, the kernel selects one at the first address.
 func listenAt(addresses []string, port int) (net.Listener, error) {
 	s := &several{conns: make(chan net.Conn), closed: make(chan struct{})}
 	for _, a := range addresses {

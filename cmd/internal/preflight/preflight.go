@@ -1,6 +1,7 @@
-// Package preflight finds out, before a job, which hosts can connect to each other by which of their addresses, how
-// fast that is, and what is wrong where they cannot. One process on each host takes part; they know of each other
-// through the launcher alone, so it works where no network of the job would. gompirun --preflight is its only user.
+// Package preflight determines, before a job, which hosts can connect to each other at which of their addresses. It
+// measures the speed, and explains failures. One process on each host takes part. The processes know of each other only
+// through the launcher, so the check works even if no network for the job does. gompirun --preflight is its only user.
+// The package must not know MPI or the library's transports.
 package preflight
 
 import (
@@ -18,32 +19,33 @@ import (
 	"gompirma/core/version"
 )
 
-// Address is where others may connect to a host.
+// Address is an address at which other hosts may connect to a host.
 type Address struct {
 	Address   string `json:"address"`
 	Interface string `json:"interface"`
-	Network   string `json:"network"` // what it is, in words
+	Network   string `json:"network"` // description
 }
 
-// site is what a process tells of its host.
+// site describes the host of a process.
 type site struct {
 	Host      string    `json:"host"`
 	Version   string    `json:"version"`
-	Port      int       `json:"port"` // 0: Error says why there is none
+	Port      int       `json:"port"` // 0 if there is none; then Error is the reason
 	Error     string    `json:"error,omitempty"`
 	Addresses []Address `json:"addresses"`
-	Secret    string    `json:"secret,omitempty"` // rank 0 draws it
+	Secret    string    `json:"secret,omitempty"` // drawn by rank 0
 }
 
-// result is what came of one address of another host.
+// result is the result for one address of another host.
 type result struct {
-	Error     string  `json:"error,omitempty"` // "": it connects
+	Error     string  `json:"error,omitempty"` // "" if the connection works
 	Latency   float64 `json:"latency"`         // microseconds one way
 	Bandwidth float64 `json:"bandwidth"`       // bytes a second
 }
 
-// Run is one process' part. addresses are those of this host, first the one that a job would try first. Rank 0 writes
-// what was found. Returns true, at rank 0, if each two hosts can connect, from one side at least.
+// Run performs the part of one process. addresses are those of this host; the first is the one that a job would try
+// first. Rank 0 writes the results. Run returns true at rank 0 if each pair of hosts can connect from at least one
+// side.
 func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fine bool, err error) {
 	server := &server{secret: make(chan string, 1)}
 	addresses = slices.DeleteFunc(slices.Clone(addresses), func(a Address) bool { return ofOneLink(a.Address) })
@@ -68,7 +70,7 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	server.secret <- sites[0].Secret
 	results := make([][]result, c.Size()) // of this process, by rank and address
 	for step := 1; step < c.Size(); step++ {
-		to := (c.Rank() + step) % c.Size() // so each is called by one at a time
+		to := (c.Rank() + step) % c.Size() // so each process is called by one process at a time
 		for _, a := range sites[to].Addresses {
 			r := result{Error: sites[to].Error}
 			if r.Error == "" {
@@ -88,13 +90,13 @@ func Run(c boot.Client, addresses []Address, problem string, out io.Writer) (fin
 	return write(out, sites, all), nil
 }
 
-// ofOneLink returns whether an address means something together with an interface only.
+// ofOneLink reports whether an address is valid only together with an interface.
 func ofOneLink(address string) bool {
 	ip := net.ParseIP(address)
 	return ip != nil && ip.IsLinkLocalUnicast()
 }
 
-// exchange gives each process what all have, by rank.
+// exchange returns the values of all processes, by rank.
 func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err == nil {
@@ -116,7 +118,7 @@ func exchange[T any](c boot.Client, name string, mine T) ([]T, error) {
 	return all, err
 }
 
-// write tells what was found, and what to do about what is wrong. It returns whether each two hosts can connect.
+// write writes the results, and advice on failures. It returns whether each pair of hosts can connect.
 func write(out io.Writer, sites []site, all [][][]result) bool {
 	if len(sites) == 1 {
 		fmt.Fprintf(out, "%s alone: there is nobody to connect to. -H a,b,c names hosts\n", sites[0].Host)
@@ -175,7 +177,7 @@ func write(out io.Writer, sites []site, all [][][]result) bool {
 
 func oneWay(from, to site) string { return fmt.Sprintf("%s cannot connect to %s", from.Host, to.Host) }
 
-// best returns the first address that connects, which a job would take; -1: none.
+// best returns the index of the first address that connects, which a job would use; -1 if there is none.
 func best(of []result) int {
 	for k, r := range of {
 		if r.Error == "" {
@@ -185,7 +187,7 @@ func best(of []result) int {
 	return -1
 }
 
-// advice says what to do, by what the system has answered.
+// advice returns advice for the errors of the system.
 func advice(both ...[]result) string {
 	said := ""
 	for _, of := range both {
@@ -204,7 +206,7 @@ func advice(both ...[]result) string {
 	return "The lines above have what the system answers."
 }
 
-// faster tells of networks that are better than the one that a job would take.
+// faster reports networks that are better than the one that a job would use.
 func faster(out io.Writer, sites []site, all [][][]result) {
 	told := map[string]bool{}
 	for i := range sites {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What connects is measured; who does not know the secret, or has another, is nobody's.
+// Checks that connections with the secret are measured, and connections without it or with another one are rejected.
 func TestProbe(t *testing.T) {
 	s := &server{secret: make(chan string, 1)}
 	port, err := s.listen("", nil)
@@ -55,7 +55,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// Only the addresses that are given are listened at, and all of them.
+// Checks that a listener accepts connections at all given addresses and no others.
 func TestListenAtAddresses(t *testing.T) {
 	l, err := Listen("", []string{"127.0.0.1", "127.0.0.2"})
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestListenAtAddresses(t *testing.T) {
 	require.Equal(t, []string{"10.0.0.1"}, Only([]Address{{Address: "10.0.0.1"}}))
 }
 
-// The lines about what was found, and what to do.
+// Checks the report on the results, and the advice.
 func TestWrite(t *testing.T) {
 	two := []Address{{"10.0.0.1", "eth0", ""}, {"10.1.0.1", "ib0", ""}}
 	sites := []site{{Host: "a", Version: "1", Addresses: two}, {Host: "b", Version: "1", Addresses: two}}

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Both sides of a connection: who connects sends the secret, gets it back reversed, then sends words of 8 bytes that
-// come back, then the length of the data that follows, of which the last word comes back.
+// The protocol of a connection: the client sends the secret and gets it back reversed. Then it sends words of 8 bytes,
+// each of which comes back. Then it sends data; the server answers the last word of them.
 
 const (
 	patience = 3 * time.Second // for a connection, and for each answer
 	words    = 200
-	stream   = 16 << 20 // bytes, in a second at most
+	stream   = 16 << 20 // bytes, in one second at most
 	stranger = "somebody else answers there"
 )
 
@@ -30,7 +30,7 @@ type server struct {
 // Port returns the number of a port that Listen has opened.
 func Port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// listen serves on a port of those that are permitted, at these addresses, and returns its number.
+// listen serves at the given addresses on a permitted port, and returns its number.
 func (s *server) listen(permitted string, addresses []string) (port int, err error) {
 	if s.listener, err = Listen(permitted, addresses); err != nil {
 		return 0, err
@@ -59,7 +59,7 @@ func (s *server) serve() {
 	}
 }
 
-// answer is the part of who has been connected to.
+// answer is the server's side of a connection.
 func answer(conn net.Conn, secret string) {
 	defer conn.Close()
 	said := make([]byte, len(secret))
@@ -93,7 +93,7 @@ func answer(conn net.Conn, secret string) {
 	}
 }
 
-// probe connects to an address and measures. It takes some seconds at most.
+// probe connects to an address and measures. It takes a few seconds at most.
 func probe(address, secret string) (r result) {
 	conn, err := net.DialTimeout("tcp", address, patience)
 	if err != nil {
@@ -147,7 +147,7 @@ func probe(address, secret string) (r result) {
 	return r
 }
 
-// short is what the system answered, without what was asked.
+// short returns the system's error without the description of the call.
 func short(err error) string {
 	var number syscall.Errno
 	switch {

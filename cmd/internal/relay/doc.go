@@ -1,10 +1,11 @@
-// Package relay brings what ranks on other hosts record to gompirun, which is on one. Beside each rank runs a process
-// that has the rank's part of the memory (core/insight), reads it, and sends it on over a TCP connection: Sender.
-// gompirun has a copy of each part, and reads that as if the ranks were on its machine: Receiver.
+// Package relay sends the records of ranks on other hosts to gompirun. Beside each rank runs a process with the rank's
+// part of the memory (core/insight). It reads the part and sends it over a TCP connection: Sender. Gompirun keeps a
+// copy of each part, and reads it like the part of a rank on its own host: Receiver. The package owns the protocol of
+// the connection and the conversion of clocks. It must not interpret records.
 //
-// Who connects says the secret of the job, which all got from the launcher in their environment, and which rank it is.
-// Then it asks for the time, some times over, and every second again: clocks of hosts differ, and drift. All times that
-// are sent are gompirun's.
+// A sender introduces itself with its rank and the secret of the job, which all processes have in their environment
+// from the launcher. Then it asks for the time, several times at first and every second later, since clocks of hosts
+// differ and drift. All times that it sends are in gompirun's clock.
 package relay
 
 import (
@@ -17,24 +18,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is sent: a byte for what it is, four for the length, and so many bytes, numbers as little-endian ones.
+// Frames: a byte for the type, four bytes for the length, and the data. Numbers are little-endian.
 const (
 	hello   = 'h' // secret, rank
-	welcome = 'w' // mode, size of the ring
-	ask     = 'a' // nothing: what time is it?
-	answer  = 't' // that time
-	records = 'r' // their words
-	change  = 'c' // where, and the bytes there
-	reached = 'u' // until when all has been sent
+	welcome = 'w' // mode, size of the ring in bytes
+	ask     = 'a' // empty: asks for the time
+	answer  = 't' // the time
+	records = 'r' // words of records
+	change  = 'c' // offset, and the bytes there
+	reached = 'u' // time until which all records have been sent
 	longest = 1 << 20
 )
 
-// EnvRelay tells who runs beside a rank where gompirun is: addresses, port and secret.
+// EnvRelay names the variable with gompirun's addresses, including the port, and the secret.
 const EnvRelay = "GOMPIRMA_INSIGHT_RELAY"
 
 var errStranger = errors.New("whoever is there does not belong to this job")
 
-// frame makes something to send.
+// frame returns an encoded frame.
 func frame(what byte, parts ...[]byte) []byte {
 	out := make([]byte, 5, 64)
 	for _, p := range parts {
@@ -45,7 +46,7 @@ func frame(what byte, parts ...[]byte) []byte {
 	return out
 }
 
-// receive reads what was sent, into buf if that is large enough.
+// receive reads a frame, into buf if that is large enough.
 func receive(r io.Reader, buf []byte) (what byte, data []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -72,16 +73,16 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// clock is how much later it is at gompirun. What is known of that changes, but the times of a rank go on: they are
-// made longer or shorter by a ten-thousandth until they are right.
+// clock holds the difference between gompirun's clock and this host's. The estimate changes over time, but the times of
+// a rank must not jump: the difference changes by at most a ten-thousandth of the elapsed time until it is right.
 type clock struct {
 	later, right time.Duration
-	at           time.Duration // when later was so
+	at           time.Duration // time at which later was valid
 }
 
 const slew = 10000
 
-// now returns how much later it is at a time.
+// now returns the difference at a time.
 func (c *clock) now(at time.Duration) time.Duration {
 	most := (at - c.at) / slew
 	c.at = at
@@ -89,10 +90,10 @@ func (c *clock) now(at time.Duration) time.Duration {
 	return c.later
 }
 
-// asked is one answer: it was there at some moment between two.
+// asked is one answer: gompirun's clock showed there at some moment between from and to.
 type asked struct{ from, to, there time.Duration }
 
-// later returns how much later it is there, by the answer that came fastest.
+// later returns the estimate of the difference from the answer that took the shortest time.
 func later(all []asked) time.Duration {
 	best := all[0]
 	for _, a := range all {

@@ -13,30 +13,30 @@ import (
 	"gompirma/core/insight"
 )
 
-// Receiver takes what the ranks of a job send, into a memory of copies.
+// Receiver receives what the ranks of a job send, into a memory of copies.
 type Receiver struct {
 	memory *insight.Memory
 	secret string
-	ring   int // of the ranks, in bytes
+	ring   int // size of the ranks' rings in bytes
 	stop   chan struct{}
-	now    func() time.Duration // CLOCK_MONOTONIC, but for tests
+	now    func() time.Duration // CLOCK_MONOTONIC, except in tests
 	all    sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
 	conns  []net.Conn
-	of     map[int]net.Conn // by rank, the connection that it sends on
+	of     map[int]net.Conn // by rank, the connection on which it sends
 	errs   []error
 }
 
-// NewReceiver returns a receiver into a memory, which becomes one of copies.
+// NewReceiver returns a receiver into a memory, and makes its parts copies.
 func NewReceiver(m *insight.Memory, ring int, secret string) *Receiver {
 	m.Mirror()
 	return &Receiver{memory: m, secret: secret, ring: ring, stop: make(chan struct{}), now: monotonic,
 		of: map[int]net.Conn{}}
 }
 
-// Serve takes connections until the listener is closed.
+// Serve accepts connections until the listener is closed.
 func (r *Receiver) Serve(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -60,7 +60,7 @@ func (r *Receiver) Serve(l net.Listener) {
 	}
 }
 
-// serve is one connection. What is said by who does not know the secret is not listened to.
+// serve handles one connection. It closes the connection if the first frame does not have the secret.
 func (r *Receiver) serve(conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(connectTime))
 	what, data, err := receive(conn, make([]byte, 8+len(r.secret)))
@@ -101,8 +101,8 @@ func (r *Receiver) serve(conn net.Conn) {
 	r.memory.Rank(rank).Reached(insight.End)
 }
 
-// take reports whether a connection is the one that its rank sends on: it may reach several addresses of this host, and
-// closes all connections but one.
+// take reports whether a connection is the one on which its rank sends. A rank may connect to several addresses of this
+// host, and closes all connections except one.
 func (r *Receiver) take(rank int, conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *Receiver) take(rank int, conn net.Conn) bool {
 	return true
 }
 
-// Problems returns which ranks have sent nothing, and what went wrong with others.
+// Problems returns the ranks that have sent nothing, and the errors of the others.
 func (r *Receiver) Problems() (silent []int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +125,7 @@ func (r *Receiver) Problems() (silent []int, err error) {
 	return silent, errors.Join(r.errs...)
 }
 
-// frame is something that a rank has sent.
+// frame handles a frame from a rank.
 func (r *Receiver) frame(rank int, conn net.Conn, what byte, data []byte) error {
 	part := r.memory.Rank(rank)
 	switch {
@@ -154,7 +154,7 @@ func (r *Receiver) frame(rank int, conn net.Conn, what byte, data []byte) error 
 	return fmt.Errorf("%q of %d bytes", what, len(data))
 }
 
-// Close waits until all has come that is on its way, but not for ever.
+// Close waits until all data in flight have arrived, at most for patience.
 func (r *Receiver) Close(patience time.Duration) {
 	r.mu.Lock()
 	r.closed = true

@@ -17,7 +17,7 @@ import (
 
 const secret = "a-secret-of-this-job"
 
-// here listens, and returns where.
+// here starts a receiver, and returns its address.
 func here(t *testing.T, m *insight.Memory) (r *Receiver, where string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func memory(t *testing.T, ranks int) *insight.Memory {
 	return m
 }
 
-// words are those of a barrier's record, with a number in place of the caller.
+// words returns a barrier's record, with a number in place of the caller.
 func words(n uint64, at time.Duration) []uint64 {
 	f := slices.IndexFunc(abi.Functions(), func(f *abi.Function) bool { return f.Name == "MPI_Barrier" })
 	w := []uint64{uint64(f), 0, uint64(at), uint64(at) + 5, n, 0, abi.MPI_COMM_WORLD}
@@ -42,7 +42,8 @@ func words(n uint64, at time.Duration) []uint64 {
 	return w
 }
 
-// What two ranks elsewhere record comes as it was, more than the rings hold, and at the end all of it.
+// Checks that records of two remote ranks arrive unchanged, although they exceed the rings, and all have arrived at the
+// end.
 func TestRelay(t *testing.T) {
 	const many = 3 * insight.MinRing / 8 / 7
 	all := memory(t, 2)
@@ -101,7 +102,8 @@ func TestRelay(t *testing.T) {
 	require.Empty(t, silent)
 }
 
-// Who does not know the secret, or is no rank, learns nothing and sends nothing; who is not there is named.
+// Checks that a connection without the secret or with an invalid rank receives and delivers nothing, and an unreachable
+// address is named.
 func TestStrangers(t *testing.T) {
 	all := memory(t, 2)
 	r, where := here(t, all)
@@ -135,7 +137,8 @@ func TestStrangers(t *testing.T) {
 	require.ErrorContains(t, err, "rank 1: '?' of 0 bytes")
 }
 
-// The clock of another host is known by the fastest answer, and what is learnt later changes it slowly.
+// Checks that the difference to another host's clock comes from the fastest answer, and later estimates change it
+// slowly.
 func TestClock(t *testing.T) {
 	require.Equal(t, 50*time.Second, later([]asked{{0, 900, 50*time.Second + 800},
 		{1000, 1100, 50*time.Second + 1050}, {2000, 3000, 50*time.Second + 2001}}))

@@ -13,35 +13,35 @@ import (
 	"gompirma/core/insight"
 )
 
-// Sender sends on what a rank records.
+// Sender sends the records of a rank to gompirun.
 type Sender struct {
 	conn  net.Conn
-	Mode  insight.Mode // what is to be recorded
-	Ring  int          // the size of the ring in bytes
+	Mode  insight.Mode // what must be recorded
+	Ring  int          // size of the ring in bytes
 	lag   lag
 	buf   []byte // records that have not been sent
 	out   chan struct{}
 	begun time.Time
 }
 
-// lag is what is known of the clock there.
+// lag is the sender's knowledge of gompirun's clock.
 type lag struct {
 	mu     sync.Mutex
 	clock  clock
-	asked  []asked       // the last few
-	asking time.Duration // when the question was asked that has no answer yet, 0: none
+	asked  []asked       // the last few answers
+	asking time.Duration // time of the pending question; 0 if none
 }
 
-// How often the time is asked for: at the beginning, and of how many answers the fastest counts later.
+// Number of questions at the beginning, and number of recent answers of which the fastest counts later.
 const (
 	firstAsked = 32
 	lastAsked  = 8
 )
 
-// connectTime bounds each attempt to reach gompirun.
+// connectTime is the longest time for each attempt to reach gompirun.
 const connectTime = 10 * time.Second
 
-// Connect reaches gompirun: where is what EnvRelay had. An error names all addresses and what was wrong with each.
+// Connect connects to gompirun; where is the value of EnvRelay. The error lists the problem with each address.
 func Connect(where string, rank int) (*Sender, error) {
 	fields := strings.Fields(where)
 	if len(fields) < 2 {
@@ -71,7 +71,7 @@ func Connect(where string, rank int) (*Sender, error) {
 	for i := range addresses {
 		r := <-results
 		if r.err == nil {
-			go func() { // those that come later are not needed
+			go func() { // connections that complete later are not needed
 				for range addresses[i+1:] {
 					if late := <-results; late.err == nil {
 						late.s.conn.Close()
@@ -85,7 +85,7 @@ func Connect(where string, rank int) (*Sender, error) {
 	return nil, errors.Join(errs...)
 }
 
-// Greet says who this is, and learns what is wanted and what time it is there.
+// Greet introduces this rank, and receives the mode and the time.
 func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
 	s := &Sender{conn: conn, out: make(chan struct{}), begun: time.Now()}
 	conn.SetDeadline(time.Now().Add(connectTime))
@@ -125,7 +125,7 @@ func Greet(conn net.Conn, secret string, rank int) (*Sender, error) {
 	return s, nil
 }
 
-// answers takes those that come later.
+// answers receives the answers to later questions.
 func (s *Sender) answers() {
 	defer close(s.out)
 	var buf []byte
@@ -145,7 +145,7 @@ func (s *Sender) answers() {
 	}
 }
 
-// later returns how much later it is there now, and whether the time is to be asked for.
+// later returns the current difference to gompirun's clock, and whether a question must be sent now.
 func (s *Sender) later() (later time.Duration, asks bool) {
 	s.lag.mu.Lock()
 	defer s.lag.mu.Unlock()
@@ -156,8 +156,8 @@ func (s *Sender) later() (later time.Duration, asks bool) {
 	return s.lag.clock.now(now), asks
 }
 
-// Follow sends on what rank 0 of a memory records until stop is closed, and then what is left: it has ended by then.
-// Who gets it no longer is no reason to stop the rank: that goes on, and the error is returned in the end.
+// Follow sends the records of rank 0 of a memory until stop is closed, and then the remaining ones: the rank has ended
+// by then. A lost connection does not stop the rank. Follow returns the error at the end.
 func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 	var failed error
 	later, _ := s.later()
@@ -192,7 +192,7 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 		}
 		return nil
 	}, func(until time.Duration) {
-		// What a record refers to, such as objects of the process, comes before it.
+		// Data that a record refers to, such as objects of the process, must arrive before it.
 		if len(s.buf) > 0 || time.Since(sent) > 100*time.Millisecond {
 			pieces()
 			flush()
@@ -213,7 +213,7 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 		if c, is := s.conn.(*net.TCPConn); is {
 			failed = c.CloseWrite()
 			select {
-			case <-s.out: // all has been read
+			case <-s.out: // everything has been read
 			case <-time.After(connectTime):
 			}
 		}
@@ -222,7 +222,7 @@ func (s *Sender) Follow(m *insight.Memory, stop <-chan struct{}) error {
 	return failed
 }
 
-// Hurry bounds how long what is left may take.
+// Hurry limits the time for sending the remaining records.
 func (s *Sender) Hurry(patience time.Duration) { s.conn.SetDeadline(time.Now().Add(patience)) }
 
 func reversed(text string) string {

@@ -8,19 +8,20 @@ import (
 	"io"
 )
 
-// columns are all events and arrows for the page: numbers of variable length (LEB128), a column after the other, packed
-// by gzip, in base64. Their order is that of the rows, and in each by time. page/data.js reads them.
+// columns holds all events and arrows for the page, as numbers of variable length (LEB128). The numbers of one column
+// follow those of the one before; all are compressed by gzip and encoded in base64. Events are sorted by row of the
+// timeline, then by time. page/data.js reads them.
 type columns struct {
 	Events []column `json:"events"`
 	Arrows []column `json:"arrows"`
 	packed []byte
 }
 
-// column is where one is, and how its numbers are to be read.
+// column describes the position and the encoding of a column.
 type column struct {
 	Name  string `json:"name"`
-	Size  int    `json:"size"`  // in bytes, unpacked
-	Delta bool   `json:"delta"` // differences to the number before, of either sign: 2n or -2n-1
+	Size  int    `json:"size"`  // in bytes, uncompressed
+	Delta bool   `json:"delta"` // signed difference to the number before, as 2n or -2n-1
 }
 
 func (g *gathered) columns() (*columns, error) {
@@ -41,7 +42,7 @@ func (g *gathered) columns() (*columns, error) {
 			b = binary.AppendUvarint(b, uint64(n))
 			if len(b) > 1<<16 {
 				size += len(b)
-				_, _ = zip.Write(b) // to memory
+				_, _ = zip.Write(b) // a write to memory does not fail
 				b = b[:0]
 			}
 		})

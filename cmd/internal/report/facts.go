@@ -10,7 +10,7 @@ import (
 	"gompirma/cmd/internal/trace"
 )
 
-// facts are the numbers that the page shows, all exact: what is left to the page is drawing.
+// facts holds the exact numbers that the page shows. The page itself only draws.
 type facts struct {
 	Source    string `json:"source"` // the file's name
 	Command   string `json:"command"`
@@ -18,7 +18,7 @@ type facts struct {
 	Started   string `json:"started"`
 	Exit      int    `json:"exit"`
 	Ranks     int    `json:"ranks"`
-	Nodes     int    `json:"nodes"` // 0: not known
+	Nodes     int    `json:"nodes"` // 0 if unknown
 	Start     int64  `json:"start"` // ns
 	End       int64  `json:"end"`
 	Events    int    `json:"events"`
@@ -28,7 +28,7 @@ type facts struct {
 	Cut       bool   `json:"cut"`
 	HasJob    bool   `json:"hasJob"`
 	Dropped   int64  `json:"dropped"`
-	DroppedBy int    `json:"droppedBy"` // how many ranks have lost some
+	DroppedBy int    `json:"droppedBy"` // number of ranks that have lost some
 
 	Words     []string         `json:"words"`
 	Kinds     []string         `json:"kinds"`
@@ -40,16 +40,16 @@ type facts struct {
 	OneSided  pairs            `json:"oneSided"`
 	Messages  pairs            `json:"messages"`
 	Waits     []waitFacts      `json:"waits"`
-	WaitsLeft int              `json:"waitsLeft"` // causes that are not among Waits
-	WaitTime  int64            `json:"waitTime"`  // of all
-	WaitPairs pairs            `json:"waitPairs"` // of all: Bytes are ns, To -1 is not known
+	WaitsLeft int              `json:"waitsLeft"` // number of causes that are not among Waits
+	WaitTime  int64            `json:"waitTime"`  // of all causes
+	WaitPairs pairs            `json:"waitPairs"` // of all causes: Bytes are ns, To is -1 if unknown
 	Windows   []windowFacts    `json:"windows"`   // by number; 0 is none
 	Checked   bool             `json:"checked"`
 	Conflicts []trace.Conflict `json:"conflicts"`
 	More      int              `json:"moreConflicts"`
 }
 
-// laneFacts is a row of the timeline.
+// laneFacts describes a row of the timeline.
 type laneFacts struct {
 	Rank   int     `json:"rank"`
 	Thread int     `json:"thread"`
@@ -59,7 +59,7 @@ type laneFacts struct {
 	Time   []int64 `json:"time"` // ns by kind
 }
 
-// callFacts are all calls of one function.
+// callFacts holds the sums over all calls of a function.
 type callFacts struct {
 	Name   string `json:"name"`
 	Kind   int    `json:"kind"`
@@ -70,7 +70,7 @@ type callFacts struct {
 	Waited int64  `json:"waited"`
 }
 
-// pairs are sums for two ranks each; those without anything are left out.
+// pairs holds sums by pairs of ranks; pairs without events are omitted.
 type pairs struct {
 	From  []int   `json:"from"`
 	To    []int   `json:"to"`
@@ -78,34 +78,34 @@ type pairs struct {
 	Bytes []int64 `json:"bytes"`
 }
 
-// waitFacts are the times that a rank waited in one function for one other.
+// waitFacts holds the sums over the waits of a rank in a function for another rank.
 type waitFacts struct {
 	Rank  int    `json:"rank"`
 	Call  string `json:"call"`
-	For   int    `json:"for"` // trace.None: not known
+	For   int    `json:"for"` // trace.None if unknown
 	Count int64  `json:"count"`
 	Time  int64  `json:"time"`
 	Max   int64  `json:"max"`
-	Lane  int    `json:"lane"` // where the longest is
+	Lane  int    `json:"lane"` // row of the longest wait
 	At    int64  `json:"at"`
 }
 
-// windowFacts is the heat map of a window: ranges of equal size, each of which has been accessed so often.
+// windowFacts holds the heat map of a window: the number of accesses to each of several ranges of equal size.
 type windowFacts struct {
 	Name     string   `json:"name"`
 	Dynamic  bool     `json:"dynamic"`
-	Sizes    []int64  `json:"sizes"` // by rank; empty: not known
-	From     int64    `json:"from"`  // what the first range begins with
-	Range    int64    `json:"range"` // its size in bytes, a power of two
+	Sizes    []int64  `json:"sizes"` // by rank; empty if unknown
+	From     int64    `json:"from"`  // begin of the first range
+	Range    int64    `json:"range"` // size of a range in bytes, a power of two
 	Ranges   int      `json:"ranges"`
 	Base     []string `json:"base"`   // of a dynamic window: the address that offsets count from, by rank
-	Number   []int64  `json:"number"` // of operations, by way: put, get, update
+	Number   []int64  `json:"number"` // number of operations by type: put, get, update
 	Bytes    []int64  `json:"bytes"`
-	Unplaced int64    `json:"unplaced"` // accesses of which it is not known where they were
+	Unplaced int64    `json:"unplaced"` // number of accesses to unknown offsets
 	Heat     heat     `json:"heat"`
 }
 
-// heat are the ranges that were accessed.
+// heat lists the ranges that were accessed.
 type heat struct {
 	Target []int   `json:"target"`
 	Range  []int   `json:"range"`
@@ -152,7 +152,7 @@ func (g *gathered) facts(source string) *facts {
 	return f
 }
 
-// times fills in what took how long: calls, rows, waits.
+// times computes the times of calls, rows and waits.
 func (g *gathered) times(f *facts) {
 	type cause struct {
 		rank, on int
@@ -231,7 +231,7 @@ func (g *gathered) times(f *facts) {
 	f.WaitPairs = listed(between)
 }
 
-// sums are what there is between two ranks.
+// sums holds the events between two ranks.
 type sums struct{ count, bytes int64 }
 
 func add(to map[[2]int]*sums, from, at int, bytes int64) {
@@ -258,7 +258,7 @@ func listed(of map[[2]int]*sums) pairs {
 	return p
 }
 
-// matrices sums operations by origin and target, and messages by sender and receiver, as the senders tell.
+// matrices sums operations by origin and target, and messages by sender and receiver as the senders report them.
 func (g *gathered) matrices() (oneSided, messages pairs) {
 	operations, sent := map[[2]int]*sums{}, map[[2]int]*sums{}
 	for _, l := range g.lanes {
@@ -274,7 +274,7 @@ func (g *gathered) matrices() (oneSided, messages pairs) {
 	return listed(operations), listed(sent)
 }
 
-// way tells what an operation does to the target's memory.
+// way returns the type of access of an operation to the target's memory.
 func way(call string) int {
 	switch strings.TrimPrefix(strings.ToLower(call), "mpi_") {
 	case "put", "rput", "put_c", "rput_c":
@@ -285,15 +285,15 @@ func way(call string) int {
 	return 2
 }
 
-// heat counts how often which bytes of each window were accessed. The ranges cover what was.
+// heat counts the accesses to the bytes of each window. The ranges cover all accesses.
 func (g *gathered) heat(f *facts) {
 	known := map[string]*trace.Window{}
 	for i := range g.sum.Windows {
-		g.windows.of(g.sum.Windows[i].Name) // also those that nobody accessed
+		g.windows.of(g.sum.Windows[i].Name) // includes windows without accesses
 		known[g.sum.Windows[i].Name] = &g.sum.Windows[i]
 	}
 	f.Windows = make([]windowFacts, len(g.windows.list))
-	to := make([]int64, len(f.Windows)) // where the last access ends
+	to := make([]int64, len(f.Windows)) // end of the last access
 	base := make([]map[int32]int64, len(f.Windows))
 	each := func(do func(w int, e *event)) {
 		for _, l := range g.lanes {
@@ -313,7 +313,7 @@ func (g *gathered) heat(f *facts) {
 		w.Number, w.Bytes = make([]int64, ways), make([]int64, ways)
 		w.From, base[i] = -1, map[int32]int64{}
 	}
-	each(func(w int, e *event) { // where offsets count from: 0, or what was the lowest address of the target
+	each(func(w int, e *event) { // origin of offsets: 0, or the lowest accessed address of the target
 		if b, found := base[w][e.target]; e.disp >= 0 && f.Windows[w].Dynamic && (!found || e.disp < b) {
 			base[w][e.target] = e.disp &^ 63
 		}
@@ -365,7 +365,7 @@ func (g *gathered) heat(f *facts) {
 				spots[key] = s
 			}
 			s.count++
-			// What lies before both ends of the range; the differences add up to all bytes.
+			// The bytes before each end of the range. The differences add up to all bytes.
 			low, high := max(r*facts.Range-from, 0), min((r+1)*facts.Range-from, span)
 			s.bytes += portion(e.bytes, high, span) - portion(e.bytes, low, span)
 		}
@@ -387,14 +387,14 @@ func (g *gathered) heat(f *facts) {
 	}
 }
 
-// portion is bytes * part / whole, without overflow.
+// portion returns bytes * part / whole, without overflow.
 func portion(bytes, part, whole int64) int64 {
 	high, low := bits.Mul64(uint64(bytes), uint64(part))
 	n, _ := bits.Div64(high, low, uint64(whole))
 	return int64(n)
 }
 
-// host is where a rank runs, "" if that is not known.
+// host returns the host of a rank; "" if unknown.
 func (g *gathered) host(rank int) string {
 	s := &g.sum
 	if rank < len(s.NodeOf) && s.NodeOf[rank] >= 0 && s.NodeOf[rank] < len(s.Nodes) {
@@ -404,7 +404,7 @@ func (g *gathered) host(rank int) string {
 	return host
 }
 
-// words says in a few sentences what cost most.
+// words returns a few sentences on the highest costs.
 func words(f *facts) []string {
 	words := []string{}
 	run := f.End - f.Start
@@ -469,7 +469,7 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(whole))
 }
 
-// imbalance tells which rank spent most time outside of MPI, if that is a tenth more than all in the mean.
+// imbalance returns a sentence on the rank with the longest time outside of MPI, if that exceeds the mean by a tenth.
 func imbalance(f *facts, run int64) []string {
 	var sum, longest int64
 	rank, n := 0, int64(0)

@@ -12,36 +12,36 @@ import (
 // lane is a thread of a rank: a row of the timeline.
 type lane struct {
 	rank, thread int
-	name         string // of the thread, "": none
+	name         string // of the thread; "" if none
 	events       []event
 }
 
-// event is a trace.Event that takes less memory: texts are numbers in tables.
+// event is a compact form of trace.Event: texts are indices into tables.
 type event struct {
 	start, dur                          int64
 	bytes, disp, span, waited           int64
-	name                                int32 // and kind: in gathered.names
+	name                                int32 // index into gathered.names, includes the kind
 	target, dest, source, tag, waitedOn int32
-	comm, window                        int32 // 0: none
+	comm, window                        int32 // 0 if none
 }
 
-// name is that of a call, with its kind.
+// name is the name of a call, with its kind.
 type name struct {
 	text string
 	kind trace.Kind
 }
 
-// place is where an arrow begins or ends.
+// place is an end of an arrow.
 type place struct {
 	lane  int32
 	known bool
 	time  int64
 }
 
-// arrow is one between two calls.
+// arrow connects two calls.
 type arrow struct{ from, to place }
 
-// table numbers what it is given.
+// table numbers distinct values.
 type table[T comparable] struct {
 	list   []T
 	number map[T]int32
@@ -60,7 +60,7 @@ func (t *table[T]) of(v T) int32 {
 	return n
 }
 
-// gathered is a file in memory. It is a trace.Sink.
+// gathered holds the content of a trace file. It is a trace.Sink.
 type gathered struct {
 	sum     trace.Summary
 	lanes   []*lane
@@ -70,15 +70,15 @@ type gathered struct {
 	windows table[string]
 	process map[int]string
 	flows   map[string]*arrow
-	arrows  []arrow // complete ones, by where they begin
-	halves  int     // arrows of which one end is not in the file
+	arrows  []arrow // complete ones, by their begin
+	halves  int     // number of arrows with only one end in the file
 	ranks   int
 	start   int64 // of the first event
 	end     int64
 	events  int
 }
 
-// most events that are read; each takes about a hundred bytes.
+// most is the largest number of events; each takes about a hundred bytes.
 const most = 50_000_000
 
 func newGathered() *gathered {
@@ -132,7 +132,7 @@ func (g *gathered) Flow(id string, f trace.Flow) {
 	}
 	if a.from.known && a.to.known {
 		g.arrows = append(g.arrows, *a)
-		delete(g.flows, id) // numbers may be used again
+		delete(g.flows, id) // the id may be reused
 	}
 }
 
@@ -145,7 +145,7 @@ func (g *gathered) Thread(rank, thread int, text string) { g.lanes[g.lane(rank, 
 
 func (g *gathered) name(e *event) name { return g.names.list[e.name] }
 
-// finish orders all that has been read.
+// finish sorts the events and arrows.
 func (g *gathered) finish(sum trace.Summary) {
 	g.sum = sum
 	g.ranks = max(g.ranks, sum.Ranks)
@@ -158,7 +158,7 @@ func (g *gathered) finish(sum trace.Summary) {
 	for _, l := range g.lanes {
 		has[l.rank] = true
 	}
-	for rank := range g.ranks { // each has a row, also one that called nothing
+	for rank := range g.ranks { // each rank has a row, even without calls
 		if !has[rank] {
 			g.lane(rank, 0)
 		}
@@ -183,8 +183,8 @@ func (g *gathered) finish(sum trace.Summary) {
 	g.laneOf = nil
 }
 
-// walk calls do for each event of a lane, with the call that it is within, if it is within one, and how much of its
-// time is its own: neither waited, as far as that is known, nor that of an event within it.
+// walk calls do for each event of a lane, with the event that contains it, if any, and the event's own time. The own
+// time excludes waiting, as far as it is known, and the time of events inside it.
 func (g *gathered) walk(l *lane, do func(e, within *event, own int64)) {
 	type open struct {
 		e   *event
@@ -204,12 +204,13 @@ func (g *gathered) walk(l *lane, do func(e, within *event, own int64)) {
 		e := &l.events[i]
 		for len(stack) > 0 && stack[len(stack)-1].e.start+stack[len(stack)-1].e.dur <= e.start {
 			top := stack[len(stack)-1].e
-			if top.start == e.start && g.name(e).kind == trace.Wait { // both took no time that was measured
+			if top.start == e.start && g.name(e).kind == trace.Wait { // both have a measured duration of 0
 				break
 			}
 			pop()
 		}
-		if len(stack) > 0 { // one that ends behind its outer one, by a fault of the file, counts up to there
+		// an event that ends behind the enclosing one, by a fault of the file, counts up to the end of that one
+		if len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			top.own -= min(e.dur, top.e.start+top.e.dur-e.start)
 		}

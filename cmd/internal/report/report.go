@@ -1,11 +1,11 @@
-// Package report makes a page of a trace file (cmd/internal/trace): one file of HTML, with all that it needs inside,
-// which a browser shows without any network. All sums are made here, exactly; the page's own code draws. The package
-// knows nothing of how a trace came about. gompirun report is its only user.
+// Package report makes a page from a trace file (cmd/internal/trace): one HTML file with all its parts inside, which a
+// browser shows without a network. The package computes all sums exactly; the page's own code only draws. The package
+// must not know how a trace is recorded. gompirun report is its only user.
 //
 //	gather.go   the file in memory
 //	facts.go    sums
-//	columns.go  events for the timeline, packed
-//	page/       HTML, style and code of the page, and the charts' library
+//	columns.go  events for the timeline, compressed
+//	page/       HTML, style and code of the page, and the charts library
 package report
 
 import (
@@ -26,11 +26,11 @@ import (
 //go:embed page
 var files embed.FS
 
-// scripts are the page's own, in order.
+// scripts lists the page's own scripts, in order.
 var scripts = []string{"format.js", "data.js", "rows.js", "timeline.js", "charts.js", "tables.js", "main.js"}
 
-// File makes the page out of the trace file in. Returns a line about what is in it. Nothing is written, and a file that
-// is there stays as it is, if in cannot be read to its end.
+// File makes the page out from the trace file in. It returns a line about the content. If in cannot be read to its end,
+// File writes nothing, and an existing page stays unchanged.
 func File(in, out string) (string, error) {
 	f, err := os.Open(in)
 	if err != nil {
@@ -50,7 +50,7 @@ func File(in, out string) (string, error) {
 	return about, replace(out, func(w io.Writer) error { return g.page(w, filepath.Base(in)) })
 }
 
-// line tells on which line of the file the fault is, as ":12".
+// line returns the line number of the fault in the file, as ":12".
 func line(f *os.File, err error) string {
 	var at *trace.Error
 	if !errors.As(err, &at) {
@@ -63,7 +63,7 @@ func line(f *os.File, err error) string {
 	n := 1
 	for i := int64(0); ; i++ {
 		c, err := r.ReadByte()
-		// Between events are a comma and a newline.
+		// A comma and a newline separate events.
 		if err != nil || i >= at.Offset && !strings.ContainsRune(" \t\r\n,", rune(c)) {
 			return fmt.Sprintf(":%d", n)
 		}
@@ -73,7 +73,7 @@ func line(f *os.File, err error) string {
 	}
 }
 
-// replace writes a file as a whole or not at all. What is no regular file, such as a pipe, is written to as it is.
+// replace writes a file completely or not at all. It writes directly to a file that is not regular, such as a pipe.
 func replace(name string, write func(io.Writer) error) error {
 	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -100,9 +100,9 @@ func replace(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// page writes it. source is the file's name.
+// page writes the page. source is the name of the trace file.
 func (g *gathered) page(out io.Writer, source string) error {
-	// <, > and & are escaped, so that no text of the trace ends a script
+	// <, > and & are escaped, so that no text of the trace ends a script.
 	facts, err := json.Marshal(g.facts(source))
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 	"gompirma/cmd/internal/trace"
 )
 
-// read puts events through a file and back.
+// read writes events to a file and reads them back.
 func read(t *testing.T, job trace.Job, flows []trace.Flow, events ...trace.Event) *gathered {
 	t.Helper()
 	var file bytes.Buffer
@@ -55,10 +55,10 @@ func TestMatrices(t *testing.T) {
 		call(trace.RMA, "MPI_Put", 2, 0, 1, to(0, 100)),
 		call(trace.RMA, "MPI_Get", 0, 0, 1, to(2, 7)),
 		call(trace.RMA, "MPI_Put", 2, 5, 1, to(0, 1)),
-		call(trace.RMA, "MPI_Put", 1, 5, 1, to(1, 3)),                   // itself
-		call(trace.RMA, "MPI_Put", 1, 6, 1, nil),                        // to whom is not known
-		call(trace.Sync, "MPI_Win_lock", 1, 0, 1, to(0, 0)),             // no operation
-		call(trace.Collective, "MPI_Bcast", 1, 8, 1, to(trace.None, 5)), // no message
+		call(trace.RMA, "MPI_Put", 1, 5, 1, to(1, 3)),                   // to itself
+		call(trace.RMA, "MPI_Put", 1, 6, 1, nil),                        // unknown target
+		call(trace.Sync, "MPI_Win_lock", 1, 0, 1, to(0, 0)),             // not an operation
+		call(trace.Collective, "MPI_Bcast", 1, 8, 1, to(trace.None, 5)), // not a message
 		call(trace.Message, "MPI_Send", 0, 9, 1, func(e *trace.Event) { e.Dest, e.Bytes = 1, 50 }),
 		call(trace.Message, "MPI_Recv", 1, 9, 1, func(e *trace.Event) { e.Source, e.Bytes = 0, 50 }),
 		call(trace.Message, "MPI_Sendrecv", 0, 19, 1, func(e *trace.Event) {
@@ -76,7 +76,7 @@ func TestTimes(t *testing.T) {
 		return call(trace.Wait, "wait", rank, start, dur, func(e *trace.Event) { e.For = on })
 	}
 	g := read(t, trace.Job{}, nil,
-		// Two waits in a fence, by events, of which one begins with it; one in a receive, by a number.
+		// Two waits in a fence, as events, one of which begins with the fence; one in a receive, as a number.
 		wait(1, 160, 20, 0),
 		wait(1, 100, 30, 2),
 		call(trace.Sync, "MPI_Win_fence", 1, 100, 100, nil),
@@ -86,13 +86,13 @@ func TestTimes(t *testing.T) {
 		call(trace.Message, "MPI_Recv", 1, 360, 50, func(e *trace.Event) {
 			e.Waited, e.For, e.Bytes = 40, 0, 8
 		}),
-		// A call within another; a wait outside of any; one that ends, by a fault, behind its call.
+		// A call within another; a wait outside of any call; a wait that ends, by a fault, behind its call.
 		call(trace.Collective, "MPI_Reduce", 0, 0, 100, nil),
 		call(trace.Other, "MPI_Type_size", 0, 10, 30, nil),
 		wait(0, 400, 5, trace.None),
 		call(trace.Sync, "MPI_Win_lock", 0, 500, 10, nil),
 		wait(0, 505, 20, 1),
-		// Calls of no time at the same time.
+		// Calls of duration 0 at the same time.
 		call(trace.Other, "MPI_Test", 2, 1000, 0, nil), call(trace.Other, "MPI_Test", 2, 1000, 0, nil))
 	f := g.facts("x")
 	require.EqualValues(t, 0, f.Start)
@@ -152,14 +152,14 @@ func TestHeat(t *testing.T) {
 		nil,
 		access("MPI_Put", "a", 1, 0, 16, 0),
 		access("MPI_Rput", "a", 1, 8, 16, 0),                     // half in the next range
-		access("MPI_Get", "a", 0, 4080, 16, 0),                   // the last one
-		access("MPI_Fetch_and_op", "a", 1, 15, 2, 0),             // a byte in each of two
+		access("MPI_Get", "a", 0, 4080, 16, 0),                   // the last range
+		access("MPI_Fetch_and_op", "a", 1, 15, 2, 0),             // a byte in each of two ranges
 		access("MPI_Put", "a", 0, 0, 7, 48),                      // 7 bytes over 3 ranges
-		access("MPI_Compare_and_swap", "a", 0, trace.None, 8, 0), // nowhere known
+		access("MPI_Compare_and_swap", "a", 0, trace.None, 8, 0), // unknown offset
 		access("MPI_Get", "dynamic", 3, 0x7f0000001040, 64, 0),
-		access("MPI_Put", "dynamic", 3, 0x7f0000001480, 0, 0), // nothing, but there
+		access("MPI_Put", "dynamic", 3, 0x7f0000001480, 0, 0), // no bytes, but a place
 		access("MPI_Put", "dynamic", 1, 0x10007, 1, 0),
-		access("MPI_Put", "", 2, 5, 1, 0)) // a window that is not known
+		access("MPI_Put", "", 2, 5, 1, 0)) // an unknown window
 	f := g.facts("x")
 	windows := map[string]windowFacts{}
 	for _, w := range f.Windows {
@@ -191,7 +191,8 @@ func TestHeat(t *testing.T) {
 	require.Equal(t, "5 1 1", fmt.Sprint(windows[""].From, windows[""].Range, windows[""].Ranges))
 }
 
-// However large a window and an access are, there are a few ranges, and the bytes in them are all bytes.
+// Checks that the number of ranges is small for any size of a window and an access, and their bytes add up to all
+// bytes.
 func TestHeatOfMuch(t *testing.T) {
 	big := call(trace.RMA, "MPI_Put", 0, 0, 1, func(e *trace.Event) {
 		e.Target, e.Disp, e.Bytes, e.Span = 0, 3, 1<<59+12345, 1<<60-3
@@ -213,7 +214,7 @@ func TestPortion(t *testing.T) {
 	}
 }
 
-// unpacked reads columns back, by number of the event.
+// unpacked decodes columns, by number of the event.
 func unpacked(t *testing.T, packed []byte, columns []column) map[string][]int64 {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	require.NoError(t, err)
@@ -241,7 +242,7 @@ func unpacked(t *testing.T, packed []byte, columns []column) map[string][]int64 
 	return out
 }
 
-// Events stand in the page by rows, ranks and threads, and by time; arrows find their rows.
+// Checks that events are sorted in the page by row, rank and thread, and by time, and arrows refer to their rows.
 func TestColumns(t *testing.T) {
 	second := trace.NewEvent(trace.Other, "MPI_Test", 1, 4, 50, 1)
 	g := read(t, trace.Job{Ranks: 3}, []trace.Flow{{ID: 1, End: true, Rank: 1, Thread: 4, Time: 51}, {ID: 1,
@@ -273,7 +274,8 @@ func TestColumns(t *testing.T) {
 	require.Equal(t, "0.0 1; 1.0 1; 1.4 1; 2.0 0; ", rows)
 }
 
-// A rank of which there is but an end of an arrow, or the name of a thread, has its row, as those before it have.
+// Checks that a rank with only an end of an arrow, or only the name of a thread, has a row, and so have the ranks
+// before it.
 func TestRanksWithoutEvents(t *testing.T) {
 	g := newGathered()
 	g.Flow("1", trace.Flow{Rank: 2})
@@ -286,7 +288,7 @@ func TestRanksWithoutEvents(t *testing.T) {
 	require.Equal(t, []arrow{{place{2, true, 0}, place{1, true, 4}}}, g.arrows)
 }
 
-// Lists that are too long for a page are cut, and it is said how much is missing.
+// Checks that lists that are too long for a page are cut, and the page shows the number of missing entries.
 func TestMuch(t *testing.T) {
 	job := trace.Job{Conflicts: make([]trace.Conflict, mostConflicts+5), Dropped: []int64{0, 3, 4}}
 	var events []trace.Event
@@ -303,7 +305,8 @@ func TestMuch(t *testing.T) {
 	require.Equal(t, "7 2", fmt.Sprint(f.Dropped, f.DroppedBy))
 }
 
-// TestPage: the page is whole, needs nothing from elsewhere, and no text of a trace becomes a part of its code.
+// TestPage checks that the page is complete, needs no other files, and that no text of a trace becomes part of its
+// code.
 func TestPage(t *testing.T) {
 	evil := `</script><script>alert(1)</script><!-- {{scripts}}`
 	g := read(t, trace.Job{Command: evil}, nil, call(trace.RMA, evil, 0, 0, 1,
@@ -331,7 +334,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The library lies beside its licence, and the page names its version.
+// Checks that the charts library is accompanied by its licence, and the page names its version.
 func TestLibrary(t *testing.T) {
 	about, err := files.ReadFile("page/echarts/README")
 	require.NoError(t, err)
@@ -381,7 +384,7 @@ func TestFile(t *testing.T) {
 	require.Len(t, entries, 2, "nothing is left behind")
 }
 
-// What fails while it is written leaves what was there.
+// Checks that a failed write leaves the existing file unchanged.
 func TestReplaceFails(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "p")
 	require.NoError(t, os.WriteFile(out, []byte("old"), 0o644))

@@ -9,27 +9,28 @@ import (
 	"math"
 )
 
-// Sink takes what a reader finds.
+// Sink receives the content of a file from a reader.
 type Sink interface {
 	Event(e *Event) error
 	Flow(id string, f Flow)
-	// Process tells the name of a rank's process, as Writer.Process has given it, and Thread that of a thread.
+	// Process receives the name of a rank's process, as Writer.Process has written it; Thread receives that of a
+	// thread.
 	Process(rank int, name string)
 	Thread(rank, thread int, name string)
 }
 
-// Summary is what a reader has found beside the events.
+// Summary is the content of a file besides the events.
 type Summary struct {
 	Job
-	HasJob  bool // the file tells of the job
+	HasJob  bool // the file describes the job
 	Cut     bool // the file has no end
-	Ignored int  // events of other programs' making, which mean nothing here
+	Ignored int  // number of events of other programs, which have no meaning here
 }
 
-// Error tells what is wrong with a file, and where.
+// Error describes a fault in a file, and its position.
 type Error struct {
-	Offset int64 // the fault is behind so many bytes; where it is in an event, the next begins there
-	Event  int   // number of the event, from 1; 0: it is not in one
+	Offset int64 // the fault is behind this offset; a fault in an event has the offset before the event
+	Event  int   // number of the event, from 1; 0 if the fault is not in an event
 	Err    error
 }
 
@@ -42,7 +43,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// limits of what a file may say; what is beyond is an error and not a lot of memory.
+// Limits of the values in a file. A larger value is an error; it must not cause a large allocation.
 const (
 	maxRank   = 1 << 20
 	maxThread = memoryThread
@@ -50,7 +51,7 @@ const (
 	maxBytes  = 1 << 60
 )
 
-// raw is an event in JSON. Events of kinds that nobody asked for may hold anything, so types are checked later.
+// raw is an event in JSON. Events of unused kinds may hold any values, so the types are checked later.
 type raw struct {
 	Ph   string  `json:"ph"`
 	Name string  `json:"name"`
@@ -83,11 +84,11 @@ type reader struct {
 	sink Sink
 	sum  Summary
 	n    int   // events so far
-	at   int64 // where the one before the last of them ended
+	at   int64 // end of the token before the last event
 }
 
-// Read goes through a file and gives all that is in it to sink. A file that ends too early is read up to there; any
-// other fault is an *Error, or what sink has returned.
+// Read reads a file and passes its content to sink. It reads a truncated file up to its end. Any other fault is
+// returned as an *Error, and so is an error of sink.
 func Read(in io.Reader, sink Sink) (Summary, error) {
 	r := &reader{dec: json.NewDecoder(in), sink: sink}
 	err := r.file()
@@ -186,7 +187,7 @@ func (r *reader) events() error {
 		r.at = r.dec.InputOffset()
 		var e raw
 		if err := r.dec.Decode(&e); err != nil {
-			// An event of another program may hold what we have another type for.
+			// An event of another program may have values of other types.
 			var kind *json.UnmarshalTypeError
 			if errors.As(err, &kind) && e.Ph != "X" && e.Ph != "" {
 				r.sum.Ignored++
@@ -252,7 +253,7 @@ func (r *reader) event(e *raw) error {
 		if e.ID == nil {
 			return errors.New("a flow without an id")
 		}
-		if e.Cat != RMA.String() { // those we know from the operations
+		if e.Cat != RMA.String() { // arrows of operations follow from the operations
 			r.sink.Flow(id, Flow{End: e.Ph == "f", Rank: rank, Thread: thread, Time: start})
 		}
 		return nil
@@ -271,7 +272,7 @@ func (r *reader) event(e *raw) error {
 	return r.sink.Event(&out)
 }
 
-// into checks the arguments and puts them into an event.
+// into checks the arguments and stores them in an event.
 func (a *rawArgs) into(e *Event) error {
 	for _, p := range []struct {
 		name string

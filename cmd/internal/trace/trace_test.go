@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kept is a sink that keeps all.
+// kept is a sink that keeps everything.
 type kept struct {
 	events    []Event
 	flows     map[string][]Flow
@@ -31,7 +31,7 @@ func (k *kept) Flow(id string, f Flow)               { k.flows[id] = append(k.fl
 func (k *kept) Process(rank int, name string)        { k.processes[rank] = name }
 func (k *kept) Thread(rank, thread int, name string) { k.threads[fmt.Sprint(rank, ".", thread)] = name }
 
-// sample has every field of everything.
+// sample returns data with every field set.
 func sample() ([]Event, []Flow, Job) {
 	put := NewEvent(RMA, "MPI_Put", 0, 0, 1234567, 89)
 	put.Target, put.Bytes, put.Window, put.Disp, put.Span = 3, 800, "halo", 0, 1592
@@ -42,7 +42,7 @@ func sample() ([]Event, []Flow, Job) {
 	wait := NewEvent(Wait, "wait", 1, 0, 1, 2)
 	wait.For = 2
 	bcast := NewEvent(Collective, "MPI_Bcast", 2, 0, -1500, 0)
-	own := NewEvent(RMA, "MPI_Get", 2, 0, 1001, 1009) // no floating-point numbers are 1.001 and 1.009
+	own := NewEvent(RMA, "MPI_Get", 2, 0, 1001, 1009) // 1.001 and 1.009 are no exact floating-point numbers
 	own.Target = 2
 	flows := []Flow{{ID: math.MaxUint64, Rank: 1, Time: 3}, {ID: math.MaxUint64, End: true, Rank: 2, Thread: 4,
 		Time: 7}}
@@ -74,7 +74,7 @@ func written(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// What is written comes back as it was, and the arrows of operations, which are for other programs, do not.
+// Checks that written events are read back unchanged, except the arrows of operations, which are for other programs.
 func TestRoundTrip(t *testing.T) {
 	file := written(t)
 	k := newKept()
@@ -90,8 +90,8 @@ func TestRoundTrip(t *testing.T) {
 	require.Equal(t, Summary{Job: job, HasJob: true}, sum)
 }
 
-// The file is what Chrome's trace event format says: an object with traceEvents, times in microseconds, arrows with two
-// ends, of which that of an operation stands before an event in the target's process.
+// Checks that the file conforms to Chrome's trace event format: an object with traceEvents, times in microseconds, and
+// arrows with two ends. The end of an operation's arrow is at an event in the target's process.
 func TestForm(t *testing.T) {
 	var file struct {
 		Unit   string `json:"displayTimeUnit"`
@@ -139,8 +139,8 @@ func TestForm(t *testing.T) {
 	require.Equal(t, 1.0, file.Other["format"])
 }
 
-// Wherever a file ends too early, all whole events before are read; where the writer has
-// handed on what it had, the file lacks but its closing brackets.
+// Checks that all complete events of a truncated file are read. A file that is cut between lines lacks only its closing
+// brackets.
 func TestCut(t *testing.T) {
 	file := written(t)
 	events, _, _ := sample()
@@ -179,7 +179,7 @@ func TestArray(t *testing.T) {
 	}
 }
 
-// Events of other programs, which mean nothing here, are counted and left.
+// Checks that events of other programs are counted and ignored.
 func TestIgnored(t *testing.T) {
 	k := newKept()
 	sum, err := Read(strings.NewReader(`{"metadata":{"a":[1,{}]},"traceEvents":[{"ph":"C","pid":"x","args":{"bytes":"y"}},
@@ -241,7 +241,7 @@ func TestErrors(t *testing.T) {
 	require.Len(t, k.events, 1)
 }
 
-// full is a file system without room.
+// full is a file on a full file system.
 type full struct{ calls int }
 
 func (f *full) Write([]byte) (int, error) { f.calls++; return 0, io.ErrShortWrite }
@@ -256,7 +256,7 @@ func TestWriterFails(t *testing.T) {
 	require.Equal(t, 1, f.calls)
 }
 
-// lines is a file that notes whether only whole lines reach it.
+// lines is a file that checks that only whole lines are written.
 type lines struct{ t *testing.T }
 
 func (l lines) Write(b []byte) (int, error) {

@@ -8,35 +8,35 @@ import (
 	"unicode/utf8"
 )
 
-// memoryThread is the thread, in a file, on which a rank's window memory is drawn: where arrows of operations end.
-// Perfetto draws an arrow between two events only.
+// memoryThread is the number of the thread in a file that represents a rank's window memory, where arrows of operations
+// end. Perfetto draws arrows only between two events.
 const memoryThread = 1 << 30
 
-// catMemory is the kind of the events there, which repeat what the origin's event says.
+// catMemory is the category of the events there, which repeat the origin's event.
 const catMemory = "memory"
 
-// flushAt is the size of what is written at once, in bytes.
+// flushAt is the buffered size in bytes at which the writer writes.
 const flushAt = 1 << 16
 
-// Writer writes a file while the job runs. Events come in any order. Only whole lines are handed on, an event each, so
-// that a file without its end can be read. Not for several goroutines at once.
+// Writer writes a file while the job runs. Events may arrive in any order. It writes only whole lines, one event each,
+// so that a truncated file can be read. It must not be used by several goroutines concurrently.
 type Writer struct {
 	out    io.Writer
 	buf    []byte
 	first  bool
 	err    error
-	arrows uint64       // how many operations have got theirs
+	arrows uint64       // number of arrows written for operations
 	named  map[int]bool // ranks whose memory has a name
 }
 
-// NewWriter begins a file.
+// NewWriter returns a writer that starts a file.
 func NewWriter(out io.Writer) *Writer {
 	w := &Writer{out: out, first: true, named: map[int]bool{}}
 	w.buf = append(w.buf, `{"displayTimeUnit":"ns","traceEvents":[`...)
 	return w
 }
 
-// Process names a rank: on which host it is.
+// Process writes the name of a rank, with its host.
 func (w *Writer) Process(rank int, host string) {
 	name := "rank " + strconv.Itoa(rank)
 	if host != "" {
@@ -46,7 +46,7 @@ func (w *Writer) Process(rank int, host string) {
 	w.meta(rank, 0, "process_sort_index", "sort_index", strconv.Itoa(rank))
 }
 
-// Thread names a thread.
+// Thread writes the name of a thread.
 func (w *Writer) Thread(rank, thread int, name string) {
 	w.meta(rank, thread, "thread_name", "name", quoted(name))
 }
@@ -57,7 +57,7 @@ func (w *Writer) meta(pid, tid int, what, key, value string) {
 	w.end()
 }
 
-// Event writes a call. An operation on another rank's memory gets its arrow too.
+// Event writes a call, and the arrow of an operation on another rank's memory.
 func (w *Writer) Event(e Event) {
 	w.begin()
 	w.head("X", e.Rank, e.Thread, e.Start)
@@ -83,7 +83,7 @@ func (w *Writer) Event(e Event) {
 	}
 	w.number("for", int64(e.For), e.For >= 0)
 	if len(w.buf) > args {
-		// The first of them begins with a comma, in whose place the object begins.
+		// The first argument begins with a comma. The begin of the object replaces it.
 		w.buf = append(w.buf, "         "...)
 		copy(w.buf[args+9:], w.buf[args:len(w.buf)-9])
 		copy(w.buf[args:], `,"args":{`)
@@ -97,8 +97,8 @@ func (w *Writer) Event(e Event) {
 	}
 }
 
-// arrow draws one from an operation to the target's memory. Its ends are at times within the events that they belong
-// to, later than these begin: who sorts by time finds them inside.
+// arrow writes the arrow from an operation to the target's memory. Its ends are within their events, later than the
+// begin of these, so that viewers that sort by time place them inside.
 func (w *Writer) arrow(e *Event) {
 	if !w.named[e.Target] {
 		w.named[e.Target] = true
@@ -116,11 +116,11 @@ func (w *Writer) arrow(e *Event) {
 	w.flow(RMA, w.arrows, true, e.Target, memoryThread, end+1)
 }
 
-// Flow writes one end of an arrow between two calls, of a message.
+// Flow writes one end of the arrow of a message between two calls.
 func (w *Writer) Flow(f Flow) { w.flow(Message, f.ID, f.End, f.Rank, f.Thread, f.Time) }
 
-// flow writes an end of an arrow. Viewers put together those that have name, cat and id in common; Perfetto wants the
-// id to be a number in hexadecimal.
+// flow writes an end of an arrow. Viewers connect ends with equal name, cat and id. Perfetto requires the id to be a
+// hexadecimal number.
 func (w *Writer) flow(kind Kind, id uint64, end bool, rank, thread int, time int64) {
 	ph, bound := "s", ""
 	if end {
@@ -132,7 +132,7 @@ func (w *Writer) flow(kind Kind, id uint64, end bool, rank, thread int, time int
 	w.end()
 }
 
-// Flush hands on what has been written so far. Returns the first error of the file.
+// Flush writes the buffer to the file. It returns the first error of the file.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.buf) > 0 {
 		_, w.err = w.out.Write(w.buf)
@@ -141,7 +141,7 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close ends the file with what is known of the whole job. The underlying file stays open.
+// Close ends the file with the description of the job. It does not close the underlying file.
 func (w *Writer) Close(job Job) error {
 	job.Format = Version
 	other, err := json.Marshal(job)
@@ -153,8 +153,8 @@ func (w *Writer) Close(job Job) error {
 	return w.Flush()
 }
 
-// begin starts a line. What separates it from the one before stands at its beginning, so that the last line of a file
-// that was cut off there is followed by nothing.
+// begin starts a line. The separator is at the begin of the line, so that a file that is cut between lines ends without
+// one.
 func (w *Writer) begin() {
 	if !w.first {
 		w.buf = append(w.buf, ',')
@@ -165,7 +165,7 @@ func (w *Writer) begin() {
 
 func (w *Writer) end() {
 	if len(w.buf) >= flushAt {
-		_ = w.Flush() // Close returns it
+		_ = w.Flush() // Close returns the error
 	}
 }
 
@@ -190,7 +190,7 @@ func (w *Writer) text(key, s string) {
 	}
 }
 
-// micros appends a time in microseconds that has all its nanoseconds.
+// micros appends a time in microseconds, without loss of nanoseconds.
 func micros(b []byte, ns int64) []byte {
 	if ns < 0 {
 		b, ns = append(b, '-'), -ns
@@ -202,11 +202,11 @@ func micros(b []byte, ns int64) []byte {
 	return b
 }
 
-// quoted is a string in JSON. Most are names, in which nothing is to be escaped.
+// quoted returns a string in JSON. Most strings are names without characters to escape.
 func quoted(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c == 0x7f || c >= utf8.RuneSelf {
-			b, _ := json.Marshal(s) // of a string there is no error
+			b, _ := json.Marshal(s) // cannot fail for a string
 			return string(b)
 		}
 	}

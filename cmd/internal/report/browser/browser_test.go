@@ -18,7 +18,7 @@ import (
 	"gompirma/cmd/internal/trace"
 )
 
-// number returns what a data- attribute of an element says.
+// number returns the value of a data- attribute of an element.
 func (b *tab) number(id, attribute string) int64 {
 	b.t.Helper()
 	text, _ := b.eval(fmt.Sprintf("document.getElementById(%q).dataset[%q]", id, attribute)).(string)
@@ -27,14 +27,14 @@ func (b *tab) number(id, attribute string) int64 {
 	return int64(n)
 }
 
-// text returns what an element shows.
+// text returns the visible text of an element.
 func (b *tab) text(id string) string {
 	b.t.Helper()
 	text, _ := b.eval(fmt.Sprintf("document.getElementById(%q).innerText", id)).(string)
 	return text
 }
 
-// click clicks on an element, as a user does.
+// click clicks on an element like a user.
 func (b *tab) click(id string) {
 	b.t.Helper()
 	at := b.eval(fmt.Sprintf(`(() => {
@@ -54,12 +54,12 @@ func (b *tab) press(x, y float64) {
 	b.settle()
 }
 
-// view returns from when to when the timeline shows, in ns.
+// view returns the interval that the timeline shows, in ns.
 func (b *tab) view() (from, to int64) {
 	return b.number("timeline", "from"), b.number("timeline", "to")
 }
 
-// numbers compares what the page says with what is in the trace.
+// numbers compares the numbers of the page with those of the trace.
 func (b *tab) numbers(want expected) {
 	b.t.Helper()
 	set := func(id string, on bool) {
@@ -76,7 +76,7 @@ func (b *tab) numbers(want expected) {
 		set("matrix-rma", c.rma)
 		set("matrix-messages", c.messages)
 		require.Equal(b.t, c.want, sums{b.number("matrix-total", "count"), b.number("matrix-total", "bytes")})
-		// The cells that are drawn have the same sum as the number beside them, in both units.
+		// The cells have the same sum as the displayed number, in both units.
 		for unit, sum := range map[string]int64{"bytes": c.want.bytes, "count": c.want.number} {
 			b.eval(fmt.Sprintf(`document.querySelector("input[name=matrix-unit][value=%s]").click()`, unit))
 			require.EqualValues(b.t, sum,
@@ -109,7 +109,7 @@ func (b *tab) numbers(want expected) {
 	require.EqualValues(b.t, want.events, b.eval("data.events"))
 }
 
-// colours counts the pixels of a picture that are nearly of a colour.
+// colours counts the pixels of a picture that nearly have the given colour.
 func colours(t *testing.T, picture []byte, r, g, b uint32) int {
 	img, err := png.Decode(bytes.NewReader(picture))
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func colours(t *testing.T, picture []byte, r, g, b uint32) int {
 	return n
 }
 
-// pixel returns the colour at a place of a picture.
+// pixel returns the colour of a pixel of a picture.
 func pixel(t *testing.T, picture []byte, x, y float64) color.RGBA {
 	img, err := png.Decode(bytes.NewReader(picture))
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestSmall(t *testing.T) {
 	b.numbers(want)
 	b.eval("scrollTo(0, 0)")
 
-	// What was harmful as HTML is text.
+	// Text that would be harmful as HTML is shown as text.
 	require.Contains(t, b.text("conflicts"), "halo </script><b>")
 	require.Contains(t, b.text("conflicts"), "<img src=x onerror=alert(1)>")
 	require.Contains(t, b.text("conflicts"), "bytes 1,024 to 1,031; seen 3 times")
@@ -150,7 +150,7 @@ func TestSmall(t *testing.T) {
 	require.Contains(t, b.text("words"), "Rank 0 waited 27.8 % of the run in MPI_Win_fence for rank 1.")
 	require.Equal(t, "21 arrows in view", b.text("arrows-note"))
 
-	// The window's operations, all and some.
+	// Operations of the window: all, then a part.
 	require.Equal(t, sums{20, 10 * (512 + 64)}, sums{b.number("heat-total", "count"), b.number("heat-total",
 		"bytes")})
 	b.click("heat-0")
@@ -167,12 +167,12 @@ func TestSmall(t *testing.T) {
 		require.Greater(t, colours(t, light, c[0], c[1], c[2]), 500, "%x", c)
 	}
 
-	// A fence of which 150 of 220 microseconds were waiting is drawn so.
+	// A fence of 220 microseconds with 150 microseconds of waiting is drawn in both colours.
 	x, y := b.at(740_000, 0)
 	require.Equal(t, color.RGBA{0xe6, 0x9f, 0x00, 0xff}, pixel(t, light, x, y-12))
 	require.Equal(t, color.RGBA{0xd1, 0x24, 0x2f, 0xff}, pixel(t, light, x, y+10))
 
-	// By the keyboard alone: to the timeline, the first call, what it is, into it, and out again.
+	// With the keyboard only: to the timeline, the first call, its description, zoom in, and out.
 	b.eval(`document.getElementById("timeline").focus()`)
 	b.key("n")
 	require.Contains(t, b.text("selected"), "rank 0 on host0: MPI_Init, 300 µs from 0 ns")
@@ -203,7 +203,7 @@ func TestSmall(t *testing.T) {
 	b.key("Escape")
 	require.Equal(t, "No call is selected.", b.text("selected"))
 
-	// By the mouse: a call is selected, its wait is told; the wheel zooms around it.
+	// With the mouse: a click selects a call and shows its wait; the wheel zooms around the pointer.
 	x, y = b.at(600_000, 0)
 	b.press(x, y)
 	require.Contains(t, b.text("selected"), "MPI_Win_fence, 220 µs from 550.000 µs")
@@ -227,7 +227,7 @@ func TestSmall(t *testing.T) {
 	require.Less(t, moved, from, "dragged to the right, an earlier time is seen")
 	require.InEpsilon(t, to-from, movedTo-moved, 0.001)
 
-	// A cause of waiting leads to its longest.
+	// A click on a cause of waiting selects its longest wait.
 	b.eval(`document.querySelector("#waits tbody button").click()`)
 	b.settle()
 	require.Contains(t, b.text("selected"), "MPI_Win_fence, 220 µs")
@@ -240,7 +240,7 @@ func TestSmall(t *testing.T) {
 	b.noFaults()
 }
 
-// at returns where on the screen a time and a row are.
+// at returns the position of a time and a row on the screen.
 func (b *tab) at(time int64, row int) (x, y float64) {
 	b.t.Helper()
 	place := b.eval(fmt.Sprintf(`(() => {
@@ -252,7 +252,7 @@ func (b *tab) at(time int64, row int) (x, y float64) {
 	return place[0].(float64), place[1].(float64)
 }
 
-// A million events of 64 ranks.
+// Checks a page with a million events of 64 ranks.
 func TestLarge(t *testing.T) {
 	page, want := large(t)
 	require.GreaterOrEqual(t, want.events, 1_000_000)
@@ -273,7 +273,7 @@ func TestLarge(t *testing.T) {
 		b.picture("large-"+part, false)
 	}
 
-	// Into the timeline, until single calls and their arrows are seen.
+	// Zooms in until single calls and their arrows are visible.
 	for i, part := range []float64{0.1, 0.001, 0.0003} {
 		b.eval(fmt.Sprintf("scrollTo(0, 0); zoomTo(run * 0.5, run * (0.5 + %g))", part))
 		zoomed := b.picture(fmt.Sprint("large-zoomed-", i+1), false)
@@ -294,7 +294,7 @@ func TestLarge(t *testing.T) {
 	b.noFaults()
 }
 
-// Traces with little in them, or less than they should have, still make pages.
+// Checks that traces with little or incomplete content still make pages.
 func TestOdd(t *testing.T) {
 	b := open(t)
 	for name, text := range map[string]string{
@@ -325,7 +325,7 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// Many ranks, several threads, on a small screen.
+// Checks many ranks with several threads on a small screen.
 func TestManyRanks(t *testing.T) {
 	page, want := made(t, "many", jobOf(600, 100), func(s *sample) {
 		for rank := range 600 {
@@ -343,7 +343,7 @@ func TestManyRanks(t *testing.T) {
 	img, err := png.DecodeConfig(bytes.NewReader(b.picture("many", true)))
 	require.NoError(t, err)
 	require.Equal(t, image.Pt(900, 0), image.Pt(img.Width, 0), "nothing is wider than the screen")
-	// A call in a row that is not in view is brought into it.
+	// A selected call outside the visible rows is scrolled into view.
 	rows := `(() => { const z = timeline.chart.getOption().dataZoom[2]; return z.startValue + " " + z.endValue; })()`
 	require.Equal(t, "0 95", b.eval(rows))
 	b.eval("select(data.first[1000], 1000)")

@@ -1,3 +1,3 @@
-// Package browser is the test of gompirun report's page in a real Chromium, without a window. `make test-browser` runs
-// it; where there is no Chromium it is left out. GOMPIRMA_SCREENSHOTS names a folder in which its pictures are kept.
+// Package browser tests the page of gompirun report in a headless Chromium. `make test-browser` runs it; without a
+// Chromium it is skipped. GOMPIRMA_SCREENSHOTS names a directory for its screenshots.
 package browser

@@ -14,10 +14,10 @@ import (
 	"gompirma/cmd/internal/trace"
 )
 
-// sums are what a trace has of something.
+// sums holds a number of events and their bytes.
 type sums struct{ number, bytes int64 }
 
-// expected are the numbers that a page must show.
+// expected holds the numbers that a page must show.
 type expected struct {
 	events             int
 	oneSided, messages sums
@@ -25,7 +25,7 @@ type expected struct {
 	calls              map[string]sums
 }
 
-// sample is a trace under way, and what is in it.
+// sample is a trace that is being written, and its expected numbers.
 type sample struct {
 	w    *trace.Writer
 	want expected
@@ -51,7 +51,7 @@ func (s *sample) event(e trace.Event) {
 	s.want.calls[e.Name] = of
 }
 
-// made writes a trace and its page, and returns the page's file.
+// made writes a trace and its page, and returns the path of the page.
 func made(t *testing.T, name string, job trace.Job, fill func(s *sample)) (page string, want expected) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, name+".json")
@@ -84,7 +84,7 @@ func jobOf(ranks, perNode int) trace.Job {
 	return job
 }
 
-// small is a program of two ranks with a known number of everything. Names in it would be harmful as HTML.
+// small returns the trace of a program with two ranks and known numbers. Its names would be harmful as HTML.
 func small(t *testing.T) (page string, want expected) {
 	job := jobOf(2, 2)
 	job.Windows = []trace.Window{{Name: "halo </script><b>", Sizes: []int64{4096, 4096}}}
@@ -143,8 +143,8 @@ func small(t *testing.T) (page string, want expected) {
 	})
 }
 
-// large is a program with halo exchanges on a grid of 8 x 8 ranks, with a million events: rank 9 is slow, some ranks
-// send messages in between, all meet in collectives.
+// large returns the trace of a program with halo exchanges on a grid of 8 x 8 ranks, with a million events. Rank 9 is
+// slow, some ranks send messages in between, and all take part in collectives.
 func large(t *testing.T) (page string, want expected) {
 	const side, ranks, target = 8, 64, 1_000_000
 	job := jobOf(ranks, 16)

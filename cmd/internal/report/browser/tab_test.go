@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tab is a page in a Chromium that is spoken to by its protocol for debuggers, over a pipe: JSON, each message ending
-// with a zero byte.
+// tab is a page in a Chromium that is controlled by its debugger protocol over a pipe. Messages are JSON and end with a
+// zero byte.
 type tab struct {
 	t       *testing.T
 	in      io.Writer
@@ -27,8 +27,8 @@ type tab struct {
 	mu      sync.Mutex
 	next    int
 	waiting map[int]chan reply
-	faults  []string      // errors of JavaScript, and what was asked of a network
-	ended   chan struct{} // closed when the browser says no more
+	faults  []string      // errors of JavaScript, and requests to a network
+	ended   chan struct{} // closed when the browser's output ends
 }
 
 type reply struct {
@@ -36,7 +36,7 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-// limit is for a browser that hangs.
+// limit is the longest time for a browser that hangs.
 const limit = 3 * time.Minute
 
 // open starts a browser for one test.
@@ -82,7 +82,7 @@ func open(t *testing.T) *tab {
 	return b
 }
 
-// close has the browser end, so that all of its processes do and its files go; if it does not, it is killed.
+// close ends the browser, so that its processes end and its files are removed. It kills a browser that does not end.
 func (b *tab) close(cmd *exec.Cmd) {
 	gone := make(chan struct{})
 	go func() {
@@ -95,11 +95,11 @@ func (b *tab) close(cmd *exec.Cmd) {
 	case <-gone:
 	case <-time.After(20 * time.Second):
 	}
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // also what it may have left
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // also remaining processes
 	<-gone
 }
 
-// chromium returns where it is, or ends the test: as skipped, unless it is needed.
+// chromium returns the path of the browser. Without one it skips the test, or fails it if the browser is required.
 func chromium(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -148,7 +148,7 @@ func (b *tab) listen(out io.Reader) {
 	}
 }
 
-// call does one thing of the protocol, and waits for its end.
+// call performs a call of the protocol, and waits for the result.
 func (b *tab) call(method string, params any, result any) {
 	b.t.Helper()
 	if params == nil {
@@ -180,7 +180,7 @@ func (b *tab) call(method string, params any, result any) {
 	}
 }
 
-// eval returns the value of an expression, for which it waits if it is a promise.
+// eval returns the value of an expression. It waits for the value of a promise.
 func (b *tab) eval(expression string) any {
 	b.t.Helper()
 	var r struct {
@@ -193,7 +193,7 @@ func (b *tab) eval(expression string) any {
 	return r.Result.Value
 }
 
-// show opens a file and waits until its page is drawn. Returns how many ms that took, from the start of loading.
+// show opens a file and waits until its page is drawn. It returns the time from the start of loading, in ms.
 func (b *tab) show(file string) float64 {
 	b.t.Helper()
 	b.call("Page.navigate", map[string]any{"url": "file://" + file}, nil)
@@ -217,7 +217,7 @@ func (b *tab) size(width, height int) {
 		"mobile":            false}, nil)
 }
 
-// dark has the page shown in dark colours, or in light ones.
+// dark selects dark or light colours.
 func (b *tab) dark(on bool) {
 	b.t.Helper()
 	value := "light"
@@ -230,13 +230,13 @@ func (b *tab) dark(on bool) {
 	b.settle()
 }
 
-// settle waits until what has been asked for is drawn.
+// settle waits until pending changes are drawn.
 func (b *tab) settle() {
 	b.t.Helper()
 	b.eval(`new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 100))`)
 }
 
-// key presses one, with the focus where it is.
+// key presses a key, with the current focus.
 func (b *tab) key(name string) {
 	b.t.Helper()
 	params := map[string]any{"type": "keyDown", "key": name}
@@ -258,7 +258,7 @@ func (b *tab) mouse(kind string, x, y float64, more map[string]any) {
 	b.call("Input.dispatchMouseEvent", params, nil)
 }
 
-// picture takes one of what is in the window, or of the whole page, and returns it as PNG.
+// picture takes a screenshot of the window, or of the whole page, and returns it as PNG.
 func (b *tab) picture(name string, whole bool) []byte {
 	b.t.Helper()
 	b.settle()
@@ -273,7 +273,7 @@ func (b *tab) picture(name string, whole bool) []byte {
 	return png
 }
 
-// noFaults fails if the page had an error or asked anything of a network.
+// noFaults fails the test if the page had an error or accessed a network.
 func (b *tab) noFaults() {
 	b.t.Helper()
 	b.mu.Lock()
