@@ -1,8 +1,7 @@
 //go:build cgo
 
-// Command gompi-fabric prints, as JSON, which provider a job that spans nodes would take here, and why, and
-// over which addresses.
-// gompi-info --fabric calls it: gompi-info itself is a static program, which can load no library.
+// Command gompi-fabric prints, as JSON, which provider a job on several nodes would use here, and why, and its
+// addresses. gompi-info --fabric calls it, because gompi-info is a static program and cannot load libraries.
 package main
 
 import (
@@ -15,22 +14,22 @@ import (
 	core "gompirma/core/fabric"
 )
 
-// Report is what it prints; its JSON names are part of gompi-info's interface.
+// Report is the output; its JSON names are part of gompi-info's interface.
 type Report struct {
-	Libfabric string     `json:"libfabric"` // its version, "" if it is not there
-	Error     string     `json:"error"`     // why no provider would be taken
+	Libfabric string     `json:"libfabric"` // its version; "" if it is not installed
+	Error     string     `json:"error"`     // the reason why no provider can be used
 	Providers []Provider `json:"providers"`
-	Addresses []Address  `json:"addresses"` // of this host, in the order in which others would try them
+	Addresses []Address  `json:"addresses"` // of this host, in the order in which other hosts would try them
 }
 
-// Address is one of this host.
+// Address is an address of this host.
 type Address struct {
 	Address   string `json:"address"`
 	Interface string `json:"interface"`
-	Network   string `json:"network"` // what it is
+	Network   string `json:"network"` // description
 }
 
-// Provider is one that libfabric has here.
+// Provider is a provider of libfabric on this host.
 type Provider struct {
 	Name  string `json:"name"`
 	Taken bool   `json:"taken"`

@@ -8,7 +8,7 @@ import (
 	"gompirma/cmd/internal/carriers"
 )
 
-// printFabric returns an error if a job that spans nodes could not run here.
+// printFabric prints the providers and addresses. It returns an error if a job on several nodes could not run here.
 func printFabric(f carriers.Fabric, asJSON bool, out io.Writer) error {
 	if asJSON {
 		encoder := json.NewEncoder(out)

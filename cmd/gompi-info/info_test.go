@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree writes files below a temporary folder and returns it.
+// tree writes files below a temporary directory and returns it.
 func tree(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {
@@ -59,7 +59,7 @@ func TestMachineVersion1(t *testing.T) {
 	require.Equal(t, "unknown", m.Processor)
 }
 
-// cacheOf makes an ld.so.cache; an entry is kind, name, path.
+// cacheOf returns an ld.so.cache; an entry is kind, name, path.
 func cacheOf(entries ...[3]any) []byte {
 	table := make([]byte, 48+24*len(entries))
 	copy(table, "glibc-ld.so.cache1.1")
@@ -81,7 +81,7 @@ func TestCacheEntries(t *testing.T) {
 	want := map[string]string{"liba.so": "/64/liba.so"}
 	require.Equal(t, want, cacheEntries(cache))
 	require.Equal(t, want, cacheEntries(append([]byte("ld.so-1.7.0 the older format"), cache...)))
-	for n := range cache { // cut anywhere: no panic
+	for n := range cache { // truncated at any length: no panic
 		cacheEntries(cache[:n])
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kernel is what the library asks of the kernel and may be refused, by its age or by a container's filter.
+// Kernel lists the services of the kernel that the library uses. An old kernel or a container's filter may deny them.
 type Kernel struct {
 	Release        string `json:"release"`
 	Memfd          bool   `json:"memfd_create"`
@@ -42,15 +42,15 @@ func kernel() Kernel {
 	return k
 }
 
-// membarrier asks the kernel which commands it has.
+// membarrier reports whether the kernel supports the command that the library uses.
 func membarrier() bool {
 	const query, privateExpedited = 0, 1 << 3
 	commands, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, query, 0, 0)
 	return errno == 0 && commands&privateExpedited != 0
 }
 
-// tryProcessVM copies a few bytes between two places of this process by the system call, which a filter refuses here as
-// well.
+// tryProcessVM copies a few bytes within this process by process_vm_readv. A filter denies the call for this process
+// too.
 func tryProcessVM() error {
 	from, to := []byte("gompirma"), make([]byte, 8)
 	local := []unix.Iovec{{Base: &to[0], Len: 8}}
@@ -62,7 +62,8 @@ func tryProcessVM() error {
 	return err
 }
 
-// processVM words the outcome. Yama's ptrace_scope limits the call between processes that are not parent and child.
+// processVM returns text on the result. Yama's ptrace_scope restricts the call between processes that are not parent
+// and child.
 func processVM(scope string, err error) string {
 	switch {
 	case err != nil:

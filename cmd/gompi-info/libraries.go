@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Library is one that gompirma loads at run time when a job needs it.
+// Library is a library that gompirma loads at run time if a job needs it.
 type Library struct {
 	Name string `json:"name"`
 	For  string `json:"for"`
-	Path string `json:"path"` // "": not found
+	Path string `json:"path"` // "" if not found
 }
 
-// libraries looks for the optional libraries where the dynamic linker would: LD_LIBRARY_PATH, the linker's cache, the
-// default folders.
+// libraries searches the optional libraries where the dynamic linker would: LD_LIBRARY_PATH, the linker's cache, the
+// default directories.
 func libraries(root string) []Library {
 	wanted := []Library{
 		{Name: "libfabric.so.1", For: "jobs on several nodes"},
@@ -53,9 +53,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// cacheEntries reads glibc's ld.so.cache (the format since 2.2, also when it follows the older one): library name ->
-// path. Of several entries of one name the first of this machine's word size counts. A damaged cache yields what can be
-// read safely.
+// cacheEntries parses glibc's ld.so.cache (the format since 2.2, also behind the older one) and returns the path of
+// each library. Of several entries of one name it uses the first for this machine's word size. It skips damaged parts
+// of a cache.
 func cacheEntries(cache []byte) map[string]string {
 	const magic, headerSize, entrySize = "glibc-ld.so.cache1.1", 48, 24
 	entries := map[string]string{}
@@ -89,7 +89,7 @@ func cacheEntries(cache []byte) map[string]string {
 	return entries
 }
 
-// confDirs lists the folders that an ld.so.conf and the files it includes name.
+// confDirs returns the directories in an ld.so.conf and in the files that it includes.
 func confDirs(root, file string, depth int) []string {
 	f, err := os.Open(file)
 	if err != nil || depth > 4 {

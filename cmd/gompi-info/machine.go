@@ -11,7 +11,7 @@ import (
 	"gompirma/core/limit"
 )
 
-// Machine is what there is to compute with. Bytes; 0: no limit, or not to be found out.
+// Machine describes the resources of the machine. Sizes are in bytes; 0 means no limit or unknown.
 type Machine struct {
 	Processor       string  `json:"processor"`
 	CoresOnline     int     `json:"cores_online"`
@@ -23,7 +23,7 @@ type Machine struct {
 	CgroupProcesses int64   `json:"cgroup_processes"`
 }
 
-// machine reads what the kernel tells below root ("/"; a test has another).
+// machine reads the kernel's files below root ("/", except in tests).
 func machine(root string) Machine {
 	var m Machine
 	cpuinfo := pairs(filepath.Join(root, "proc/cpuinfo"))
@@ -42,8 +42,8 @@ func machine(root string) Machine {
 	return m
 }
 
-// cgroupLimits finds the tightest limits on the way from this process' control group to the root, in version 2 and
-// version 1 hierarchies.
+// cgroupLimits finds the tightest limits of this process's control group and its ancestors, in hierarchies of version 2
+// and version 1.
 func cgroupLimits(root string, m *Machine) {
 	for _, g := range limit.Groups(root, "cpu") {
 		quota, period := read(filepath.Join(g.Dir, "cpu.cfs_quota_us")),
@@ -61,7 +61,7 @@ func cgroupLimits(root string, m *Machine) {
 	m.CgroupProcesses, _ = limit.Least(root, "pids", "pids.max", "pids.max")
 }
 
-// read returns a small file's content without blanks around it, "" if it cannot be read.
+// read returns the content of a small file without surrounding blanks; "" if it cannot be read.
 func read(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func read(path string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// pairs reads lines "name : value"; the first of several of one name counts.
+// pairs parses lines "name : value"; the first of several with one name counts.
 func pairs(path string) map[string]string {
 	m := map[string]string{}
 	for _, line := range strings.Split(read(path), "\n") {
@@ -83,13 +83,13 @@ func pairs(path string) map[string]string {
 	return m
 }
 
-// kilobytes reads "123 kB".
+// kilobytes parses "123 kB" and returns bytes.
 func kilobytes(s string) int64 {
 	v, _ := strconv.ParseInt(strings.TrimSuffix(s, " kB"), 10, 64)
 	return v * 1024
 }
 
-// countList counts the members of a kernel list such as "0-3,8".
+// countList returns the number of members of a kernel list such as "0-3,8".
 func countList(s string) int {
 	n := 0
 	for _, part := range strings.Split(s, ",") {

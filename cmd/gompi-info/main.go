@@ -1,7 +1,8 @@
-// Command gompi-info tells what this gompirma is and what it finds on this machine: version, ABI, features, limits,
-// cores and memory (those of the machine, and those that the control group leaves), the kernel's services, optional
-// libraries. `--json` prints the same for programs. `--fabric` tells instead which provider of
-// libfabric a job on several nodes would take, and why.
+// Command gompi-info prints the version, ABI, features and limits of this gompirma, and the properties of this machine.
+// The latter are cores and memory (of the machine, and within the limits of the control group), services of the kernel,
+// and optional libraries. `--json` prints the same for programs. `--fabric` prints instead which provider of libfabric
+// a job on several nodes would use, and why. The command is a static Go program: it must not load the library or
+// libfabric.
 package main
 
 import (
@@ -16,18 +17,18 @@ import (
 	"gompirma/cmd/internal/carriers"
 	"gompirma/core/abi"
 	"gompirma/core/handle"
-	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
+	_ "gompirma/core/lastwords" // prints one line if the Go runtime fails
 	"gompirma/core/shm"
 	"gompirma/core/version"
 )
 
-// Info is everything gompi-info knows; its JSON names are part of the interface.
+// Info holds everything that gompi-info prints; its JSON names are part of the interface.
 type Info struct {
 	Version   string    `json:"version"`
 	Text      string    `json:"library_version"` // of MPI_Get_library_version
 	ABI       ABI       `json:"abi"`
 	Prefix    string    `json:"prefix"`
-	Library   string    `json:"library"` // "" if it does not lie where it should
+	Library   string    `json:"library"` // "" if it is not at its place
 	Features  []string  `json:"features"`
 	Limits    Limits    `json:"limits"`
 	Machine   Machine   `json:"machine"`
@@ -35,15 +36,15 @@ type Info struct {
 	Libraries []Library `json:"optional_libraries"`
 }
 
-// ABI is the standard that the library follows.
+// ABI describes the standard that the library follows.
 type ABI struct {
 	Standard string `json:"mpi_standard"`
 	Version  string `json:"abi_version"`
 	Soname   string `json:"soname"`
-	Library  string `json:"library"` // libmpi_abi.so.1, "" if it does not lie where it should
+	Library  string `json:"library"` // libmpi_abi.so.1; "" if it is not at its place
 }
 
-// Limits are those of this release, in the unit that the name says.
+// Limits are the limits of this release, in the units of their names.
 type Limits struct {
 	ProcessesPerNode int   `json:"processes_per_node"`
 	HandlesPerKind   int   `json:"handles_per_kind"`
@@ -69,7 +70,7 @@ func collect() Info {
 	if self, err := os.Executable(); err == nil {
 		prefix = filepath.Dir(filepath.Dir(self))
 	}
-	// found returns the file behind a name below the prefix, "" if there is none.
+	// found returns the path of a file below the prefix with links resolved; "" if there is none.
 	found := func(name string) string {
 		path, err := filepath.EvalSymlinks(filepath.Join(prefix, name))
 		if err != nil {
@@ -196,7 +197,7 @@ func (i Info) print(out io.Writer) error {
 	return w.err
 }
 
-// lines prints one labelled line after another and keeps the first error.
+// lines prints labelled lines and keeps the first error.
 type lines struct {
 	out  io.Writer
 	last string

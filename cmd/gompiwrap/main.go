@@ -1,7 +1,7 @@
 // Command gompiwrap is the compiler wrapper, installed as gompicc, gompicxx and gompifort (and as mpicc, mpicxx,
-// mpifort and so on in libexec/gompirma/bin). With _abi behind the name, or with --abi, it links for any MPI that
-// offers the standard ABI. It runs the compiler with gompirma's headers and library, found from where the wrapper
-// itself lies, so an installation may be moved. Everything it does not know goes to the compiler untouched.
+// mpifort and so on in libexec/gompirma/bin). With the suffix _abi in its name, or with --abi, it links for any MPI
+// that has the standard ABI. It runs the compiler with gompirma's headers and library. It finds these relative to its
+// own path, so an installation may be moved. It passes unknown arguments to the compiler unchanged.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
+	_ "gompirma/core/lastwords" // prints one line if the Go runtime fails
 )
 
 func main() {

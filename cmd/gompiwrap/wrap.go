@@ -9,13 +9,13 @@ import (
 	"gompirma/core/version"
 )
 
-// A language is what differs between the three wrappers.
+// language holds the properties that differ between the three wrappers.
 type language struct {
 	name string
-	// environment variables naming the compiler, first one wins; the other MPIs' names so that build systems need
-	// no change
+	// Environment variables that name the compiler; the first one that is set is used. They include the names of
+	// other MPI libraries, so that build systems need no change.
 	variables []string
-	compilers []string // tried in this order when none of them is set
+	compilers []string // tried in this order if no variable is set
 	options   []string // -cc=clang and the like
 }
 
@@ -28,7 +28,7 @@ var (
 		[]string{"-fc=", "-f90=", "-f77="}}
 )
 
-// languageOf tells the language from the name that the wrapper was called by.
+// languageOf returns the language for the name by which the wrapper was called.
 func languageOf(argv0 string) language {
 	switch strings.TrimSuffix(filepath.Base(argv0), abiSuffix) {
 	case "gompicxx", "mpicxx", "mpic++", "mpiCC":
@@ -39,37 +39,37 @@ func languageOf(argv0 string) language {
 	return langC
 }
 
-// abiSuffix ends the names of the wrappers that link with the standard ABI's libraries. MPICH and Open MPI have the
-// same names.
+// abiSuffix is the suffix of the wrappers that link with the standard ABI's libraries. MPICH and Open MPI use the same
+// names.
 const abiSuffix = "_abi"
 
 func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
 
-// A wrapper knows its language and prefix; what it asks of the system is replaceable.
+// wrapper holds the language and the prefix. Its functions access the system and can be replaced in tests.
 type wrapper struct {
 	lang  language
 	abi   bool // link with libmpi_abi, not with libgompirma
-	check bool // loads and stores are to be seen by gompirun --check
-	eight bool // Fortran's INTEGERs have 8 bytes, and there are bindings for those
-	// the compiler is gfortran, for which the options in the file flags are
+	check bool // instrument loads and stores for gompirun --check
+	eight bool // Fortran's INTEGERs have 8 bytes, and bindings for them are installed
+	// The compiler is gfortran, for which the file flags holds options.
 	gfortran bool
 	prefix   string
 	getenv   func(string) string
-	exists   func(path string) bool   // a file
-	has      func(name string) bool   // a command in PATH
-	read     func(path string) string // a file's content, "" if there is none
+	exists   func(path string) bool   // whether a file exists
+	has      func(name string) bool   // whether a command is in PATH
+	read     func(path string) string // content of a file; "" if there is none
 }
 
-// An action is what to do: print a text, or run a command.
+// action is what the wrapper does: print a text, or run a command.
 type action struct {
 	print bool
 	text  string
 	argv  []string
 }
 
-// act turns the arguments of the wrapper into an action.
+// act returns the action for the arguments of the wrapper.
 func (w wrapper) act(args []string) (action, error) {
-	var show string // "", or the query asked for
+	var show string // "", or the query
 	var rest []string
 	compiler := w.compiler()
 next:
@@ -168,7 +168,7 @@ func (w wrapper) compiler() []string {
 	return nil
 }
 
-// libdir is where the libraries lie that are linked. Those of the standard ABI have a folder of their own.
+// libdir returns the directory of the libraries to link. Those of the standard ABI have a directory of their own.
 func (w wrapper) libdir() string {
 	if w.abi {
 		return filepath.Join(w.prefix, "lib/gompirma/abi")
@@ -176,11 +176,11 @@ func (w wrapper) libdir() string {
 	return filepath.Join(w.prefix, "lib")
 }
 
-// eightDir is where the modules and the mpif.h for INTEGERs of 8 bytes lie.
+// eightDir returns the directory of the modules and the mpif.h for INTEGERs of 8 bytes.
 func (w wrapper) eightDir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
 
-// eightBytes tells whether the compiler's options make default INTEGERs of 8 bytes; the last one that says something
-// about their size counts. A link with the library for those, by FLIBS of autoconf or by libtool, says so, too.
+// eightBytes reports whether the compiler's options select default INTEGERs of 8 bytes; the last option about their
+// size counts. A link with the library for those, by FLIBS of autoconf or by libtool, counts as such an option.
 func eightBytes(compiler, args []string) bool {
 	eight := false
 	all := append(append([]string{}, compiler...), args...)
@@ -204,8 +204,9 @@ func eightBytes(compiler, args []string) bool {
 	return eight
 }
 
-// linkEight replaces the libraries for INTEGERs of 4 bytes by those for 8. Build systems name them: autoconf finds out
-// FLIBS from a call without the option for 8 bytes, and libtool keeps what a library was linked with in its .la file.
+// linkEight replaces the libraries for INTEGERs of 4 bytes by those for 8. Build systems name the former. Autoconf
+// determines FLIBS by a call without the option for 8 bytes. Libtool stores the names in the .la file of a library that
+// is linked with them.
 func linkEight(args []string) []string {
 	out := append([]string{}, args...)
 	for i, arg := range out {
@@ -221,7 +222,7 @@ func linkEight(args []string) []string {
 	return out
 }
 
-// isGfortran tells whether a compiler is gfortran by its name, such as /usr/bin/x86_64-linux-gnu-gfortran-12.
+// isGfortran reports whether a compiler is gfortran by its name, such as /usr/bin/x86_64-linux-gnu-gfortran-12.
 func isGfortran(compiler []string) bool {
 	for _, word := range compiler {
 		if strings.Contains(filepath.Base(word), "gfortran") {
@@ -231,7 +232,7 @@ func isGfortran(compiler []string) bool {
 	return false
 }
 
-// moduleDir is where the Fortran modules lie, "" if there are none.
+// moduleDir returns the directory of the Fortran modules; "" if there are none.
 func (w wrapper) moduleDir() string {
 	dir := filepath.Join(w.prefix, "lib/gompirma/fortran")
 	if w.lang.name == langFortran.name && w.exists(dir) {
@@ -242,7 +243,7 @@ func (w wrapper) moduleDir() string {
 
 func (w wrapper) includes() []string {
 	dirs := []string{filepath.Join(w.prefix, "include")}
-	if w.eight { // first, since its mpif.h comes before that of include
+	if w.eight { // first, since its mpif.h must precede that of include
 		return append([]string{w.eightDir()}, dirs...)
 	}
 	if dir := w.moduleDir(); dir != "" {
@@ -270,20 +271,21 @@ func (w wrapper) compileFlags() []string {
 	for _, dir := range w.includes() {
 		flags = append(flags, "-I"+dir)
 	}
-	// What gfortran needs for mpif.h, and for old programs.
+	// Options of gfortran for mpif.h, and for old programs.
 	if dir := w.moduleDir(); dir != "" && w.gfortran {
 		flags = append(flags, fields(w.read(filepath.Join(dir, "flags")))...)
 	}
 	if w.check {
 		flags = append(flags, checkFlags...)
-		if w.lang.name != langFortran.name { // which has no such functions: its compiler calls them by itself
+		if w.lang.name != langFortran.name { // Fortran has no such functions: its compiler calls them itself
 			flags = append(flags, checkFunctions...)
 		}
 	}
 	return flags
 }
 
-// linkFlags has an rpath, so that programs run without LD_LIBRARY_PATH; as RUNPATH, so that LD_LIBRARY_PATH still wins.
+// linkFlags returns the options for linking. They include an rpath, so that programs run without LD_LIBRARY_PATH; it is
+// a RUNPATH, so that LD_LIBRARY_PATH still precedes it.
 func (w wrapper) linkFlags() []string {
 	dir := w.libdir()
 	flags := []string{"-L" + dir}
@@ -292,7 +294,8 @@ func (w wrapper) linkFlags() []string {
 	} else {
 		flags = append(flags, "-Wl,-rpath,"+dir, "-Wl,--enable-new-dtags")
 	}
-	if w.check { // in a folder of its own it has the name of the sanitizer's library, which the compiler links with
+	// a directory of its own holds it under the name of the sanitizer's library, with which the compiler links
+	if w.check {
 		flags = append(flags, "-L"+filepath.Join(w.prefix, "lib/gompirma/check"), "-lgompirma-access")
 		for _, f := range wrapped {
 			flags = append(flags, "-Wl,--wrap="+f)
@@ -304,17 +307,16 @@ func (w wrapper) linkFlags() []string {
 	return flags
 }
 
-// checkFlags have the compiler call libgompirma-access.so at each load and store. It warns of fences, which that does
-// not
-// follow.
+// checkFlags make the compiler call libgompirma-access.so at each load and store. The compiler would warn of fences,
+// which the library does not track.
 var checkFlags = []string{"-fsanitize=thread", "-g", "-Wno-tsan"}
 
-// checkFunctions has C call what else accesses memory, where the linker has these calls come to that library.
+// checkFunctions make C call functions for other accesses to memory. The linker redirects these calls to the library.
 var checkFunctions = []string{"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"}
 
 var wrapped = []string{"memcpy", "memmove", "memset", "__memcpy_chk", "__memmove_chk", "__memset_chk"}
 
-// separate lists the compiler options whose value is the next argument, so that it is no input file.
+// separate lists the compiler options whose value is the next argument, which is thus no input file.
 var separate = map[string]bool{
 	"-o": true, "-I": true, "-D": true, "-U": true, "-L": true, "-x": true, "-include": true, "-imacros": true,
 	"-isystem": true,
@@ -327,7 +329,7 @@ var separate = map[string]bool{
 	"-mllvm":   true, "--param": true, "--sysroot": true,
 }
 
-// stops tells whether an option has the compiler stop before it links.
+// stops reports whether an option makes the compiler stop before it links.
 func stops(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -343,8 +345,8 @@ func stops(args []string) bool {
 var stopping = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help",
 	"-dumpversion", "-dumpmachine"}
 
-// links tells whether the compiler, given these arguments, will link: some input, and no option that stops earlier.
-// Then, and only then, the library belongs on the command line: `gompicc --version` must not try to link.
+// links reports whether the compiler links with these arguments: there is an input, and no option that stops earlier.
+// Only in this case the library must be on the command line: `gompicc --version` must not try to link.
 func links(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -361,7 +363,7 @@ func links(args []string) bool {
 func fields(s string) []string {
 	var out []string
 	var word strings.Builder
-	var in rune // the quote we are in, or 0
+	var in rune // the current quote, or 0
 	inWord := false
 	for _, r := range s {
 		switch {
@@ -390,8 +392,8 @@ func fields(s string) []string {
 	return out
 }
 
-// quote writes arguments so that a shell reads them back. The paths of our own flags are quoted as CMake's FindMPI
-// expects it: -I"/a b".
+// quote returns arguments in a form that a shell parses. Paths in the wrapper's own flags are quoted as CMake's FindMPI
+// expects: -I"/a b".
 func quote(args []string) string {
 	words := make([]string, len(args))
 	for i, arg := range args {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sample is a wrapper in /p on a machine with the usual compilers and these files and variables.
+// sample returns a wrapper in /p on a machine with the usual compilers and the given files and variables.
 func sample(argv0 string, env map[string]string, files ...string) wrapper {
 	return wrapper{
 		lang:   languageOf(argv0),
