@@ -1,7 +1,8 @@
 //go:build cgo
 
 // Command gompi-fabric prints, as JSON, which provider a job on several nodes would use here, and why, and its
-// addresses. gompi-info --fabric calls it, because gompi-info is a static program and cannot load libraries.
+// addresses. gompi-info --fabric calls it, because gompi-info is a static program and cannot load libraries. It owns
+// the form of this report. The choice of the provider belongs to capi/fabric.
 package main
 
 import (

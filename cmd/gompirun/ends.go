@@ -98,7 +98,7 @@ func (j *job) unexplained() bool {
 func leaves(proc string, pid int) bool {
 	const (
 		state, flags = 0, 6
-		exiting      = 4 // PF_EXITING
+		exiting      = 4 // the kernel's flag of a process that is exiting
 	)
 	fields := statOf(proc, strconv.Itoa(pid))
 	if len(fields) <= flags {

@@ -1,7 +1,7 @@
 // Command gompirun starts the processes of a job on this machine and ends them all when one fails. It serves them as a
 // PMI-1 launcher, creates the node's control segment, and forwards their output line by line. `gompirun --help` prints
-// its manual. The command must not implement MPI: it knows ranks only by their processes, their PMI messages, the
-// control segment and the recorded calls.
+// its manual. The command owns the state of the job. It must not contain any part of the MPI library (capi): it knows
+// ranks only by their processes and their memory, their PMI messages, the control segment and the recorded calls.
 //
 //	options.go     the command line
 //	launch.go      finding programs, starting and reaping processes

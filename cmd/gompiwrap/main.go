@@ -2,6 +2,8 @@
 // mpifort and so on in libexec/gompirma/bin). With the suffix _abi in its name, or with --abi, it links for any MPI
 // that has the standard ABI. It runs the compiler with gompirma's headers and library. It finds these relative to its
 // own path, so an installation may be moved. It passes unknown arguments to the compiler unchanged.
+//
+// The package owns the command lines of the compilers. It must not depend on the library.
 package main
 
 import (

@@ -220,8 +220,9 @@ func (m *Memory) Tick(stop <-chan struct{}) {
 	}
 }
 
-// ReadOne reads one record of each rank for Follow, and passes it to Follow's use. Only looked may call it, and must
-// do so if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s (capi/insight/record.c).
+// ReadOne reads one record of each rank for Follow, and passes it to Follow's use. Only looked may call it, and must do
+// so if it runs for seconds: a rank whose ring is full continues without records if none is read for 10 s
+// (capi/insight/record.c).
 func (m *Memory) ReadOne() {
 	if m.read == nil {
 		return
