@@ -7,8 +7,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Again ends the process' instance and makes another one, of the same processes, for tests/go/again_test.go. Collective
-// over the job. MPI_ERR_OTHER.
+// Again closes the process' instance and opens another one with the same processes, for tests/go/again_test.go.
+// Collective over the job. MPI_ERR_OTHER.
 func Again(data DataPath) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -19,7 +19,7 @@ func Again(data DataPath) error {
 	if err := p.Close(func() {}); err != nil {
 		return err
 	}
-	// Whoever is ahead must not end what the others still leave by.
+	// A process that is ahead must not end what the other processes still need to leave the barrier of Close.
 	b := *launcher.Load()
 	if err := b.Fence(); err != nil {
 		return err

@@ -17,10 +17,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// Instance is all that this process has of MPI while it may communicate: who is in the job, the memory of its node, the
-// network, messages, collectives, windows. One can be made, ended and made again; there is one at a time, since what is
-// C's of it (struct gompi_node and what works on that) is the process'. MPI_Init and MPI_Finalize (process.go) make one
-// and end it; sessions will.
+// Instance is the state of MPI in this process while it may communicate: the job's processes, the memory of its node,
+// the network, messages, collectives, windows. An instance can be opened, closed and opened again. There is one at a
+// time, since its C part (struct gompi_node and its users) exists once per process. MPI_Init and MPI_Finalize
+// (process.go) open and close it.
 type Instance struct {
 	Rank, Size int // in MPI_COMM_WORLD
 	Boot       boot.Client
@@ -40,20 +40,19 @@ type Instance struct {
 
 // Guarded by stateMu.
 var (
-	instances int // so many have been made
-	// ended; its memory stays for threads of the application that are still on their way out of a call
+	instances int // number of instances opened so far
+	// The closed instance. Its memory stays for threads of the application that are still returning from a call.
 	retired *Instance
 )
 
-// leastInInit is how long is waited for the launcher and for processes of which nobody knows anything at least,
-// whatever is set for a silent peer.
+// leastInInit is the least time that Open waits for the launcher and for processes that have not answered yet, even if
+// a shorter limit for silent peers is configured.
 const leastInInit = 10 * time.Second
 
-// Open makes the process' instance, of all processes that b knows. Collective over these, which have made as many
-// before.
-// MPI_ERR_OTHER: the launcher does not answer as it should.
+// Open creates the process' instance, with all processes that b knows. Collective over these; all have opened the same
+// number of instances before. MPI_ERR_OTHER if the launcher does not answer as expected.
 func Open(data DataPath, b boot.Client) (*Instance, error) {
-	// A limit that is wrong matters, and is told, if there are several nodes.
+	// An invalid limit matters, and is reported, only if there are several nodes.
 	timeout, wrong := boot.PeerTimeout()
 	silent := timeout
 	if timeout > 0 {
@@ -114,7 +113,7 @@ func Open(data DataPath, b boot.Client) (*Instance, error) {
 	return p, nil
 }
 
-// meet is what Open does with the others, who have their rings from then on.
+// meet does the part of Open that communicates with the other processes. Their rings exist from then on.
 func (p *Instance) meet() error {
 	p.run(func() {
 		p.Messages.ProgressThread()
@@ -127,7 +126,7 @@ func (p *Instance) meet() error {
 		return mpierr.Wrap(err, "waiting for all ranks to be ready for messages")
 	}
 	p.Places.Next.Settled(p.Boot)
-	if p.spans { // whoever is asked for a sign of life from now on has somebody to give it
+	if p.spans { // from now on the network thread answers keepalive requests of other processes
 		p.run(p.data.Network().Run)
 	}
 	if err := p.WorldComm.AttachBlock(); err != nil {
@@ -141,7 +140,7 @@ func (p *Instance) meet() error {
 	return nil
 }
 
-// run runs a progress thread until it is stopped.
+// run starts a progress thread on f, which runs until it is stopped.
 func (p *Instance) run(f func()) {
 	p.progress.Add(1)
 	go func() {
@@ -151,11 +150,11 @@ func (p *Instance) run(f func()) {
 	}()
 }
 
-// Close waits for all members of the job and gives back what the process has of it. gone is called when nobody needs
-// this process any longer. MPI_ERR_OTHER: the others cannot be waited for.
+// Close waits for all members of the job and frees the resources of the instance. It calls gone when no other process
+// needs this one any longer. MPI_ERR_OTHER if waiting for the others fails.
 func (p *Instance) Close(gone func()) error {
 	p.Node.SetState(p.Node.Me, shm.Finishing)
-	// What was sent and not yet taken, buffered messages too, needs this process to live.
+	// Messages that are sent and not yet received, buffered ones too, need this process to live.
 	if err := p.Messages.Flushed(); err != nil {
 		return err
 	}
@@ -164,7 +163,7 @@ func (p *Instance) Close(gone func()) error {
 	}
 	if p.spans {
 		p.data.Network().Leaving()
-		// Whoever has left the barrier may still have to send what others leave it by.
+		// A process that has left the barrier may still have to send the messages that let the others leave it.
 		if err := p.Boot.Fence(); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 		}
@@ -190,7 +189,7 @@ func (p *Instance) Close(gone func()) error {
 	return nil
 }
 
-// free gives back what an instance that has ended still has.
+// free releases what a closed instance still holds.
 func (p *Instance) free() {
 	if p == nil {
 		return

@@ -14,11 +14,12 @@ import (
 	"gompirma/core/shm"
 )
 
-// openNode opens the shared memory of this node and returns who is on which.
+// openNode opens the shared memory of this node and returns which process is on which node.
 //
-// gompirun hands the memory down. Under other launchers the lowest rank of the node makes it and the others open it
-// through /proc. A process without a launcher makes its own. permitted is what others may connect to, silent how long
-// the way to another process may be lost meanwhile, 0: for ever.
+// gompirun passes the memory to its children. Under other launchers the lowest rank of the node creates it and the
+// others open it through /proc. A process without a launcher creates its own. permitted returns the addresses of this
+// host that others may connect to. silent is how long the connection to another process may be lost meanwhile, 0: no
+// limit.
 func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) (*shm.Node, *boot.Places, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {
@@ -61,7 +62,7 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 				return nil, nil, err
 			}
 		}
-		// The leader must not go before everybody has opened its descriptor.
+		// The leader must not exit before all processes of the node have opened its descriptor.
 		if err := b.Fence(); err != nil {
 			return nil, nil, mpierr.Wrap(err, "waiting for all ranks to open the memory of their nodes")
 		}
@@ -72,7 +73,7 @@ func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) 
 
 func controlKey(leader int) string { return fmt.Sprintf("control-%d", leader) }
 
-// openOther opens the memory that the leader of this node has made.
+// openOther opens the memory that the leader of this node has created.
 func openOther(b boot.Client, leader int) (int, error) {
 	value, err := b.Get(leader, controlKey(leader))
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package core puts the process together: its place in the job, the memory of its node, messages, collectives and
-// windows. It is started by MPI_Init and ended by MPI_Finalize; capi finds everything through it.
+// Package core owns the state of MPI in this process: its rank in the job, the memory of its node, messages,
+// collectives and windows. MPI_Init starts it and MPI_Finalize ends it; capi reaches all of it through this package. It
+// must not know how C implements the data path.
 package core
 
 import (
@@ -17,11 +18,11 @@ import (
 
 var (
 	self      atomic.Pointer[Instance]
-	node      atomic.Pointer[shm.Node]    // of self, and earlier than that: as soon as it is mapped
-	launcher  atomic.Pointer[boot.Client] // from its first word in MPI_Init to the end of MPI_Finalize
+	node      atomic.Pointer[shm.Node]    // of self; set earlier than self, as soon as it is mapped
+	launcher  atomic.Pointer[boot.Client] // set from the first contact in MPI_Init to the end of MPI_Finalize
 	stateMu   sync.Mutex
 	started   atomic.Bool
-	leaving   atomic.Bool // the launcher may go: this process is about to
+	leaving   atomic.Bool // the launcher may disappear: this process is about to end
 	finalized atomic.Bool
 )
 
@@ -31,12 +32,12 @@ func Self() *Instance { return self.Load() }
 // Running returns whether MPI calls that need the job are possible.
 func Running() bool { return self.Load() != nil }
 
-// Started returns whether MPI_Init has been called, Finalized whether MPI_Finalize has.
+// Started returns whether MPI_Init has been called. Finalized returns whether MPI_Finalize has.
 func Started() bool   { return started.Load() }
 func Finalized() bool { return finalized.Load() }
 
-// Start is MPI_Init (MPI-5.0 11.2): it takes the process' place in the job. Collective over the job.
-// MPI_ERR_OTHER: called twice, after MPI_Finalize, or the launcher does not answer as it should.
+// Start implements MPI_Init (MPI-5.0 11.2): this process joins the job. Collective over the job. MPI_ERR_OTHER if it is
+// called twice or after MPI_Finalize, or if the launcher does not answer as expected.
 func Start(data DataPath) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -58,8 +59,8 @@ func Start(data DataPath) error {
 	return nil
 }
 
-// Finish is MPI_Finalize (MPI-5.0 11.4): it waits for all members of the job and gives back what the process has of it.
-// MPI_ERR_OTHER: not initialized, or called twice.
+// Finish implements MPI_Finalize (MPI-5.0 11.4): it waits for all members of the job and frees the resources of the
+// process. MPI_ERR_OTHER if MPI is not initialized, or if it is called twice.
 func Finish() error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -83,8 +84,8 @@ func Finish() error {
 	return nil
 }
 
-// endWithLauncher ends this process when its launcher has died: the job is at its end, and nobody else would end the
-// process.
+// endWithLauncher ends this process when its launcher has died: the job has ended, and no other process would end this
+// one.
 func endWithLauncher(lost <-chan struct{}) {
 	<-lost
 	if !leaving.Load() {
@@ -93,7 +94,8 @@ func endWithLauncher(lost <-chan struct{}) {
 	}
 }
 
-// Rank is this process' rank in MPI_COMM_WORLD as soon as MPI_Init has learnt it; -1: not yet, or no longer.
+// Rank returns this process' rank in MPI_COMM_WORLD as soon as MPI_Init knows it, and -1 before that and after
+// MPI_Finalize.
 func Rank() int {
 	if b := launcher.Load(); b != nil {
 		return (*b).Rank()
@@ -109,7 +111,7 @@ func Abort(code int) {
 	}
 }
 
-// lost is the rank whose end has ended the waits of this node, -1: none has.
+// lost returns the rank of the failed process that has ended the waits of this node, -1 if no process has failed.
 func lost() int {
 	p := self.Load()
 	if p == nil || p.Node.Broken() == 0 {
@@ -123,18 +125,18 @@ func lost() int {
 	return p.Node.Lost()
 }
 
-// How long a launcher has to notice the death of a process and to end the job. Time in which this process did not run
-// is not counted.
+// How long a process waits for the launcher to notice the death of a process and to end the job. Time in which this
+// process did not run is not counted.
 const (
 	graceLost      = time.Second     // until gompirun announces the end
 	graceLostOther = 3 * time.Second // until another launcher ends this process: mpirun waits 1 s after SIGTERM
 )
 
-// EndAnnounced returns whether the launcher ends the job, so that this process ends without a message of its own: the
-// launcher reports the cause. It is called before an Abort. A launcher learns of the death of a process later than the
-// processes connected to it, so if one is lost, EndAnnounced waits for the launcher for a limited time. gompirun
-// announces the end; other launchers end this process meanwhile. byLoss: a process is lost though the node may not know
-// it yet (the thread that has found the end of a connection tells it a moment later).
+// EndAnnounced returns whether the launcher is ending the job, so that this process ends without a message of its own:
+// the launcher reports the cause. Abort's caller calls it first. A launcher learns of the death of a process later than
+// the processes connected to it. So if a process has failed, EndAnnounced waits for the launcher for a limited time.
+// gompirun announces the end; other launchers end this process meanwhile. byLoss: a process has failed though the node
+// may not have recorded it yet (the thread that detected the closed connection records it a moment later).
 func EndAnnounced(byLoss bool) bool {
 	nd := node.Load()
 	if nd == nil {

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backing is what the memory of a node is made of. There are two: a memfd, and a segment of System V where the user may
-// not have files of that size (ulimit -f), or no memfd. Neither has a name, once it is open.
+// backing is the object that holds the memory of a node. There are two: a memfd, and a System V segment where the user
+// may not have files of that size (ulimit -f) or no memfd. Neither has a name once it is open.
 type backing interface {
-	// mapping maps [off, off+size), whole pages, at an address, whatever is there, or at one that the system
-	// chooses (nil). The error is the system's, as in all.
+	// mapping maps [off, off+size), whole pages, at the given address, replacing what is mapped there, or at an
+	// address that the system chooses (nil). All methods return the error of the system call.
 	mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error)
-	// take takes the memory of a range, zeroed where there was none; give gives it back.
+	// take allocates the memory of a range, zeroed where there was none. give releases it.
 	take(off, size int64) error
 	give(off, size int64)
 }
@@ -49,11 +49,11 @@ func (fd memfd) give(off, size int64) {
 	}
 }
 
-// takeMapped and giveMapped are take and give where no call does it: through a mapping.
+// takeMapped and giveMapped are take and give through a mapping, for systems where no call does it directly.
 func takeMapped(m backing, off, size int64) error {
 	return whileMapped(m, off, size, func(b []byte) error {
 		err := populate(b)
-		if err == unix.EINVAL { // a system that does not know it (before Linux 5.14)
+		if err == unix.EINVAL { // a kernel without MADV_POPULATE_WRITE (before Linux 5.14)
 			for at := int64(0); at < int64(len(b)); at += PageSize {
 				atomic.AddUint32(u32(b, at), 0)
 			}
@@ -67,12 +67,12 @@ func giveMapped(m backing, off, size int64) {
 	whileMapped(m, off, size, func(b []byte) error { return unix.Madvise(b, unix.MADV_REMOVE) })
 }
 
-// denied returns whether an error is that of a call which this process may not make, as a container's seccomp profile
-// says it.
+// denied returns whether err means that this process may not make the call, for example because of a container's
+// seccomp profile.
 func denied(err error) bool { return err == unix.EPERM || err == unix.EACCES || err == unix.ENOSYS }
 
-// create makes the file of a node's memory, empty: a memfd. Where that is denied the file is one without a name in a
-// folder, which is for a header only; why says so then. An error says what is to be done.
+// create creates the empty file of a node's memory: a memfd. Where memfd_create is denied, it creates a file without a
+// name in a directory, which can hold the header only; why is then the reason. The error says what the user can do.
 func create() (fd int, why error, err error) {
 	fd, why = unix.MemfdCreate("gompirma", 0)
 	if why == nil {
@@ -90,13 +90,13 @@ func create() (fd int, why error, err error) {
 	return -1, nil, fmt.Errorf("%w, and no file in /dev/shm or %s: %w%s", why, os.TempDir(), err, toDo)
 }
 
-// toDo is what to do where a filter denies calls.
+// toDo is the advice to the user where a seccomp filter denies calls.
 const toDo = ": the seccomp profile of the container, say, must allow memfd_create"
 
-// nameless makes a file without a name that has memory for its first page.
+// nameless creates a file without a name that has memory for its first page.
 func nameless(folder string) (int, error) {
 	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_RDWR, 0o600)
-	if err != nil { // a file system that does not know it
+	if err != nil { // a file system without O_TMPFILE
 		var f *os.File
 		if f, err = os.CreateTemp(folder, "gompirma"); err != nil {
 			return -1, err
@@ -119,9 +119,9 @@ func nameless(folder string) (int, error) {
 	return fd, nil
 }
 
-// grow gives a memfd its size. All of it is address space only, but the system compares it with what files may have
-// (RLIMIT_FSIZE), and SIGXFSZ would end the process. So the limit is looked at before, and lifted for the moment where
-// that is allowed: up to the hard limit by everybody, beyond it by root.
+// grow sets the size of a memfd. All of it is address space only, but the system compares it with the limit of file
+// sizes (RLIMIT_FSIZE), and SIGXFSZ would end the process. So grow checks the limit first and raises it for the call
+// where that is allowed: up to the hard limit for every user, beyond it for root.
 func (fd memfd) grow(size int64) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && limit.Cur < uint64(size) {
@@ -137,8 +137,8 @@ func (fd memfd) grow(size int64) error {
 	return unix.Ftruncate(int(fd), size)
 }
 
-// growHead gives a memfd the size of a header, or as much of it as files may have: what is mapped is a whole page all
-// the same.
+// growHead sets the size of a memfd to that of the header, or to the limit of file sizes if that is smaller: a mapping
+// has a whole page anyway.
 func (fd memfd) growHead() error {
 	size := uint64(HeaderSize)
 	var limit unix.Rlimit

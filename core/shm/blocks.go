@@ -9,22 +9,23 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Blocks are pieces of the node's memory that some of its processes share for a time: control memory of communicators
-// and windows. To take memory from the system, to map it, to meet its pages first and to give it back costs 100 us, and
-// a loop that makes and frees a communicator would do all that each time. So blocks lie in arenas: a process maps an
-// arena of another when it first opens a block there, and keeps it mapped; and blocks of up to MostKept bytes keep
-// their memory when nobody uses them any longer.
+// Blocks are parts of the node's memory that some of its processes share for a time: control memory of communicators
+// and windows. To allocate memory, map it, fault its pages in and release it costs 100 us, and a loop that creates and
+// frees a communicator would do all that in each iteration. So blocks lie in arenas. A process maps another process'
+// arena when it first opens a block there, and keeps it mapped. Unused blocks of up to MostKept bytes keep their
+// memory.
 //
-// An arena belongs to the process whose heap it lies in, which alone hands its blocks out. All have one size. Whoever
-// is the last to use a block gives it back by a bit in the arena's head, so nobody has to be told:
+// An arena belongs to the process in whose heap it lies. Only this owner allocates its blocks. All blocks of an arena
+// have one size. The last user of a block returns it by setting a bit in the arena's head, without a message to the
+// owner:
 //
-//	0     opened    MaxProcesses bits: processes that have the arena mapped, by index; never taken back
-//	512   returned  mostBlocks bits: blocks that nobody uses any longer and that the owner has not seen yet
+//	0     opened    MaxProcesses bits: processes that have the arena mapped, by index; never cleared
+//	512   returned  mostBlocks bits: returned blocks that the owner has not collected yet
 //	1024  bare      mostBlocks bits: those of them that have no memory
-//	1536  returns   uint32: how many have been returned so far
+//	1536  returns   uint32: number of blocks returned so far
 
-// BlockRef names a block for the processes of its node: where it begins in the node's memory, and in the bits below a
-// page the logarithm of the size of its arena, which begins at a multiple of that.
+// BlockRef names a block for the processes of its node. It is the block's offset in the node's memory; the bits below
+// the page size hold the base-2 logarithm of the size of its arena. An arena is aligned to its size.
 type BlockRef uint64
 
 const (
@@ -33,13 +34,13 @@ const (
 	arenaReturns  = arenaBare + mostBlocks/8
 	arenaHead     = PageSize
 
-	leastArena = 20 // logarithms
+	leastArena = 20 // base-2 logarithms
 	usualArena = 26
 	mostArena  = 40
 	mostBlocks = 4096
 )
 
-// MostKept is how many bytes of blocks that nobody uses keep their memory, beside the last two of each size.
+// MostKept is the number of bytes of unused blocks that keep their memory, besides the last two of each size.
 const MostKept = 1 << 20
 
 func (r BlockRef) log() uint        { return uint(r % PageSize) }
@@ -47,37 +48,37 @@ func (r BlockRef) offset() int64    { return int64(r &^ (PageSize - 1)) }
 func (r BlockRef) arenaOff() int64  { return r.offset() &^ (1<<r.log() - 1) }
 func (r BlockRef) arenaSize() int64 { return 1 << r.log() }
 
-// blocks is what a process knows of blocks.
+// blocks is the state of a process' blocks.
 type blocks struct {
 	mu     sync.Mutex
-	mapped map[int64]*arena // of all processes, by where they are
-	kinds  map[int64]*kind  // its own, by size
+	mapped map[int64]*arena // arenas of all processes, by offset
+	kinds  map[int64]*kind  // blocks that this process allocates, by size
 }
 
-// kind is the blocks of one size that this process hands out.
+// kind is the blocks of one size that this process allocates.
 type kind struct {
 	size   int64
 	arenas []*arena
 	free   []BlockRef // returned, with memory
-	bare   []BlockRef // returned, without
+	bare   []BlockRef // returned, without memory
 }
 
-// arena is one as this process has it mapped.
+// arena is an arena that this process has mapped.
 type arena struct {
 	off   int64
 	bytes []byte
 
-	// At the owner:
+	// Used by the owner only:
 	log   uint
-	count int    // blocks that it has room for
-	fresh int    // blocks from here on have not been handed out yet
-	taken int    // and those from here on have no memory
-	seen  uint32 // returns that have been looked at
+	count int    // capacity in blocks
+	fresh int    // blocks from this index on have never been handed out
+	taken int    // blocks from this index on have no memory
+	seen  uint32 // value of returns at the last collect
 }
 
-// TakeBlock returns size bytes of memory that processes of the node can share, mapped here, and their name. The memory
-// is zeroed, except for what the last user of the block declared as harmless: a communicator's control block keeps the
-// data of collectives. MPI_ERR_NO_MEM.
+// TakeBlock allocates size bytes of memory that processes of the node can share. It returns their mapping in this
+// process and their name. The memory is zeroed except for what the previous user excluded by its argument used of
+// GiveBlock: a communicator's control block keeps the data of collectives. MPI_ERR_NO_MEM.
 func (nd *Node) TakeBlock(size int64) ([]byte, BlockRef, error) {
 	size = roundUp(max(size, 1), PageSize)
 	b := &nd.blocks
@@ -111,7 +112,7 @@ func (nd *Node) TakeBlock(size int64) ([]byte, BlockRef, error) {
 	return nd.freshBlockLocked(k)
 }
 
-// collect takes note of the blocks that have been returned.
+// collect moves the blocks that have been returned to the free lists.
 func (k *kind) collect() {
 	for _, a := range k.arenas {
 		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.seen { // acquire: pairs with GiveBlock
@@ -129,7 +130,7 @@ func (k *kind) collect() {
 			for ; returned != 0; returned &= returned - 1 {
 				bit := returned & -returned
 				i := 64*w + bits.TrailingZeros64(bit)
-				if i >= a.fresh { // nobody has been given that one
+				if i >= a.fresh { // never handed out: ignore the bit
 					continue
 				}
 				r := a.ref(i, k.size)
@@ -143,7 +144,7 @@ func (k *kind) collect() {
 	}
 }
 
-// freshBlockLocked hands out a block that has not been before.
+// freshBlockLocked hands out a block for the first time.
 func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
 	var a *arena
 	if n := len(k.arenas); n > 0 && k.arenas[n-1].fresh < k.arenas[n-1].count {
@@ -155,7 +156,7 @@ func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
 		}
 	}
 	if a.fresh == a.taken {
-		// Memory for as many more as there are already, if there is that much.
+		// Allocate memory for as many more blocks as have it already, or for one if there is not that much.
 		more := min(max(a.fresh, 1), max(int(MostKept/k.size), 1), a.count-a.fresh)
 		at := a.ref(a.fresh, k.size).offset()
 		err := nd.Commit(at, int64(more)*k.size)
@@ -173,7 +174,7 @@ func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
 	return a.block(r, k.size), r, nil
 }
 
-// newArenaLocked makes an arena, each larger than the one before, as long as they are not too large.
+// newArenaLocked creates an arena, twice as large as the previous one up to the usual maximum.
 func (nd *Node) newArenaLocked(k *kind) (*arena, error) {
 	log := uint(leastArena)
 	if n := len(k.arenas); n > 0 {
@@ -198,7 +199,7 @@ func (nd *Node) newArenaLocked(k *kind) (*arena, error) {
 	return a, nil
 }
 
-// openArenaLocked maps an arena.
+// openArenaLocked maps an arena and sets this process' bit in its head.
 func (nd *Node) openArenaLocked(off, size int64) (*arena, error) {
 	bytes, err := nd.Map(off, size)
 	if err != nil {
@@ -213,12 +214,12 @@ func (nd *Node) openArenaLocked(off, size int64) (*arena, error) {
 	return a, nil
 }
 
-// ref names the i-th block.
+// ref returns the name of the i-th block.
 func (a *arena) ref(i int, size int64) BlockRef {
 	return BlockRef(a.off+arenaHead+int64(i)*size) | BlockRef(a.log)
 }
 
-// block returns the bytes of a block, nil: it does not lie in the arena.
+// block returns the bytes of a block, nil if it does not lie in the arena.
 func (a *arena) block(r BlockRef, size int64) []byte {
 	at := r.offset() - a.off
 	if at < arenaHead || size < 0 || at+size > int64(len(a.bytes)) {
@@ -227,8 +228,8 @@ func (a *arena) block(r BlockRef, size int64) []byte {
 	return a.bytes[at : at+size : at+size]
 }
 
-// OpenBlock returns a block of size bytes that a process of this node has taken. MPI_ERR_NO_MEM: it cannot be mapped
-// here.
+// OpenBlock returns a block of size bytes that a process of this node has allocated. MPI_ERR_NO_MEM if it cannot be
+// mapped here. MPI_ERR_INTERN if r names no such block.
 func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()
@@ -248,7 +249,7 @@ func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
 	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x names no block of %d bytes of shared memory", uint64(r), size)
 }
 
-// BlockOpens returns whether process i has mapped what a block, which is open here, lies in: OpenBlock does not fail
+// BlockOpens returns whether process i has mapped the arena of a block that is open here: OpenBlock does not fail
 // there.
 func (nd *Node) BlockOpens(r BlockRef, i int) bool {
 	nd.blocks.mu.Lock()
@@ -257,11 +258,11 @@ func (nd *Node) BlockOpens(r BlockRef, i int) bool {
 	return a != nil && i >= 0 && i < nd.N && atomic.LoadUint64(u64(a.bytes, int64(i/64*8)))>>(i%64)&1 != 0
 }
 
-// Dirty is for GiveBlock.
+// Dirty as argument used of GiveBlock: any byte of the block may differ from zero.
 const Dirty = -1
 
-// GiveBlock gives a block back that no process uses any longer and that is open here. Only its first used bytes hold
-// anything but zeros; Dirty: that is not known.
+// GiveBlock returns a block that no process uses any longer and that is open here. Only its first used bytes may differ
+// from zero; used may be Dirty.
 func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()
@@ -289,7 +290,7 @@ func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
 	atomic.AddUint32(u32(a.bytes, arenaReturns), 1) // release: pairs with collect
 }
 
-// BlocksInUse returns how many blocks this process has handed out that have not come back, for leak checks.
+// BlocksInUse returns how many blocks this process has handed out that have not been returned, for leak checks.
 func (nd *Node) BlocksInUse() (n int) {
 	nd.blocks.mu.Lock()
 	defer nd.blocks.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Memory is taken in pieces, and before each the taker looks whether there still is enough for the rest: processes of
-// other jobs take memory too, and the kernel kills somebody rather than refuse. The less there is the smaller the
-// pieces, so that several that take at once notice before it is too late.
+// Memory is allocated in chunks. Before each chunk the process checks whether there is still enough memory for the
+// rest: processes of other jobs allocate memory too, and the kernel kills a process rather than refuse. The less memory
+// is free, the smaller are the chunks, so that several processes that allocate at once notice before it is too late.
 const (
 	leastPiece = 256 << 10
 	mostPiece  = 16 << 20
@@ -21,25 +21,25 @@ func pieceOf(room limit.Room, least int64) int64 {
 	return min(max(room.Usable()/pieceShare/leastPiece*leastPiece, least), mostPiece)
 }
 
-// Commit puts zeroed memory behind [off, off+size), which may be any process' reservation. It takes the time of writing
-// it once and is done by one process after the other; large amounts go through CommitMapped. MPI_ERR_NO_MEM: there is
-// not that much; nothing changed.
+// Commit allocates zeroed memory for [off, off+size), which may be in any process' reservation. It takes the time of
+// writing the memory once, and the kernel serializes the processes that do it; large amounts go through CommitMapped.
+// MPI_ERR_NO_MEM if there is not that much memory; then nothing has changed.
 func (nd *Node) Commit(off, size int64) error {
 	return nd.commit(off, size, leastPiece, nd.memory.take)
 }
 
-// Pages is which pages memory is to be made of.
+// Pages is the kind of pages that memory consists of.
 type Pages int
 
-// SmallPages are the system's own; HugePages are taken where the system has them.
+// SmallPages are the system's base pages. HugePages are used where the system supports them.
 const (
 	SmallPages Pages = iota
 	HugePages
 )
 
 // CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages). It returns whether any of the memory
-// is of huge pages. Several processes can do it at once, and none of their accesses there faults later. A process that
-// is alone on its node leaves the zeroing of small pages to the first access of each. MPI_ERR_NO_MEM.
+// consists of huge pages. Several processes can do it at once, and none of their accesses there faults later. A process
+// that is alone on its node leaves the zeroing of small pages to the first access of each. MPI_ERR_NO_MEM.
 func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 	huge := of == HugePages && len(b) >= HugePage && HugePagesPossible() &&
 		unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
@@ -55,13 +55,13 @@ func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 		if err := fill(b[at-off : at-off+size]); err != unix.EINVAL {
 			return err
 		}
-		fill = func([]byte) error { return unix.EINVAL } // a system that does not know it (before Linux 5.14)
+		fill = func([]byte) error { return unix.EINVAL } // a kernel without MADV_POPULATE_WRITE (before Linux 5.14)
 		return nd.memory.take(at, size)
 	})
 	return huge && err == nil && hugeMapped(address(b), uint64(len(b))), err
 }
 
-// populate takes the memory of a mapping; a test has another.
+// populate allocates the memory of a mapping. A variable so that a test can replace it.
 var populate = func(b []byte) error {
 	for {
 		if err := unix.Madvise(b, unix.MADV_POPULATE_WRITE); err != unix.EINTR && err != unix.EAGAIN {
@@ -83,8 +83,9 @@ func (nd *Node) commit(off, size, least int64, take func(off, size int64) error)
 	return err
 }
 
-// InPieces calls take for size bytes, piece after piece, of which cost take memory that must be there. It stops at the
-// first error, which is take's or MPI_ERR_NO_MEM; what has been taken until then is the caller's to give back.
+// InPieces calls take for size bytes, chunk after chunk. cost is the memory in bytes that this allocates; it must be
+// available. InPieces stops at the first error: that of take, or MPI_ERR_NO_MEM. The caller then releases what has been
+// allocated so far.
 func (nd *Node) InPieces(size, cost int64, take func(at, size int64) error) error {
 	return nd.inPieces(size, cost, leastPiece, take)
 }
@@ -122,6 +123,6 @@ func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) erro
 	}
 }
 
-// Discard gives the memory behind [off, off+size) back to the system; the address space stays reserved, and Commit may
-// put zeroed memory there again.
+// Discard returns the memory of [off, off+size) to the system. The address space stays reserved, and Commit may
+// allocate zeroed memory there again.
 func (nd *Node) Discard(off, size int64) { nd.memory.give(off, size) }

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// Giving memory back: the system takes 0.3 s for each GiB, page by page, whoever asks for it. So large amounts go back
-// while the application goes on, by a goroutine, in pieces, since meanwhile the system lets nobody else change mappings
-// of the process or take memory of the file by fallocate(2).
+// Releasing memory: the kernel needs 0.3 s for each GiB, page by page, in any process. So large amounts are released in
+// the background, by a goroutine. It works in chunks, since meanwhile the kernel blocks other threads that change
+// mappings of the process or allocate memory of the file by fallocate(2).
 //
-// A mapping leaves its address at once: its tables are moved to where nobody looks, which is quick, and taken apart
-// there. Address space of the heap is free when its memory is. How much memory still is to go back stands in this
-// process' cell: who asks for more than there is waits for it (promise), as he would have waited for MPI_Win_free.
+// A mapping leaves its address at once: hide moves its page tables to an unused address, which is quick, and the
+// goroutine unmaps it there. Address space of the heap becomes free when its memory has been released. The process'
+// cell (CellGiving) holds the bytes still to be released: a process that needs more memory than is free waits for them
+// (promise), as it would have waited in MPI_Win_free for a synchronous release.
 //
-// The application may take memory too, of which nobody tells us, and the kernel would kill somebody rather than wait.
-// So what goes back this way is little beside what is free anyway.
+// The application may allocate memory too, which is not counted here, and the kernel would kill a process rather than
+// wait. So the bytes to be released in the background are limited to a small share of what is free anyway.
 type giving struct {
 	mu    sync.Mutex
-	queue []func() // the first is under way
+	queue []func() // the first is being executed
 	none  sync.Cond
-	share int64 // of what is free, at most a share-th is still to go back
+	share int64 // at most the share-th part of the free memory may be waiting for its release
 }
 
 const (
-	leastLater = 16 << 20 // what is less goes back at once: 5 ms
+	leastLater = 16 << 20 // smaller amounts are released at once: 5 ms
 	givePiece  = 16 << 20
-	giveShare  = 4 // where each process has a core: a page is given back some times as fast as it is taken
+	giveShare  = 4 // if each process has a core: releasing a page is several times faster than allocating it
 )
 
 func (g *giving) init(n, cores int) {
@@ -34,7 +35,7 @@ func (g *giving) init(n, cores int) {
 	g.share = giveShare * int64(1+n/max(cores, 1))
 }
 
-// behind has work done behind the application's back, one after the other.
+// behind queues work for the background goroutine, which executes the queue in order.
 func (g *giving) behind(work func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,14 +58,14 @@ func (g *giving) run() {
 	g.none.Broadcast()
 }
 
-// inPieces calls give for size bytes.
+// inPieces calls give for size bytes, chunk by chunk.
 func (g *giving) inPieces(size int64, give func(at, n int64)) {
 	for at := int64(0); at < size; at += givePiece {
 		give(at, min(size-at, givePiece))
 	}
 }
 
-// giveBack gives an extent of this process' heap back, now or later.
+// giveBack releases an extent of this process' heap, at once or in the background.
 func (nd *Node) giveBack(x extent) {
 	if !nd.mayWait(x.size) {
 		nd.memory.give(x.off, x.size)
@@ -82,7 +83,7 @@ func (nd *Node) giveBack(x extent) {
 	})
 }
 
-// mayWait returns whether so much memory need not go back at once.
+// mayWait returns whether size bytes may be released in the background.
 func (nd *Node) mayWait(size int64) bool {
 	if size < leastLater {
 		return false
@@ -91,7 +92,7 @@ func (nd *Node) mayWait(size int64) bool {
 	return nd.promises.look(least).Usable() >= least
 }
 
-// Unmap ends a mapping made by Map.
+// Unmap removes a mapping made by Map.
 func (nd *Node) Unmap(b []byte) {
 	if len(b) >= leastLater {
 		if hidden := hide(b); hidden != nil {
@@ -104,7 +105,8 @@ func (nd *Node) Unmap(b []byte) {
 	unmap(b)
 }
 
-// Given waits until all that this process has given back is with the system. Returns whether there was something.
+// Given waits until the background goroutine of this process has released everything. Returns whether there was
+// something to wait for.
 func (nd *Node) Given() bool {
 	g := &nd.giving
 	g.mu.Lock()
@@ -117,8 +119,8 @@ func (nd *Node) Given() bool {
 	return waited
 }
 
-// AwaitGiven waits until all processes of the node have given their memory back, as long as that comes on. Returns
-// whether there was something.
+// AwaitGiven waits until all processes of the node have released their memory, or until there has been no progress for
+// longestPromise. Returns whether there was something to wait for.
 func (nd *Node) AwaitGiven() bool {
 	first := nd.toCome()
 	last, since := first, time.Now()
@@ -135,5 +137,5 @@ func (nd *Node) AwaitGiven() bool {
 	return first > 0
 }
 
-// toCome returns how many bytes the processes of the node are giving back.
+// toCome returns how many bytes the processes of the node are still to release.
 func (nd *Node) toCome() int64 { return nd.sum(CellGiving) }

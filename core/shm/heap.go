@@ -11,12 +11,12 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// heap hands out page-aligned extents of this process' own heap region: only the owner allocates there, so it needs no
-// lock that another process could hold when it dies.
+// heap allocates page-aligned extents of this process' own heap region. Only the owner allocates there, so its lock is
+// in private memory: a process that dies cannot leave it locked for others.
 type heap struct {
 	mu   sync.Mutex
 	base int64    // offset of the region in the memfd
-	size int64    // of the region
+	size int64    // of the region, in bytes
 	end  int64    // first offset never handed out
 	free []extent // sorted by offset, no two adjacent
 }
@@ -25,7 +25,8 @@ type extent struct{ off, size int64 }
 
 func (h *heap) init(base, size int64) { h.base, h.size, h.end = base, size, base }
 
-// take returns the offset of size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize).
+// take allocates size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize) and returns their
+// offset. Returns false if the region is full.
 func (h *heap) take(size, align int64) (int64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,9 +81,9 @@ func (h *heap) giveLocked(e extent) {
 	}
 }
 
-// Reserve takes size bytes of address space (rounded up to whole pages) from this process' heap region and returns
-// their offset in the memfd. No memory is behind them yet: whoever will use a part calls Commit for it, so that each
-// process takes its pages from its own NUMA node. MPI_ERR_NO_MEM: the region is used up.
+// Reserve allocates size bytes of address space (rounded up to whole pages) in this process' heap region and returns
+// their offset in the memfd. They have no memory yet: the process that will use a part calls Commit for it, so that
+// each process allocates pages of its own NUMA node. MPI_ERR_NO_MEM if the region is used up.
 func (nd *Node) Reserve(size, align int64) (int64, error) {
 	if align < PageSize {
 		align = PageSize
@@ -102,20 +103,20 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 	return off, nil
 }
 
-// Release gives back what Reserve returned: memory and address space, much of it a little later (Given). No process may
-// have it mapped any longer.
+// Release frees what Reserve returned: memory and address space. Large amounts are released in the background (Given).
+// Precondition: no process has it mapped any longer.
 func (nd *Node) Release(off, size int64) {
 	nd.giveBack(extent{off, roundUp(max(size, 1), PageSize)})
 }
 
-// Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size
-// are rounded out to whole pages by the caller. MPI_ERR_NO_MEM, with what the system may have run out of.
+// Map maps [off, off+size) of the memfd shared, for reading and writing, at an address that the system chooses. off and
+// size must be multiples of the page size. MPI_ERR_NO_MEM, with the limit that the system may have reached.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
 	b, err := nd.TryMap(off, size)
 	return b, noMapping(size, err)
 }
 
-// TryMap is Map for callers that have another way: its error is the system's.
+// TryMap is Map for callers that have a fallback: it returns the error of the system call.
 func (nd *Node) TryMap(off, size int64) ([]byte, error) {
 	if off < 0 || size <= 0 || off > nd.end-size {
 		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes",
@@ -133,8 +134,8 @@ func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
 	if align <= PageSize {
 		return nd.Map(off, size)
 	}
-	// Address space for the worst case, of which the part behind an aligned address is used and the rest given
-	// back.
+	// Reserve address space for the worst case. mapInto uses the part from the first aligned address on and unmaps
+	// the rest.
 	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+align), unix.PROT_NONE,
 		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	if err != nil {
@@ -143,7 +144,7 @@ func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
 	return nd.mapInto(room, off, size, align)
 }
 
-// noMapping makes an error of the system's.
+// noMapping converts an error of mmap(2) to MPI_ERR_NO_MEM. Returns other errors and nil unchanged.
 func noMapping(size int64, err error) error {
 	if _, of := err.(unix.Errno); !of {
 		return err

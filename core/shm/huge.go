@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// Huge pages of the node's memory. The memfd is of ordinary pages; where the system allows it, those of a mapping that
-// asks for it come as transparent huge pages (shmem_enabled in /sys/kernel/mm/transparent_hugepage). fallocate would
-// take small pages there, so memory is taken through the mapping.
+// Huge pages of the node's memory. The memfd consists of base pages. Where the system allows it, the kernel uses
+// transparent huge pages for a mapping that asks for them (shmem_enabled in /sys/kernel/mm/transparent_hugepage).
+// fallocate would allocate small pages, so the memory is allocated through the mapping.
 
 // HugePage is the size of a huge page in bytes.
 const HugePage = 2 << 20
 
-// thp is where the system says what it allows.
+// thp is the directory of the kernel's settings for transparent huge pages.
 const thp = "/sys/kernel/mm/transparent_hugepage"
 
-// HugePagesPossible returns whether the system lets shared memory have huge pages if it asks for them.
+// HugePagesPossible returns whether the kernel uses huge pages for shared memory that asks for them.
 func HugePagesPossible() bool {
 	return hugePossible(selected(thp+"/shmem_enabled"),
 		selected(fmt.Sprintf("%s/hugepages-%dkB/shmem_enabled", thp, HugePage>>10)))
 }
 
-// hugePossible judges the settings for all sizes and for the size of HugePage, "" if there is no such setting.
+// hugePossible evaluates the setting for all sizes and the setting for the size of HugePage ("": no such setting).
 func hugePossible(all, size string) bool {
 	switch {
 	case all == "deny":

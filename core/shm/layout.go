@@ -1,38 +1,39 @@
-// Package shm owns the memory that the processes of one node share: a single memfd with the control segment in front
-// and one heap region for each process behind it. Nothing in it has a name, so nothing is left behind when the last
-// process is gone. Where files may not be that large (ulimit -f) the memfd is a header that says where the rest is, and
+// Package shm owns the memory that the processes of one node share: a single memfd with the control segment at its
+// beginning, followed by one heap region for each process. Nothing in it has a name, so the kernel frees it with the
+// last process. Where files may not be that large (ulimit -f) the memfd is a header that says where the memory is, and
 // there are no images (backing.go).
 //
 //	offset 0            header            one page
-//	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks,
-//	                    acknowledgements
+//	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, wait records, activity flags of
+//	                    accumulates, acknowledgements
 //	MessageRing(i)      inbox of process i for messages (core/p2p)
 //	OperationRing(i)        inbox of process i for one-sided operations (capi/transport/ring.h), and its
 //	                    buffers for their data (capi/transport/bounce.h)
 //	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory,
 //	                    MPI_Alloc_mem, control blocks
 //	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has
-//	                    become shared where it lies; the byte at an address of the process is at ImageOffset(i) +
+//	                    become shared in place; the byte at an address of the process is at ImageOffset(i) +
 //	                    address
 //
 // "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and
-// indices, never addresses, and what is read from it is range-checked before it is used as an index. The layout is
-// known to C as well: capi/base/node.h; capi compares the two at compile time.
+// indices, never addresses, and what is read from it is range-checked before it is used as an index. C knows the layout
+// too (capi/base/node.h); capi compares the two at compile time.
 //
-// It must not know messages, windows or datatypes: others lay their protocols over the areas it hands out.
+// The package must not know messages, windows or datatypes: other packages define their protocols in the areas that it
+// provides.
 package shm
 
 // Sizes and strides in bytes. CellFixed is the part of the cell whose size does not depend on the number of processes.
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
-	// version of the layout; a launcher and a library of different layouts refuse each other
+	// Version of the layout. A launcher and a library of different layouts refuse each other.
 	Layout     = 11
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
 	CellFixed  = 7808
-	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a line of their
-	// own.
+	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a cache line of
+	// their own.
 	MarkSlots = 16
 
 	MessageRingSize   = 1 << 20
@@ -40,7 +41,7 @@ const (
 	HeapStride        = 1 << 40
 	// ImageStride is more than any address of a user process without five levels of page tables.
 	ImageStride = 1 << 48
-	// MaxProcesses is the number of processes on one node that the layout has room for.
+	// MaxProcesses is the maximum number of processes on one node.
 	MaxProcesses = 4096
 )
 
@@ -49,54 +50,55 @@ const (
 	hdrMagic     = 0
 	hdrLayout    = 8
 	hdrProcesses = 12
-	hdrTurn      = 128 // futex: whose turn it is to promise memory: index + 1, 0: nobody's
-	hdrTaken     = 192 // futex: changed whenever a promise is lowered, or memory has been given back
-	hdrBroken    = 64  // number of processes found lost: waits look whether they depend on one if it is not 0
+	hdrTurn      = 128 // futex: index + 1 of the process that may promise memory, 0: free
+	hdrTaken     = 192 // futex: incremented whenever a promise is lowered or memory has been released
+	hdrBroken    = 64  // number of failed processes; if it is not 0, waits check whether they depend on one
 	hdrEnding    = 68  // uint32: 1 once the launcher has begun to end the job (AnnounceEnd)
 	hdrCreator   = 16
-	hdrCores     = 20 // cores that the processes of this node may use together
-	// C's: a process has no membarrier(2).
+	hdrCores     = 20 // number of cores that the processes of this node share
+	// Written by C: a process has no membarrier(2).
 	HeaderNoMembarrier = 28
 
-	// MaxLosses entries of two uint32, for processes of other nodes that are lost: rank in MPI_COMM_WORLD + 1, and
-	// why, of which the launcher knows LostEnded only. The first with 0 is free.
+	// MaxLosses entries of two uint32, for failed processes of other nodes: rank in MPI_COMM_WORLD + 1, and the
+	// reason. The launcher writes LostEnded only. The first entry with 0 is free.
 	HeaderLosses   = 256
-	HeaderMoreLost = HeaderLosses + 8*MaxLosses // 1: there are more than have an entry
+	HeaderMoreLost = HeaderLosses + 8*MaxLosses // 1: more processes have failed than there are entries
 	MaxLosses      = 16
-	LostEnded      = 1 // without MPI_Finalize
+	LostEnded      = 1 // ended without MPI_Finalize
 
-	hdrSegment = 24 // number of the segment of System V that has everything, + 1; 0: the memfd has
+	hdrSegment = 24 // id + 1 of the System V segment that has the memory; 0: the memfd has it
 )
 
 // Offsets inside a cell. Each group has a cache line of its own, since different processes write them.
 const (
 	CellPid      = 0         // int32
 	CellState    = 4         // uint32, State
-	CellWake     = 64        // uint32 futex word: changed by whoever wakes
+	CellWake     = 64        // uint32 futex word: the waker increments it
 	CellSleeping = 68        // uint32: 1 if a thread may sleep on CellWake
 	CellDoorbell = 128       // uint32 futex word of the progress thread
 	CellThread   = 132       // uint32: 1 if the progress thread sleeps
 	CellBlocked  = 196       // int32: threads of the application inside a blocking call, polling or asleep
-	CellPollers  = 192       // int32: threads that serve this process' rings from inside a blocking call
-	CellWaitMore = 256       // uint32: threads that wait and have found no free record
+	CellPollers  = 192       // int32: threads that poll this process' rings from inside a blocking call
+	CellWaitMore = 256       // uint32: threads that wait and have found no free wait record
 	CellMarks    = 320       // MarkSlots lines of one uint64 each
-	CellMarkUsed = 1344      // uint32: mark lines handed out so far
-	CellPromised = 1408      // int64: bytes of memory that it will take and has not yet (promise.go)
-	CellGiving   = 1416      // int64: bytes of memory that it has given back and the system has not yet (give.go)
-	CellKept     = 1424      // int64: bytes of its blocks that nobody uses and that keep their memory (blocks.go)
+	CellMarkUsed = 1344      // uint32: activity-flag lines handed out so far
+	CellPromised = 1408      // int64: bytes of memory that it has reserved and not yet allocated (promise.go)
+	CellGiving   = 1416      // int64: bytes of memory still to be released in the background (give.go)
+	CellKept     = 1424      // int64: bytes of its unused blocks that keep their memory (blocks.go)
 	CellCode     = 1432      // uint64: an address in the library's code
-	CellWindows  = 1440      // uint64: the address of the table of windows, 0: there were none
-	CellOwn      = 1448      // OwnThreads of int32: the library's threads that make progress
-	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
-	CellWaits    = 1600      // WaitRecords of WaitRecord bytes each: what threads that sleep wait for
-	CellComms    = 7744      // uint64: the address of the table of communicators, 0: there were none
-	CellWorld    = 7752      // uint64: that of MPI_COMM_WORLD, which is not in it
-	CellAcks     = CellFixed // one uint64 for each process: ring operations of mine that it has completed
+	CellWindows  = 1440      // uint64: the address of the table of windows, 0: no window yet
+	CellOwn      = 1448      // OwnThreads of int32: thread ids of the library's progress threads
+	CellReach    = 1472      // two arrays of the network transport (capi/fabric/call.c)
+	CellWaits    = 1600      // WaitRecords of WaitRecord bytes each: what sleeping threads wait for
+	CellComms    = 7744      // uint64: the address of the table of communicators, 0: no communicator yet
+	CellWorld    = 7752      // uint64: the address of MPI_COMM_WORLD, which is not in the table
+	CellAcks     = CellFixed // one uint64 for each process: operations of this process that it has completed
 )
 
-// WaitRecords is the number of records of a process; the first WaitThreads are those of waits, of which more are
-// counted, the others those of what ends a wait for any of several things. WaitRecord is the size of each; the rest are
-// the offsets in it of struct gompi_wait_record (capi/base/node.h), which says what is in each.
+// WaitRecords is the number of wait records of a process. The first WaitThreads are for waits; waits beyond these are
+// only counted. The others describe the events of waits that any of several events ends. WaitRecord is the size of a
+// record in bytes. The other constants are the offsets of struct gompi_wait_record (capi/base/node.h), which documents
+// the fields.
 const (
 	WaitRecords   = 32
 	WaitThreads   = 16
@@ -131,15 +133,15 @@ const (
 	OwnThreads  = 6
 )
 
-// What gompirun reads of a window in the memory of a process (capi/win/win.h): the table by the index in its handle,
-// the slot, and in that the targets.
+// What gompirun reads of a window in the memory of a process (capi/win/win.h): the table, indexed by the index in the
+// handle, the window descriptor, and the descriptor's targets.
 const (
 	WindowIndices   = 1 << 20
-	WindowSlots     = 8 * WindowIndices // behind the handles
+	WindowSlots     = 8 * WindowIndices // after the handles
 	WindowAccess    = 8                 // uint32
 	WindowN         = 12                // uint32
 	WindowTargets   = 16                // address
-	WindowNoCheck   = 176               // bool: MPI_Win_lock_all has taken no lock
+	WindowNoCheck   = 176               // bool: MPI_Win_lock_all has acquired no locks
 	AccessLockAll   = 1 << 4
 	TargetSize      = 32
 	TargetState     = 20 // uint32
@@ -148,11 +150,11 @@ const (
 	TargetNoCheck   = 1 << 3
 	TargetNear      = 1 << 5
 
-	// Of members on other nodes (capi/transport/stream.h): the address of their streams by rank, and what lock of
-	// this process' memory a stream's member holds.
+	// Of members on other nodes (capi/transport/stream.h): the address of the array of their streams, indexed by
+	// rank, and which lock on this process' memory the stream's member holds.
 	WindowStreams  = 128 // address
 	StreamsOf      = 8
-	StreamHolds    = 224 // int32: 0, or
+	StreamHolds    = 224 // int32: 0, HoldsShared or HoldsExclusive
 	HoldsShared    = 1
 	HoldsExclusive = 2
 )
@@ -166,15 +168,15 @@ const (
 	CommStarted  = 104 // int32
 )
 
-// BarrierSize is the shared memory of a barrier among n processes (capi/base/barrier.h), zero to begin with: a line for
-// the central form and two for each member.
+// BarrierSize returns the size in bytes of the shared memory of a barrier among n processes (capi/base/barrier.h),
+// initially zero: cache lines for the central form, and two for each member.
 func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 
-// State is the life of a process as its cell tells it.
+// State is the state of a process in its cell.
 type State uint32
 
 // A process is Absent until it maps the segment, Running from MPI_Init on, Finishing in MPI_Finalize, Finalized after
-// it, Dead when somebody saw that it is gone.
+// it, and Dead once a process has detected its failure.
 const (
 	Absent State = iota
 	Running
@@ -183,28 +185,28 @@ const (
 	Dead
 )
 
-// lives returns whether a process is in MPI and not known to be dead.
+// lives returns whether a process is in MPI and not known to have failed.
 func (s State) lives() bool { return s == Running || s == Finishing }
 
-// CellSize returns the stride of the cells of a node of n processes.
+// CellSize returns the stride of the cells on a node of n processes.
 func CellSize(n int) int64 { return roundUp(CellFixed+8*int64(n), PageSize) }
 
-// CellOffset returns where the cell of process i begins.
+// CellOffset returns the offset of the cell of process i.
 func CellOffset(n, i int) int64 { return HeaderSize + int64(i)*CellSize(n) }
 
-// MessageRing returns where the message inbox of process i begins.
+// MessageRing returns the offset of the message inbox of process i.
 func MessageRing(n, i int) int64 { return CellOffset(n, n) + int64(i)*MessageRingSize }
 
-// OperationRing returns where the operation ring of process i begins.
+// OperationRing returns the offset of the operation ring of process i.
 func OperationRing(n, i int) int64 { return MessageRing(n, n) + int64(i)*OperationRingSize }
 
 // ControlSize returns the size of everything before the heaps: what each process maps once.
 func ControlSize(n int) int64 { return OperationRing(n, n) }
 
-// HeapOffset returns where the heap region of process i begins.
+// HeapOffset returns the offset of the heap region of process i.
 func HeapOffset(n, i int) int64 { return roundUp(ControlSize(n), HeapStride) + int64(i)*HeapStride }
 
-// ImageOffset returns where the image of the address space of process i begins; ImageOffset(n, n) is the size of the
+// ImageOffset returns the offset of the image of the address space of process i. ImageOffset(n, n) is the size of the
 // whole memfd.
 func ImageOffset(n, i int) int64 {
 	return roundUp(HeapOffset(n, n), ImageStride) + int64(i)*ImageStride

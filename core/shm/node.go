@@ -17,12 +17,12 @@ type Node struct {
 	fd             int
 	memory         backing
 	control        []byte // the control segment, mapped for the life of the process
-	heaps          int64  // where the heap regions begin
-	stride         int64  // and how large each is
-	end            int64  // of the memory
+	heaps          int64  // offset of the first heap region
+	stride         int64  // size of each heap region
+	end            int64  // size of the memory
 	N              int    // processes on this node
 	Me             int    // index of this process; -1 in the launcher
-	Oversubscribed bool   // fewer cores than processes: a thread that waits offers its own
+	Oversubscribed bool   // fewer cores than processes: a waiting thread yields its core
 
 	// Waiter is how this process waits. Set before the first wait.
 	Waiter Waiter
@@ -33,8 +33,8 @@ type Node struct {
 	blocks   blocks
 }
 
-// CreateControl makes the shared memory of a node of n processes and returns its file (close-on-exec not set: children
-// inherit it). nodes is how many share this machine's cores: 1, but where they are pretended.
+// CreateControl creates the shared memory of a node of n processes and returns its file, which is not close-on-exec:
+// children inherit it. nodes is the number of nodes that share this machine's cores: 1, or more if nodes are simulated.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
 		return nil, fmt.Errorf("%d processes on one node: from 1 to %d are possible", n, MaxProcesses)
@@ -62,7 +62,8 @@ func CreateControl(n, nodes int) (*os.File, error) {
 	return f, nil
 }
 
-// createInSegment makes the memory in a segment of System V, of which the file tells: why it is not the file itself.
+// createInSegment creates the memory in a System V segment and writes its id to the header in the file. why is the
+// reason that the file itself cannot hold the memory.
 func createInSegment(fd, n, cores int, why error) error {
 	if err := memfd(fd).growHead(); err != nil {
 		return err
@@ -81,8 +82,8 @@ func createInSegment(fd, n, cores int, why error) error {
 	return err
 }
 
-// createIn takes the memory of the header and the cells at once, so that a lack of it shows here and not as SIGBUS in a
-// barrier, and writes the header.
+// createIn allocates the memory of the header and the cells at once, so that a lack of it is an error here and not a
+// SIGBUS in a barrier, and writes the header.
 func createIn(m backing, n, cores, segment int) error {
 	if err := m.take(0, CellOffset(n, n)); err != nil {
 		return fmt.Errorf("taking %d bytes of shared memory: %w", CellOffset(n, n), err)
@@ -114,9 +115,9 @@ func usableCores() int {
 	return set.Count()
 }
 
-// Open maps the shared memory behind fd for process me (-1: an onlooker, such as the launcher) and checks that it is
-// ours. MPI_ERR_OTHER: not a control segment, of another layout, or me is out of range; MPI_ERR_NO_MEM: it cannot be
-// mapped.
+// Open maps the shared memory behind fd for process me (-1: an observer, such as the launcher) and validates its
+// header. MPI_ERR_OTHER if it is not a control segment, has another layout, or me is out of range. MPI_ERR_NO_MEM if it
+// cannot be mapped.
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -175,7 +176,7 @@ func (nd *Node) openSegment(id int) error {
 	return nil
 }
 
-// Close unmaps the control segment. The Node must not be used afterwards.
+// Close waits for the background release and unmaps the control segment. The Node must not be used afterwards.
 func (nd *Node) Close() {
 	nd.Given()
 	unmap(nd.control)
@@ -183,16 +184,16 @@ func (nd *Node) Close() {
 	nd.control = nil
 }
 
-// Image returns where the image of this process is: the descriptor of the memfd and the offset in it. False: there is
-// none.
+// Image returns the location of the image of this process: the descriptor of the memfd and the offset in it. False if
+// there are no images.
 func (nd *Node) Image() (fd int, off int64, ok bool) {
 	return nd.fd, ImageOffset(nd.N, nd.Me), nd.end > ImageOffset(nd.N, nd.Me)
 }
 
-// Control returns the control segment's bytes; its address is what C is given.
+// Control returns the bytes of the control segment; C receives its address.
 func (nd *Node) Control() []byte { return nd.control }
 
-// Pid returns the process id of process i as it wrote it, 0 before it has started.
+// Pid returns the process id of process i, which that process wrote, 0 before it has started.
 func (nd *Node) Pid(i int) int { return int(atomic.LoadInt32(nd.i32(i, CellPid))) }
 
 // State returns the state of process i.
@@ -201,11 +202,11 @@ func (nd *Node) State(i int) State { return State(atomic.LoadUint32(nd.u32(i, Ce
 // SetState sets the state of process i.
 func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellState), uint32(s)) }
 
-// Broken returns how many processes have been found dead.
+// Broken returns how many processes have been found failed.
 func (nd *Node) Broken() int { return int(atomic.LoadUint32(u32(nd.control, hdrBroken))) }
 
-// MarkDead records that process i is gone and ends what waits for it on this node with an error. Called by the
-// launcher, which reaps the process, and by processes that notice it themselves under other launchers.
+// MarkDead records that process i has failed and ends the waits for it on this node with an error. The launcher, which
+// reaps the process, calls it. Under other launchers, a process that detects the failure calls it.
 func (nd *Node) MarkDead(i int) {
 	for {
 		old := nd.State(i)
@@ -220,7 +221,7 @@ func (nd *Node) MarkDead(i int) {
 }
 
 // Lose records that a process of another node has ended without MPI_Finalize, by its rank in MPI_COMM_WORLD, and ends
-// what waits for it on this node.
+// the waits for it on this node.
 func (nd *Node) Lose(rank int) {
 	i, entry := 0, func(i int) *uint32 { return u32(nd.control, int64(HeaderLosses+8*i)) }
 	for i < MaxLosses && !atomic.CompareAndSwapUint32(entry(i), 0, uint32(rank)+1) {
@@ -237,10 +238,11 @@ func (nd *Node) Lose(rank int) {
 	nd.Break()
 }
 
-// Lost returns the rank in MPI_COMM_WORLD of the first process of another node that was found to be lost, -1: none was.
+// Lost returns the rank in MPI_COMM_WORLD of the first process of another node that was found failed, -1 if none has
+// failed.
 func (nd *Node) Lost() int { return int(int32(atomic.LoadUint32(u32(nd.control, HeaderLosses)) - 1)) }
 
-// Break lets every wait on the node look whether it depends on a process that is lost, of this node or another.
+// Break makes every wait on the node check whether it depends on a failed process, of this node or another.
 func (nd *Node) Break() {
 	atomic.AddUint32(u32(nd.control, hdrBroken), 1)
 	for j := 0; j < nd.N; j++ {
@@ -249,14 +251,14 @@ func (nd *Node) Break() {
 }
 
 // AnnounceEnd records that the launcher is about to end the job. The launcher calls it for every node before it signals
-// the first rank: a rank that notices the death of another one then knows that this death is not the cause.
+// the first rank. A rank that notices the death of another one then knows that this death is not the cause.
 func (nd *Node) AnnounceEnd() { atomic.StoreUint32(u32(nd.control, hdrEnding), 1) }
 
 // EndAnnounced returns whether AnnounceEnd has been called for this node.
 func (nd *Node) EndAnnounced() bool { return atomic.LoadUint32(u32(nd.control, hdrEnding)) != 0 }
 
-// FindDead looks for processes of this node that have ended without MPI_Finalize and marks them. Needed where no
-// launcher of ours does it.
+// FindDead detects processes of this node that have ended without MPI_Finalize and marks them. Needed under launchers
+// other than gompirun.
 func (nd *Node) FindDead() {
 	for i := 0; i < nd.N; i++ {
 		if pid := nd.Pid(i); pid > 0 && nd.State(i).lives() && unix.Kill(pid, 0) == unix.ESRCH {

@@ -10,39 +10,40 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Promises: processes that take memory at once must not together take more than there is, since then the kernel kills
-// one of them instead of refusing. So a process first promises itself what it will take, in its cell, where the others
-// of the node see it, and lowers the promise as it takes: what is free less all promises is what may be promised anew.
-// Looking and promising are one step, since only one process at a time does it. Its turn and its promises end with it
-// when it dies.
+// Promises: processes that allocate memory at the same time must not together take more than is free, since then the
+// kernel kills one of them instead of refusing. So a process first reserves the amount in its cell (a promise), where
+// the other processes of the node see it, and lowers the promise as it allocates. What is free minus all promises may
+// be promised anew. A lock (hdrTurn) makes the check and the promise one step. If the process dies, its lock and its
+// promises are ignored.
 //
-// Processes of other jobs promise nothing: commit.go looks again while it takes.
+// Processes of other jobs promise nothing: commit.go checks again while it allocates.
 type promises struct {
-	look func(wanted int64) limit.Room // how much memory there is: limit.Memory
+	look func(wanted int64) limit.Room // returns how much memory there is: limit.Memory
 
 	mu     sync.Mutex
-	credit int64 // bytes that may be taken without looking
+	credit int64 // bytes that may be allocated without a check
 }
 
-// Small amounts need no promise of their own: each look allows some more bytes to be taken without another, all
-// processes together a small share of what is free. What MPI_Init takes is little beside the process itself.
+// Small amounts need no promise of their own: each check also grants a credit of bytes that may be allocated without
+// another check. The credits of all processes together are a small share of what is free. What MPI_Init allocates is
+// little beside the process itself.
 const (
 	creditShare = 256
 	mostCredit  = 4 << 20
 	firstCredit = 512 << 10
 )
 
-// How long is waited for another process that does not come on: with its turn, and with taking what it has promised
-// itself. Only one that is stopped takes so long.
+// How long a process waits for another one that makes no progress: with the lock held, and with a promise that it does
+// not lower. Only a stopped process takes so long.
 const (
 	longestTurn    = 200 * time.Millisecond
 	longestPromise = 2 * time.Second
-	promiseSlice   = 20 * time.Millisecond // how often a waiter looks whether the others still live
+	promiseSlice   = 20 * time.Millisecond // how often a waiter checks whether the others still live
 )
 
-// promise allows this process to take size bytes. It returns what it found, and whether they stand in the cell, from
-// where keep takes them as they are taken; a small amount needs not. It may wait for others that are taking memory.
-// MPI_ERR_NO_MEM.
+// promise reserves size bytes for this process. It returns the room that it found, and whether the bytes stand in the
+// cell, where keep subtracts them as they are allocated. A small amount is covered by the credit and does not stand
+// there. promise may wait for other processes that are allocating or releasing memory. MPI_ERR_NO_MEM.
 func (nd *Node) promise(size int64) (room limit.Room, stands bool, err error) {
 	nd.promises.mu.Lock()
 	if size <= nd.promises.credit {
@@ -57,15 +58,15 @@ func (nd *Node) promise(size int64) (room limit.Room, stands bool, err error) {
 	for {
 		var others int64
 		seen := atomic.LoadUint32(word)
-		toCome := nd.toCome() // first: what has come since is seen by the look
+		toCome := nd.toCome() // read before the check: memory released since then is seen by the check
 		if room, others = nd.tryPromise(size); others < 0 {
 			return room, true, nil
 		}
 		if size > room.Usable() && toCome == 0 {
 			return room, false, tooMuch(size, room, 0)
 		}
-		// What they have promised is there for them. But some of it has been taken already, and they may not
-		// get all.
+		// The other processes can have what they have promised. But they have allocated some of it already, and
+		// may not get all of it.
 		if nd.FindDead(); others+toCome != last {
 			last, since = others+toCome, time.Now()
 		} else if time.Since(since) > longestPromise {
@@ -75,10 +76,12 @@ func (nd *Node) promise(size int64) (room limit.Room, stands bool, err error) {
 	}
 }
 
-// tryPromise looks, and promises if there is enough; then it returns -1, otherwise what is promised already.
+// tryPromise checks the free memory and adds size to this process' promise if there is enough. It then returns -1,
+// otherwise the bytes that are promised already.
 func (nd *Node) tryPromise(size int64) (limit.Room, int64) {
 	defer nd.takeTurn()()
-	// In this order: what is taken between the two looks counts twice, not never.
+	// Promises are read before the free memory: what a process allocates between the two reads counts twice,
+	// instead of never.
 	all := nd.promised()
 	room := nd.promises.look(need(size) + all)
 	nd.promises.credit = min(room.Usable()/(creditShare*int64(nd.N)), mostCredit)
@@ -89,25 +92,25 @@ func (nd *Node) tryPromise(size int64) (limit.Room, int64) {
 	return room, -1
 }
 
-// need is what taking size bytes takes, with the kernel's tables for them.
+// need returns the memory that allocating size bytes takes, with the kernel's page tables.
 func need(size int64) int64 { return size + size/256 }
 
-// keep lowers the promise by what has been taken, or will not be.
+// keep lowers the promise by what has been allocated, or will not be.
 func (nd *Node) keep(size int64) {
 	atomic.AddInt64(nd.i64(nd.Me, CellPromised), -size)
 	nd.tellTaken()
 }
 
-// tellTaken wakes who waits for memory.
+// tellTaken wakes the processes that wait for memory.
 func (nd *Node) tellTaken() {
 	atomic.AddUint32(u32(nd.control, hdrTaken), 1)
 	futexWakeAll(u32(nd.control, hdrTaken))
 }
 
-// promised returns what the processes of the node have promised themselves.
+// promised returns the sum of the promises of all processes of the node.
 func (nd *Node) promised() int64 { return nd.sum(CellPromised) }
 
-// sum adds up what a word of their cells says of the processes that live.
+// sum returns the sum of the int64 at offset word of the cells of all living processes.
 func (nd *Node) sum(word int64) (sum int64) {
 	for i := 0; i < nd.N; i++ {
 		if x := atomic.LoadInt64(nd.i64(i, word)); x > 0 && nd.State(i).lives() {
@@ -117,8 +120,9 @@ func (nd *Node) sum(word int64) (sum int64) {
 	return sum
 }
 
-// takeTurn waits until no other thread of the node looks and promises, and returns what ends the turn. It does not wait
-// for one that is dead, nor long for one that has been stopped.
+// takeTurn acquires the lock for promises, against the other threads of this process and the other processes of the
+// node, and returns the function that releases it. It ignores a lock holder that has failed. If the lock holder makes
+// no progress for longestTurn (it has been stopped), takeTurn returns without the node's lock.
 func (nd *Node) takeTurn() (end func()) {
 	nd.promises.mu.Lock()
 	word, me := u32(nd.control, hdrTurn), uint32(nd.Me+1)

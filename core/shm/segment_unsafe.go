@@ -6,20 +6,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// segment is a segment of System V, by the address where its control part is mapped. The limit for files does not hold
-// for it, and it may be as sparse as a memfd. It is marked for removal as soon as it is attached, so it goes with the
-// last process that has it; until then others attach it by its number.
+// segment is a System V shared memory segment, identified by the address where its control part is mapped. The limit of
+// file sizes does not apply to it, and it may be as sparse as a memfd. It is marked for removal as soon as it is
+// attached, so the kernel removes it with the last process that has it attached. Until then other processes attach it
+// by its id.
 //
-// The system attaches a segment as a whole, and has no descriptor of it to map a part with. But a mapping can be
-// duplicated (mremap with an old size of 0) and then moved to another part of what it maps (remap_file_pages).
+// shmat(2) attaches a segment as a whole, and there is no descriptor with which to map a part. But a mapping can be
+// duplicated (mremap with an old size of 0) and then moved to another part of the segment (remap_file_pages).
 type segment struct{ base unsafe.Pointer }
 
-// The size of a segment is bounded by the room for a mapping of all of it that a process surely has, of which there are
-// 2^47 bytes.
+// The size of a segment is bounded by the free address range that attaching all of it needs. A process has 2^47 bytes
+// of address space; a range of 2^44 is always free.
 const segmentSize = 1 << 44
 
-// makeSegment makes a segment and returns its number. It lives as long as this process, or another that has attached it
-// by then.
+// makeSegment creates a segment and returns its id. The segment lives as long as this process, or another process that
+// has attached it by then.
 func makeSegment() (id int, err error) {
 	if id, err = unix.SysvShmGet(unix.IPC_PRIVATE, segmentSize, unix.IPC_CREAT|shmNoReserve|0o600); err != nil {
 		return 0, err
@@ -32,14 +33,15 @@ func makeSegment() (id int, err error) {
 	return id, err
 }
 
-// attachSegment attaches a segment and maps the first size bytes.
+// attachSegment attaches a segment and keeps only a mapping of its first size bytes.
 func attachSegment(id int, size int64) (segment, error) {
 	addr, _, errno := unix.Syscall(unix.SYS_SHMAT, uintptr(id), 0, 0)
 	if errno != 0 {
 		return segment{}, errno
 	}
 	whole := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
-	// A duplicate, which lies beside other mappings; the end of the whole would divide what it lay in.
+	// The duplicate lies beside other mappings. Keeping the beginning of the large mapping instead would split the
+	// free address range that it occupies.
 	base, err := unix.MremapPtr(whole, 0, nil, uintptr(size), unix.MREMAP_MAYMOVE)
 	if e := unix.MunmapPtr(whole, segmentSize); err == nil {
 		err = e

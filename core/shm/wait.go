@@ -13,7 +13,8 @@ const (
 	futexWake = 1
 )
 
-// futexSleep waits until *word differs from seen, a wake-up, or the timeout (0: none).
+// futexSleep waits until *word differs from seen, a wake-up, or the timeout (0: no timeout). It may also return
+// spuriously.
 func futexSleep(word *uint32, seen uint32, timeout time.Duration) {
 	var ts *unix.Timespec
 	if timeout > 0 {
@@ -28,8 +29,8 @@ func futexWakeAll(word *uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
 }
 
-// Wake wakes process i if it sleeps: the protocol of capi/base/wait.c. The caller has made i's condition true with a
-// sequentially consistent operation (any of sync/atomic).
+// Wake wakes process i if it sleeps. It is the waker's side of the protocol of capi/base/wait.c. The caller has made
+// i's condition true with a sequentially consistent operation (any of sync/atomic).
 func (nd *Node) Wake(i int) {
 	if atomic.LoadUint32(nd.u32(i, CellSleeping)) != 0 && atomic.SwapUint32(nd.u32(i, CellSleeping), 0) != 0 {
 		nd.wakeAll(i)
@@ -41,25 +42,25 @@ func (nd *Node) wakeAll(i int) {
 	futexWakeAll(nd.u32(i, CellWake))
 }
 
-// Waiter is how a process waits, and says what for. C is (capi/base/wait.c), for waits of either language: they poll a
-// bounded time, serving all that arrives for the process, then sleep until Wake(me).
+// Waiter is how the threads of a process wait. C implements it (capi/base/wait.c) for waits of both languages: a
+// waiting thread polls for a bounded time and serves all that arrives for the process, then it sleeps until Wake(me).
 type Waiter interface {
-	// Await returns nil as soon as done returns true, which is called from this thread only, or
-	// MPI_ERR_PROC_ABORTED: a process is lost that it depends on.
+	// Await returns nil as soon as done returns true. It calls done from this thread only. what describes the wait
+	// for reports. MPI_ERR_PROC_ABORTED if a process that the wait depends on has failed.
 	Await(done func() bool, what Waiting) error
-	// Publish says what this thread waits for by other means, until the function that it returns is called.
+	// Publish reports what this thread waits for by other means, until the caller calls the returned function.
 	Publish(what Waiting) (withdraw func())
 }
 
-// Wait returns nil as soon as done returns true; done is called from this thread only. MPI_ERR_PROC_ABORTED if a
-// process of the job is lost meanwhile.
+// Wait returns nil as soon as done returns true. It calls done from this thread only. MPI_ERR_PROC_ABORTED if a process
+// of the job fails meanwhile.
 //
-// Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless what waits serve did it in
-// this process, which calls Wake(me) too.
+// Preconditions: the process that makes done true calls Wake(me) afterwards. This holds for this process too if code
+// other than the serving of the wait itself makes done true.
 func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Peer: -1}) }
 
-// WaitFor is Wait that tells, while it sleeps, what this process waits for. MPI_ERR_PROC_ABORTED if a process is lost
-// that it depends on: the peer, or any member of the object.
+// WaitFor is Wait that also reports, while it sleeps, what this process waits for. MPI_ERR_PROC_ABORTED if a process
+// fails that the wait depends on: the peer, or any member of the object.
 func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 	if done() {
 		return nil

@@ -6,19 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// Which processes a wait depends on if it is not one: all of its object's, or nobody has said; any of them, where the
-// next to come ends it; several, of different objects, say.
+// Values of Waiting.Peer where a wait does not depend on exactly one process. PeersAll: on all processes of its object,
+// or nothing is known. PeersAny: any of them can end the wait. PeersSeveral: on several processes, for example of
+// different objects.
 const (
 	PeersAll     = -1
 	PeersAny     = -2
 	PeersSeveral = -3
 )
 
-// Reason is what ends a wait, if the process that it needs must call something for it: enum gompi_awaited of
-// capi/base/node.h.
+// Reason is the kind of event that ends a wait, if the process that is waited for must call an MPI function for it:
+// enum gompi_awaited of capi/base/node.h.
 type Reason uint32
 
-// The reasons, in the order of C.
+// The values have the order of the C enum.
 const (
 	ForUnsaid Reason = iota
 	ForMessage
@@ -33,53 +34,53 @@ const (
 
 // Waiting says what a thread waits for, so that a launcher can explain a hang.
 type Waiting struct {
-	// name of the MPI function that the application called, at most 31 bytes. Whoever waits need not say it.
+	// Name of the MPI function that the application called, at most 31 bytes. The waiting code need not set it.
 	Call   string
-	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll and so on
-	Object uint64 // handle of the window or communicator, 0: none
+	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll, PeersAny, PeersSeveral
+	Object uint64 // handle of the window or communicator, 0: no object
 
-	// What a thread that waits adds to that itself.
+	// What the waiting thread adds to the report itself.
 	Told
 }
 
-// Told is what a thread tells of its wait besides whom it needs.
+// Told is what a thread reports about its wait besides the peer and the object.
 type Told struct {
-	Record  int    // its place among those of the process
-	Number  uint32 // of waits that were told there so far
-	Wakes   uint32 // times that threads which told there were woken
-	Thread  int    // of the system
+	Record  int    // index of its wait record in the process' cell
+	Number  uint32 // number of waits that have used this record so far
+	Wakes   uint32 // number of times that threads which used this record were woken
+	Thread  int    // thread id of the operating system
 	Reason  Reason
-	All     bool   // Peer is the next to do something, of the members
-	Foreign bool   // the process knows processes of other jobs
-	Tag     int32  // of a message; ForLock: the rank in the window whose memory is locked
-	ID      uint64 // of the object, the same at all members; 0: not known
-	// The members of the object; ForComplete: the processes whose MPI_Win_complete ends the wait, of whom Lacks
+	All     bool   // Peer is the first of the members that has not done it yet; all members must
+	Foreign bool   // the process is connected to processes of other jobs
+	Tag     int32  // of a message; ForLock: rank in the window of the target whose memory is locked
+	ID      uint64 // identifies the object, the same at all members; 0: not known
+	// The members of the object. ForComplete: the processes whose MPI_Win_complete ends the wait; Lacks of them
 	// have not called it.
 	Members Members
-	Lacks   int    // -1: not known
-	Name    string // of the object, or how it begins; "": it was given none
-	// Operation is a function: ForCollective: that the members call, of whom the places in Missing have not;
-	// ForSelf: that another thread of the process calls.
+	Lacks   int    // number of members that have not done it; -1: not known
+	Name    string // the first bytes of the object's name; "": it has no name
+	// Operation is the name of a function. ForCollective: the members call it, and those at the indices in Missing
+	// have not yet. ForSelf: another thread of this process must call it.
 	Operation string
 	Missing   []int
-	// Crossing is the address of the frame by which the thread has called Go, 0: it has not.
+	// Crossing is the address of the frame in which the thread has called Go, 0: it is not inside Go.
 	Crossing uint64
-	// Parts are what may end the wait, if any of several things does; there may be more than are known here.
+	// Parts are the events of which any one ends the wait, if there are several. They may be incomplete.
 	Parts    []Waiting
-	AllParts bool // there are no more
+	AllParts bool // Parts is complete
 }
 
-// Members are the processes that are told of.
+// Members is the group of processes in a wait record.
 type Members struct {
 	N      int
-	Stride int // from one to the next, 0: they are not regular, and only the first ToldMembers are known
+	Stride int // from one to the next, 0: not regular, and only the first ToldMembers are known
 	First  [ToldMembers]int32
 }
 
-// Known returns whether it is known who they are.
+// Known returns whether all members are known.
 func (m *Members) Known() bool { return m.N > 0 && (m.Stride != 0 || m.N <= ToldMembers) }
 
-// At returns the process of the i-th, if they are known.
+// At returns the i-th member. Precondition: Known.
 func (m *Members) At(i int) int {
 	if i < ToldMembers {
 		return int(m.First[i])
@@ -87,8 +88,8 @@ func (m *Members) At(i int) int {
 	return int(m.First[0]) + i*m.Stride
 }
 
-// Waits returns what the threads of process i wait for that sleep, and how many more there are. The fields are read one
-// by one while a thread may change them: good enough for a report.
+// Waits returns the wait records of the sleeping threads of process i, and how many more threads sleep without a
+// record. It reads the fields one by one while a thread may change them: good enough for a report.
 func (nd *Node) Waits(i int) (ws []Waiting, more int) {
 	cell := nd.cell(i)
 	record := func(k int) []byte {
@@ -144,21 +145,21 @@ func readWait(r []byte, k int) Waiting {
 	return w
 }
 
-// Blocked returns how many threads of the application of process i are inside of a blocking call, polling or asleep.
+// Blocked returns how many threads of the application of process i are inside a blocking call, polling or asleep.
 func (nd *Node) Blocked(i int) int {
 	return int(int32(atomic.LoadUint32(u32(nd.cell(i), CellBlocked))))
 }
 
-// Inside is what is needed to look at a process from outside.
+// Inside is what a debugger or launcher needs to read the state of a process from outside.
 type Inside struct {
 	Code    uint64 // an address in the library's code
-	Windows uint64 // the address of the table of windows, 0: there were none
-	Comms   uint64 // the address of the table of communicators, 0: there were none
-	World   uint64 // the address of MPI_COMM_WORLD
-	Own     []int  // the library's threads that make progress, as the system numbers them
+	Windows uint64 // address of the table of windows, 0: no window has been created
+	Comms   uint64 // address of the table of communicators, 0: none has been created
+	World   uint64 // address of MPI_COMM_WORLD
+	Own     []int  // thread ids of the library's progress threads
 }
 
-// Inside returns what process i has told of itself.
+// Inside returns what process i has published about itself in its cell.
 func (nd *Node) Inside(i int) (in Inside) {
 	cell := nd.cell(i)
 	in.Code, in.Windows = atomic.LoadUint64(u64(cell, CellCode)), atomic.LoadUint64(u64(cell, CellWindows))

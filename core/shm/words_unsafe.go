@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go;
+// The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go; the
 // offsets come from layout.go.
 
 func u32(b []byte, off int64) *uint32 { return (*uint32)(unsafe.Pointer(&b[off])) }
@@ -24,10 +24,10 @@ func (nd *Node) i64(i int, field int64) *int64 {
 
 func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// address returns where mapped memory begins.
+// address returns the address of mapped memory.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
-// whileMapped calls do for the whole pages of a range of memory while they are mapped.
+// whileMapped maps the whole pages of [off, off+size), calls do with them, and unmaps them.
 func whileMapped(m backing, off, size int64, do func([]byte) error) error {
 	from, to := off/PageSize*PageSize, roundUp(off+size, PageSize)
 	p, err := m.mapping(nil, from, to-from)
@@ -40,8 +40,8 @@ func whileMapped(m backing, off, size int64, do func([]byte) error) error {
 
 func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }
 
-// mapInto maps [off, off+size) at the first multiple of align in room, which holds size+align bytes of address space,
-// and gives the rest of it back.
+// mapInto maps [off, off+size) at the first multiple of align in room, which is size+align bytes of reserved address
+// space, and unmaps the rest of room.
 func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, error) {
 	skip := uintptr(-int64(uintptr(room)) & (align - 1))
 	at := unsafe.Add(room, skip)
@@ -53,8 +53,8 @@ func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, er
 	return bytesAt(at, size), nil
 }
 
-// unmapAround gives back what is left of size+spare bytes of address space when size bytes, skip bytes from its
-// beginning, are used.
+// unmapAround unmaps the unused parts of a range of size+spare bytes, of which size bytes, skip bytes from its
+// beginning, stay mapped.
 func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	if skip > 0 {
 		unix.MunmapPtr(room, skip)
@@ -64,9 +64,9 @@ func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	}
 }
 
-// hide moves a mapping to an address that nobody knows, where it lies in the same way to the parts of address space
-// that have a table of pages each: the system moves these tables and not what is in them. nil: it cannot, since the
-// application has divided the mapping, say.
+// hide moves a mapping to an address that no code of the application knows. The new address has the same offset within
+// the 2 MiB that one page table covers, so the kernel moves page tables and not single entries. Returns nil if the
+// kernel cannot move the mapping, for example since the application has split it.
 func hide(b []byte) []byte {
 	const table = HugePage
 	size := uintptr(len(b))
@@ -86,8 +86,8 @@ func hide(b []byte) []byte {
 	return bytesAt(at, int64(size))
 }
 
-// clearUsed makes words zero that are not. It leaves those alone that nobody has used, which other processes have in
-// their caches.
+// clearUsed sets all words of b to zero that are not. It does not write words that are zero already: other processes
+// may have their cache lines.
 func clearUsed(b []byte) {
 	for i, w := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8) {
 		if w != 0 {

@@ -1,6 +1,6 @@
-// Package plain is waiting for tests of core, which have several processes in one and run without the data path. It
-// speaks the protocol of capi/base/wait.c, but looks again after a moment instead of sleeping on a futex. No process of
-// a job uses it.
+// Package plain implements waiting for tests of core, which run several processes in one and without the data path. It
+// follows the protocol of capi/base/wait.c, but polls with pauses instead of sleeping on a futex. No process of a job
+// uses it.
 package plain
 
 import (
@@ -13,24 +13,24 @@ import (
 	"gompirma/core/shm"
 )
 
-// Waiter implements shm.Waiter for a process of which these tests say what its waits do.
+// Waiter implements shm.Waiter. The test provides what its waits do in Serve and Lasts.
 type Waiter struct {
 	Node  *shm.Node
 	Serve func() bool // serves what has arrived and returns whether there was anything
-	Lasts func()      // called by a wait that lasts, before it sleeps
+	Lasts func()      // called by a long wait before it sleeps
 }
 
 const (
-	looks = 200                   // before a wait sleeps
-	nap   = 20 * time.Microsecond // between two looks at the word that it sleeps on
-	naps  = 500                   // after which it looks at all again, as one of capi/base/wait.c does
+	looks = 200                   // polls before a wait sleeps
+	nap   = 20 * time.Microsecond // between two reads of the word that it sleeps on
+	naps  = 500                   // number of naps after which it polls everything again, as a wait of capi/base/wait.c does
 )
 
 func (w Waiter) word(field int64) *uint32 {
 	return (*uint32)(unsafe.Pointer(&w.Node.Control()[shm.CellOffset(w.Node.N, w.Node.Me)+field]))
 }
 
-// Await implements shm.Waiter. Asleep it is not among those that poll, and serves nobody.
+// Await implements shm.Waiter. While it sleeps it is not counted in CellPollers and serves nothing.
 func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 	polls, wake, sleeping := w.word(shm.CellPollers), w.word(shm.CellWake), w.word(shm.CellSleeping)
 	atomic.AddUint32(polls, 1)
@@ -60,5 +60,5 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 	return nil
 }
 
-// Publish implements shm.Waiter: nobody asks.
+// Publish implements shm.Waiter. It does nothing, since no launcher reads the records.
 func (w Waiter) Publish(shm.Waiting) (withdraw func()) { return func() {} }
