@@ -8,8 +8,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// agree turns the members' verdicts on their own arguments into one for all, compares what must be the same, and gives
-// the window's hints the values in force.
+// agree combines the errors that the members found in their own arguments into one result for all, compares the
+// arguments that must be equal, and sets the window's hints to the values in force.
 func (w *Window) agree(own error, members records) error {
 	if own != nil {
 		return own
@@ -45,8 +45,8 @@ func (w *Window) agree(own error, members records) error {
 	return nil
 }
 
-// agreed returns whether the members have agreed on all with their records: there is nothing to reserve, and all have
-// proposed the same handle, which this window then has.
+// agreed returns whether the first exchange is sufficient: there is nothing to reserve, and all members have proposed
+// the same handle. It then sets the window's handle.
 func (w *Window) agreed(members records, place uint64) bool {
 	if w.allocates() || w.spans() || w.block == 0 {
 		return false
@@ -60,14 +60,14 @@ func (w *Window) agreed(members records, place uint64) bool {
 	return true
 }
 
-// What members say in the second exchange, and in the last of a window that spans nodes.
+// Sizes in bytes of what each member sends in the second exchange, and in the last one of a window that spans nodes.
 const (
 	agreementSize = 40
 	fineSize      = 20
 )
 
-// agreeOnHandle finds a place whose index is free at all members, and distributes the leaders' reservations with it,
-// and the name of the messages between nodes.
+// agreeOnHandle finds a place whose index is free at all members. In the same exchanges it distributes the leaders'
+// reservations and the channel of the messages between nodes.
 func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *error) (place uint64, fatal error) {
 	const size = agreementSize
 	c := x.c
@@ -118,8 +118,8 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 		}
 		if done {
 			w.Handle = handle.Make(handle.Win, numberAt(place))
-			// What the leader reserved, as far as the others need it: offsets are followed by the sizes
-			// that everybody can compute.
+			// The leader's reservations, as far as the others need them: each member computes the sizes
+			// itself.
 			its := all[size*w.near.leader():]
 			w.controlOff = int64(le.Uint64(its[16:]))
 			w.segmentOff = int64(le.Uint64(its[24:]))
@@ -132,9 +132,9 @@ func (w *Window) agreeOnHandle(x *exchanges, members records, mine uint64, err *
 	}
 }
 
-// allFine is the last exchange of creation: a window exists at all members or at none. Members on other nodes learn
-// which memory they may read and write. Whoever comes out of it may send operations to this member, so its slot is
-// there.
+// allFine does the last exchange of creation: a window exists at all members or at none. Members on other nodes learn
+// which memory they may read and write. A member that returns from it may send operations to this one, so this member's
+// descriptor must exist before.
 func (w *Window) allFine(x *exchanges, err *error) error {
 	size, c := 4, x.c
 	if w.spans() {
@@ -160,7 +160,7 @@ func (w *Window) allFine(x *exchanges, err *error) error {
 			m := all[size*rank+4:]
 			return Region{Key: le.Uint64(m), Address: le.Uint64(m[8:])}
 		})
-		if w.near.table && len(w.near.ranks) > 1 { // each has written down a part
+		if w.near.table && len(w.near.ranks) > 1 { // each has written a part of the table
 			return w.host.Data.Meet(w.Handle)
 		}
 	}

@@ -15,20 +15,22 @@ type Spec struct {
 	Size     int64   // bytes
 	DispUnit int32
 	Hints    Hints
-	HintsErr error // what is wrong with them
-	// what is wrong with the member's arguments already; the others learn that creation fails
+	HintsErr error // error in Hints
+	// Error already found in the member's arguments. Creation then fails at the other members too.
 	Err error
 }
 
-// Create makes a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
+// Create creates a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
 // 12.2.1 to 12.2.3).
 //
-// It costs a member two exchanges of 80 bytes or less, three for memory that is made with the window and for members on
-// several nodes, and 32 bytes of memory a member of its node, besides the control memory that those of a node share,
-// which has 32 bytes for each member of any node if they are on several. If a member's arguments are wrong or there is
-// not enough memory, all members return an error, the one that found it with its class, the others with the class of
-// the first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED:
-// the members cannot share memory, for MPI_Win_allocate_shared since they are on several nodes.
+// It costs a member two exchanges of 80 bytes or less, three if the window allocates memory or its members are on
+// several nodes. Memory: 32 bytes for each member of the node, plus the control memory that the members of a node
+// share, which has 32 bytes for each member of all nodes if there are several.
+//
+// If a member's arguments are wrong or there is not enough memory, all members return an error. The member that found
+// it returns its class; the others return the class of the first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG,
+// MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM. MPI_ERR_RMA_SHARED: the members cannot share memory; for MPI_Win_allocate_shared,
+// they are on several nodes.
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints, err := DefaultHints(), spec.Err
 	if err == nil {
@@ -86,7 +88,8 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		return nil, err
 	}
 
-	// The lowest member of each node reserves; the reservations and the window's handle are agreed on together.
+	// The lowest member of each node reserves. One exchange agrees on the reservations and the window's handle
+	// together.
 	w.block = members.at(w.near.leader()).control
 	if !w.agreed(members, place) {
 		if err = controlErr; err == nil {
@@ -102,7 +105,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	if xerr != nil || err != nil {
 		w.close(neverMade)
-		windows.withdraw(place) // last: from here on another thread may make a window with this handle
+		windows.withdraw(place) // last: from here on another thread may create a window with this handle
 		if xerr != nil {
 			return nil, xerr
 		}
@@ -112,7 +115,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	return w, nil
 }
 
-// check looks at one member's arguments and returns its hints.
+// check validates one member's arguments and returns its hints.
 func check(spec *Spec) (Hints, error) {
 	switch {
 	case spec.Size < 0:

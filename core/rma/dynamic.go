@@ -7,9 +7,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of what it has attached in its own part of the node's
-// memory, where the origins look an address up by themselves. C writes and reads it: struct gompi_attached in
-// capi/win/attached.h.
+// Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of the memory that it has attached in its own part of
+// the node's memory, where the origins look an address up by themselves. C writes and reads the table: struct
+// gompi_attached in capi/win/attached.h.
 //
 //	0   version  uint64
 //	8   count    uint64
@@ -21,7 +21,7 @@ const (
 	attachedHead  = 64
 	attachedEntry = 32
 	attachedSize  = attachedHead + MostAttached*attachedEntry
-	attachedStep  = 64 << 10 // memory for the table is taken in such steps
+	attachedStep  = 64 << 10 // memory for the table is allocated in steps of this size
 )
 
 // attached is this member's own table.
@@ -35,8 +35,9 @@ type attached struct {
 	committed int64
 }
 
-// takeAttached returns a table for a new window. To give its address space back takes a look at all limits of memory,
-// and with it a window took 700 us, now 15 to 50: the table of one that is freed is kept, with the memory of one step.
+// takeAttached returns a table for a new window, a cached one if there is one. Releasing the table's address space
+// checks all limits of memory, with which a window costs 700 us instead of 15 to 50 us. So the table of one freed
+// window is cached, with the memory of one step.
 func (h *Host) takeAttached() (*attached, error) {
 	if a := h.table.Swap(nil); a != nil {
 		return a, nil
@@ -44,7 +45,7 @@ func (h *Host) takeAttached() (*attached, error) {
 	return newAttached(h.Node)
 }
 
-// giveAttached takes back the table of a window that no process uses any longer.
+// giveAttached frees or caches the table of a window. Precondition: no process uses the table any longer.
 func (h *Host) giveAttached(a *attached) {
 	if a.committed == attachedStep {
 		a.clear()
@@ -55,7 +56,7 @@ func (h *Host) giveAttached(a *attached) {
 	a.close()
 }
 
-// newAttached reserves the address space of a table, takes the memory of its first step and maps it.
+// newAttached reserves the address space of a table, allocates the memory of its first step and maps it.
 func newAttached(nd *shm.Node) (*attached, error) {
 	off, err := nd.Reserve(attachedSize, 0)
 	if err != nil {
@@ -78,7 +79,7 @@ func (a *attached) close() {
 	a.nd.Release(a.off, attachedSize)
 }
 
-// GrowAttached takes memory for another step of the own table, and returns the bytes that have memory then.
+// GrowAttached allocates memory for another step of this member's table and returns the bytes that have memory then.
 // MPI_ERR_NO_MEM.
 func (w *Window) GrowAttached() (int64, error) {
 	a := w.own
@@ -91,8 +92,8 @@ func (w *Window) GrowAttached() (int64, error) {
 	return a.committed, nil
 }
 
-// AttachedTable returns where the table of another rank's attached memory is mapped here; 0 if it cannot be mapped, or
-// is on another node.
+// AttachedTable returns the address where another rank's table of attached memory is mapped in this process; 0 if it
+// cannot be mapped or the rank is on another node.
 func (w *Window) AttachedTable(rank int) uintptr {
 	i, ok := slices.BinarySearch(w.near.ranks, int32(rank))
 	if !ok {
@@ -101,9 +102,9 @@ func (w *Window) AttachedTable(rank int) uintptr {
 	return w.MapAttached(w.tables[i], attachedSize)
 }
 
-// MapAttached returns where [off, off+size) of the node's memory is mapped here, mapping it if it is not yet; 0 if it
-// cannot be mapped. The mappings stay until the window is freed. Small regions share them: a system lets a process have
-// so many (vm.max_map_count).
+// MapAttached returns the address of [off, off+size) of the node's memory in this process and maps it if necessary; 0
+// if it cannot be mapped. The mappings stay until the window is freed. Small regions share mappings, since a system
+// limits the number of mappings of a process (vm.max_map_count).
 func (w *Window) MapAttached(off, size int64) uintptr {
 	if from := off / arenaSize * arenaSize; off+size <= from+arenaSize {
 		if addr := w.mapOnce(from, arenaSize); addr != 0 {
@@ -117,7 +118,8 @@ func (w *Window) MapAttached(off, size int64) uintptr {
 	return 0
 }
 
-// mapOnce returns where whole pages of the node's memory are mapped here for this window, 0 if they cannot be.
+// mapOnce returns the address where whole pages of the node's memory are mapped for this window, 0 if they cannot be
+// mapped.
 func (w *Window) mapOnce(off, size int64) uintptr {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// clear takes all entries out of the table. Nobody writes it any more; who reads it too late looks again.
+// clear removes all entries of the table. No process writes it any longer. A late reader sees that version has changed
+// and reads again.
 func (a *attached) clear() {
 	version := (*uint64)(unsafe.Pointer(&a.bytes[0]))
 	atomic.AddUint64(version, 1)

@@ -1,13 +1,13 @@
 package rma
 
-// The epochs of a window at one process (MPI-5.0 12.5): one row for each call. core/rma/gen writes capi/win/z_epoch.h
-// from them, so C decides from the same rows; the texts of errors come from the state names.
+// The epochs of a window at one process (MPI-5.0 12.5): one row for each call. core/rma/gen generates
+// capi/win/z_epoch.h from them, so C decides from the same rows. The texts of errors come from AccessNames.
 
 // Access is the access epoch that a process has open on a window.
 type Access uint8
 
-// The states. FenceOpen follows MPI_Win_fence until the first operation: only that makes it a fence epoch that another
-// fence must end.
+// The access epochs. FenceOpen holds from MPI_Win_fence until the first operation: only an operation makes it a fence
+// epoch that another fence must end.
 const (
 	None Access = iota
 	FenceOpen
@@ -18,12 +18,12 @@ const (
 	AccessStates
 )
 
-// Call is a call as the epochs see it.
+// Call is a kind of call that epochs distinguish.
 type Call uint8
 
-// The calls. CallFenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED; CallUnlock is that of the last lock; CallOperation
-// is any communication call, the R-forms too, though MPI has them for passive target only (12.3.5); CallFree is
-// MPI_Win_free.
+// The calls. CallFenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED. CallUnlock is the unlock of the last lock.
+// CallOperation is any communication call, including the request-based ones, though MPI has them for passive target
+// only (12.3.5). CallFree is MPI_Win_free.
 const (
 	CallFence Call = iota
 	CallFenceEnd
@@ -46,22 +46,22 @@ const (
 	Calls
 )
 
-// Refused in a row: the call is MPI_ERR_RMA_SYNC in that state.
+// Refused in a row means that the call returns MPI_ERR_RMA_SYNC in that state.
 const Refused Access = 0xff
 
-// Row is what one call does to the epochs.
+// Row is the effect of one call on the epochs.
 type Row struct {
-	// Name is what C calls it.
+	// Name is the name of the call in C.
 	Name string
-	// After is the access epoch after the call, by the one before. Per-target conditions (is this target locked, is
-	// it in the group) come on top.
+	// After is the access epoch after the call, indexed by the one before. Conditions of single targets (is this
+	// target locked, is it in the group) are checked in addition.
 	After [AccessStates]Access
-	// Closed and Exposed say whether the call is possible with no exposure epoch open, and with one.
+	// Closed and Exposed say whether the call is possible while no exposure epoch is open, and while one is.
 	Closed, Exposed bool
-	// Target: the call is for one target, of which more is asked.
+	// Target: the call is for one target, which has further conditions.
 	Target bool
-	// AtOnce: the epoch changes when the call begins, not when it has done what it waits for. So a thread that is
-	// about to open an epoch keeps others from opening one that does not go with it.
+	// AtOnce: the epoch changes when the call begins, not when it has completed its wait. So a thread that is about
+	// to open an epoch prevents other threads from opening an incompatible one.
 	AtOnce bool
 }
 
@@ -106,7 +106,8 @@ var Table = [Calls]Row{
 		None: None, FenceOpen: None, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
 }
 
-// AccessNames are the states in C, and in an error's text, which says which epoch is open since which call.
+// AccessNames has the names of the states in C, and their texts in errors, which name the open epoch and the call that
+// opened it.
 var AccessNames = [AccessStates]struct{ C, Text string }{
 	None:      {"NONE", "no access epoch is open"},
 	FenceOpen: {"FENCE_OPEN", "the window is between MPI_Win_fence calls"},

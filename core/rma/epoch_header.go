@@ -70,7 +70,7 @@ func bit(s Access) int {
 	return 1 << (s - 1)
 }
 
-// stays is what to returns for a call after which the epoch is not the same whatever it was before.
+// stays is the result of to for a call after which the epoch depends on the one before.
 const stays = 0xff
 
 // to returns the bit of the epoch after a call, or stays.

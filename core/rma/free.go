@@ -2,15 +2,15 @@ package rma
 
 import "gompirma/core/shm"
 
-// ending is how a window ends.
+// ending is the kind of end of a window.
 type ending int
 
 const (
 	neverMade ending = iota // its creation failed
-	freed                   // it was there: its control memory is in use until all members have come to the end
+	freed                   // it existed: its control memory is in use until all members have left it
 )
 
-// close gives back what this member has of the window.
+// close releases this member's resources of the window.
 func (w *Window) close(how ending) {
 	nd := w.host.Node
 	if w.Handle != 0 {
@@ -44,11 +44,11 @@ func (w *Window) close(how ending) {
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
 }
 
-// leaveControl leaves the control memory.
+// leaveControl gives up this member's use of the control memory.
 func (w *Window) leaveControl(how ending) {
 	nd := w.host.Node
 	if how == neverMade {
-		// Nobody uses it any more. If it is known to others they may have written to it.
+		// No member uses it any longer. If others know it, they may have written to it.
 		if w.block == 0 {
 			nd.Unmap(w.control)
 		} else if w.near.leads() {
@@ -71,7 +71,8 @@ func (w *Window) leaveControl(how ending) {
 		nd.GiveBlock(w.block, w.near.size(), used)
 	case w.block != 0:
 	case w.near.leads():
-		// What the leader gives back may be used again at once: nobody may look at it any more.
+		// The leader may reuse the memory at once after it releases it: no other member may access it any
+		// longer.
 		nd.Wait(func() bool { return int(left.Load()) == len(w.near.ranks) })
 		nd.Unmap(w.control)
 	default:
@@ -80,9 +81,10 @@ func (w *Window) leaveControl(how ending) {
 	}
 }
 
-// Free is MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. before is called when the epochs have been
-// looked at and before the members meet; its error ends the call, and the window lives on. MPI_ERR_RMA_SYNC: an epoch
-// is open; the window is then unchanged, and before has not been called.
+// Free implements MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. It calls before after the epoch
+// check and before the members synchronize. An error of before ends the call, and the window stays valid.
+// MPI_ERR_RMA_SYNC if an epoch is open; the window is then unchanged. Free checks twice, since before may open an
+// epoch.
 func (w *Window) Free(before func() error) error {
 	if err := w.host.Data.MayFree(w.Handle); err != nil {
 		return err

@@ -7,32 +7,34 @@ import (
 	"gompirma/core/trim"
 )
 
-// registry holds the windows of this process. Unlike other handles a window's is the same on all its members, so its
-// number is not drawn here alone: members propose one, and the highest proposal that is free at all of them is taken.
+// registry holds the windows of this process. Unlike other handles, a window's handle is the same on all its members,
+// so one process cannot choose its number alone. The members propose numbers, and the highest proposal that is free at
+// all of them wins.
 //
-// Proposals are places in one sequence that never comes back, and go on behind the last window made here. A place tells
-// the number: its low 10 bits are the low bits of the index, then come the 7 bits above the index, then the index'
-// other 10. So windows that are made and freed all the time use 1023 entries of C's table, others only after 130,944
-// windows, and a number comes again after 134,217,600 windows, less 128 for each that lives meanwhile.
+// Proposals are places in one sequence that only grows; it continues after the last window created here. A place
+// determines the number. The low 10 bits of the place are the low bits of the index, then come the 7 bits above the
+// index, then the other 10 bits of the index. So a program that keeps creating and freeing windows uses 1023 entries of
+// C's table, and other entries only after 130,944 windows. A number repeats after 134,217,600 windows, less 128 for
+// each window that lives meanwhile.
 type registry struct {
 	mu      sync.RWMutex
 	windows map[uintptr]*Window
-	used    map[uint32]bool // indices that a window or a proposal has
-	last    uint64          // place of the last window made here
+	used    map[uint32]bool // indices that a window or a proposal uses
+	last    uint64          // place of the last window created here
 	watch   trim.Watch
 }
 
 const (
-	lowBits   = 10 // of the index that change first
+	lowBits   = 10 // the bits of the index that change first
 	indexBits = 20
-	// no window's index is 0, since C finds 0 there, which an uninitialized handle holds
+	// No window has index 0: that is the index in an uninitialized handle.
 	indexMask = handle.MaxWindows
 	lowMask   = 1<<lowBits - 1
-	turnBits  = 7                  // that tell windows with the same index apart
-	sameBlock = lowBits + turnBits // places that differ below have the same high bits of the index
+	turnBits  = 7                  // distinguish windows with the same index
+	sameBlock = lowBits + turnBits // places that are equal above these bits have the same high bits of the index
 )
 
-// numberAt returns the number of a place.
+// numberAt returns the handle number of a place.
 func numberAt(place uint64) uint32 {
 	low, turn, high := place&lowMask, place>>lowBits&(1<<turnBits-1), place>>sameBlock&(1<<(indexBits-lowBits)-1)
 	return uint32(turn<<indexBits | high<<lowBits | low)
@@ -44,10 +46,10 @@ var windows = registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 
 func init() { windows.watch = trim.NewWatch(windows.settle) }
 
-// windowWeight is the memory of a window, as trim counts it.
+// windowWeight is the memory of a window, in the unit of trim.
 const windowWeight = 32
 
-// settle makes the maps as small as what is in them, when most of many windows have gone.
+// settle shrinks the maps to their contents after most of many windows have been freed.
 func (r *registry) settle() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,15 +58,15 @@ func (r *registry) settle() {
 	}
 }
 
-// Lookup returns the window behind a handle, nil if there is none.
+// Lookup returns the window of a handle, nil if there is none.
 func Lookup(h uintptr) *Window {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
 	return windows.windows[h]
 }
 
-// propose reserves the index of the next place that is at or behind least and behind the last window's, and whose index
-// is free; ok is false if none is.
+// propose reserves the index of the next place that is >= least, beyond the last window's place, and has a free index.
+// ok is false if all indices are in use.
 func (r *registry) propose(least uint64) (place uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +87,7 @@ func (r *registry) propose(least uint64) (place uint64, ok bool) {
 	}
 }
 
-// withdraw gives the index of a place back; place 0 has none.
+// withdraw releases the index of a place. Place 0 has no index.
 func (r *registry) withdraw(place uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,42 +5,42 @@ import (
 	"iter"
 )
 
-// Hints are what the info keys say that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7). C reads them, and keeps
+// Hints are the values of the info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7). C reads them, and keeps
 // those of a window for MPI_Win_set_info and MPI_Win_get_info (struct gompi_hints in capi/win/hints.h).
 type Hints struct {
-	Common     Common // that have one value in force at all members
+	Common     Common // hints that have one value in force at all members
 	Alignment  int64  // mpi_minimum_memory_alignment, bytes; at least LeastAlignment
-	HugePages  bool   // gompirma_huge_pages: asked for
+	HugePages  bool   // gompirma_huge_pages: requested
 	AllocKinds string // mpi_assert_memory_alloc_kinds, without blanks; "": not given
 	InPlace    uint8  // gompirma_share_in_place: InPlaceOff..
-	// gompirma_shared_in_place: "true", which bytes, or "false" and why not; "": the window's memory is not of that
-	// kind
+	// gompirma_shared_in_place: "true", or which bytes, or "false" and the reason. "": not applicable to the
+	// window's memory.
 	Shared string
 }
 
-// Common is struct gompi_common_hints: what all members promise, and the smallest granularity above 0 that one wishes
-// for.
+// Common is struct gompi_common_hints: what all members promise, and the smallest granularity above 0 that a member
+// asks for.
 type Common struct{ Promises, Granularity uint64 }
 
-// Promises that Go knows, compared with C's at compile time.
+// Promises that Go knows. capi compares them with C's at compile time.
 const (
 	SameSize = 1 << iota
 	SameDispUnit
 	NonContiguous
 )
 
-// What MPI_Win_create does with ordinary memory: it may make it shared memory where it lies.
+// Whether MPI_Win_create turns ordinary memory into shared memory in place.
 const (
 	InPlaceOff = iota
 	InPlaceOn
-	InPlaceRequired // or else the window is not made
+	InPlaceRequired // if it cannot, creation fails
 )
 
-// LeastAlignment is that of all memory that MPI allocates, in bytes: a cache line, which is more than any predefined
-// datatype needs.
+// LeastAlignment is the alignment in bytes of all memory that MPI allocates: a cache line, which is more than any
+// predefined datatype needs.
 const LeastAlignment = 64
 
-// DefaultHints are the values in force where neither info nor environment says otherwise.
+// DefaultHints returns the values in force where neither info nor environment sets others.
 func DefaultHints() Hints {
 	return Hints{Alignment: LeastAlignment}
 }
@@ -54,17 +54,17 @@ func (c Common) put(b []byte) {
 	binary.LittleEndian.PutUint64(b[8:], c.Granularity)
 }
 
-// commonOf is the reverse of put.
+// commonOf is the inverse of put.
 func commonOf(b []byte) Common {
 	return Common{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// together returns what is in force at a window whose members ask for these: what one member does not promise is not
-// promised, and the smallest granularity that one wishes for serves all.
+// together returns what is in force at a window whose members ask for these hints: the promises that all members make,
+// and the smallest granularity above 0.
 func together(members iter.Seq[Common]) Common {
 	c := Common{Promises: ^uint64(0)}
 	for m := range members {
-		// 0, none, becomes the largest
+		// 0 (none) wraps around to the largest value
 		c = Common{c.Promises & m.Promises, min(c.Granularity-1, m.Granularity-1) + 1}
 	}
 	return c

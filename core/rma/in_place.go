@@ -16,24 +16,24 @@ import (
 	"gompirma/core/shm"
 )
 
-// Ordinary memory that is shared where it lies: at MPI_Win_create with the key gompirma_share_in_place the whole pages
-// of the buffer become pages of the node's memfd, in this process' image (core/shm), and origins address them directly;
-// at MPI_Win_free they become private memory again. What lies on the pages at either end together with other data of
-// the process stays private and is reached by the ring path.
+// Ordinary memory that is shared in place. At MPI_Win_create with the info key gompirma_share_in_place the whole pages
+// of the buffer become pages of the node's memfd, in this process' image (core/shm), and origins address them directly.
+// At MPI_Win_free they become private memory again. The pages at either end that also hold other data of the process
+// stay private, and origins reach them by the ring path.
 //
-// An address says by itself where its byte is in the memfd. So what windows over the same or overlapping memory have in
-// common is a count for each stretch of it.
+// The address of a byte determines its offset in the memfd. So windows over the same or overlapping memory share only a
+// use count for each stretch of it.
 
-// What of a window's memory is shared in place, besides nothing.
+// Which part of a window's memory is shared in place; 0: none.
 const (
 	wholePagesShared = 1 + iota // its whole pages
 	allShared                   // and the pages that hold its ends
 )
 
-// stretch is memory that is shared in place now, whole pages.
+// stretch is a range of whole pages that is shared in place now.
 type stretch struct {
 	lo, hi uintptr
-	users  int // windows and attached regions
+	users  int // number of windows and attached regions
 	advice uint8
 }
 
@@ -47,7 +47,7 @@ type stretches struct {
 
 var inPlace stretches
 
-// wholePages returns the whole pages of a buffer; lo >= hi: there are none.
+// wholePages returns the pages that lie wholly in a buffer; lo >= hi if there are none.
 func wholePages(addr uintptr, size int64) span {
 	return span{(addr + shm.PageSize - 1) &^ (shm.PageSize - 1), (addr + uintptr(size)) &^ (shm.PageSize - 1)}
 }
@@ -57,7 +57,7 @@ func touchedPages(addr uintptr, size int64) span {
 	return span{addr &^ (shm.PageSize - 1), (addr + uintptr(size) + shm.PageSize - 1) &^ (shm.PageSize - 1)}
 }
 
-// cutLocked makes at a border between stretches.
+// cutLocked makes the address at a border between stretches.
 func (s *stretches) cutLocked(at uintptr) {
 	for i, x := range s.list {
 		if x.lo < at && at < x.hi {
@@ -93,7 +93,8 @@ func (s *stretches) gapsLocked(r span) (gaps []span) {
 	return gaps
 }
 
-// take shares what of r is not shared yet and counts one more user of all of it, by. On error everything is as before.
+// take shares the parts of r that are not shared yet and increments the use count of all of r, for the window by. On
+// error everything is as before.
 func (s *stretches) take(h *Host, r span, by *Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +155,7 @@ func (s *stretches) covers(r span) bool {
 	return len(s.gapsLocked(r)) == 0
 }
 
-// hold counts one more user of what of r is shared already, and returns what that is.
+// hold increments the use count of the parts of r that are shared already, and returns these parts.
 func (s *stretches) hold(r span) (held []span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +180,7 @@ func (s *stretches) countLocked(r span, by int) {
 	}
 }
 
-// release counts one user less; what has none becomes private memory again.
+// release decrements the use counts. Stretches without users become private memory again.
 func (s *stretches) release(h *Host, held []span) {
 	if len(held) == 0 {
 		return
@@ -208,8 +209,8 @@ func (s *stretches) release(h *Host, held []span) {
 	s.list = kept
 }
 
-// private returns whether a window but for one, or an attached region, has memory in r. What is shared in place is not
-// in r.
+// private returns whether a window other than but, or an attached region, has memory in r. Precondition: nothing in r
+// is shared in place.
 func private(r span, but *Window) bool {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
@@ -224,19 +225,18 @@ func private(r span, but *Window) bool {
 	return false
 }
 
-// Advice that a program gives the system on memory and that a new mapping forgets: the flag in /proc/self/smaps,
-// madvise's number.
+// Advice of a program (madvise) that a new mapping loses: the flag in /proc/self/smaps and madvise's number.
 var advices = []struct {
 	flag   string
 	advice int
 }{{"hg", 14}, {"nh", 15}, {"mg", 12}, {"dd", 16}}
 
-// What else /proc/self/smaps may say of memory that can be shared: readable, writable and so on, grows downwards, not
-// reserved, read sequentially or at random, accounted, soft-dirty.
+// The other flags in /proc/self/smaps with which memory can be shared: readable, writable and so on, grows downwards,
+// not reserved, read sequentially or at random, accounted, soft-dirty.
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
-// shareable says what advice the program gave for the pages of r and about how many bytes of them have no memory yet,
-// or why they cannot be shared in place.
+// shareable returns the advice that the program gave for the pages of r and about how many bytes of them have no memory
+// yet. The error says why they cannot be shared in place.
 func shareable(r span) (advice uint8, absent int64, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -253,8 +253,8 @@ func shareable(r span) (advice uint8, absent int64, err error) {
 	return advice, absent, nil
 }
 
-// inspect reads a file like /proc/self/smaps up to the end of r: the advice given for its pages, about how many bytes
-// of them have no memory yet, and, unless it is "", why they cannot be shared.
+// inspect reads a file like /proc/self/smaps up to the end of r. It returns the advice given for the pages of r, about
+// how many bytes of them have no memory yet, and why they cannot be shared ("": they can).
 func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 	var m span // the mapping whose lines follow
 	next := r.lo
@@ -290,7 +290,7 @@ func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 		switch fields[0] {
 		case "Rss:":
 			kib, _ := strconv.ParseInt(fields[1], 10, 64)
-			// Which pages are there is not told: as many of r as may be missing.
+			// smaps does not say which pages have memory. Assume as many missing pages in r as possible.
 			absent += min(int64(min(m.hi, r.hi)-max(m.lo, r.lo)), int64(m.hi-m.lo)-kib<<10)
 		case "VmFlags:":
 			var given uint8
@@ -326,7 +326,7 @@ func address64(hex string) uintptr {
 	return uintptr(x)
 }
 
-// whyNot says what a flag of /proc/self/smaps means for sharing.
+// whyNot returns the reason why memory with this flag of /proc/self/smaps cannot be shared.
 func whyNot(flag string) string {
 	switch flag {
 	case "lo":
@@ -347,9 +347,9 @@ func whyNot(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// enterInPlace finds out whether the buffer of MPI_Win_create can be addressed by the other members: wholePagesShared
-// or allShared; heap is where it is in the memfd, -1 if it cannot. MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM:
-// gompirma_share_in_place is "require", and it cannot.
+// enterInPlace shares the buffer of MPI_Win_create in place if its hints ask for it, and returns what the other members
+// can address: wholePagesShared or allShared. heap is the buffer's offset in the memfd, -1 if they cannot address it.
+// MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM if gompirma_share_in_place is "require" and sharing fails.
 func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
 	want, asked := inner, w.hints.InPlace != InPlaceOff
@@ -368,7 +368,7 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 			rest = []span{{outer.lo, want.lo}, {want.hi, outer.hi}}
 		}
 	}
-	// What another window has shared stays so as long as this one lives.
+	// Memory that another window has shared stays shared as long as this window lives.
 	for _, r := range rest {
 		w.held = append(w.held, inPlace.hold(r)...)
 	}
@@ -392,8 +392,8 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	return image + int64(w.Base), what, nil
 }
 
-// sharedNow returns what of the window's memory is shared in place, and as the value of gompirma_shared_in_place; "":
-// nothing is.
+// sharedNow returns which part of the window's memory is shared in place, and the same as the value of
+// gompirma_shared_in_place; "" if none is.
 func (w *Window) sharedNow() (what uint8, told string) {
 	inner := wholePages(w.Base, w.Size)
 	switch {
@@ -406,12 +406,12 @@ func (w *Window) sharedNow() (what uint8, told string) {
 	return 0, ""
 }
 
-// ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from some 128 KiB
-// on: then nothing else lies on the pages at its ends, and they can be shared too. The C library of Linux says so in
-// the two words before the buffer: the distance from the beginning of the mapping to these words, and the size from
-// there on, with bit 1 set. Should other data look like this they lose nothing by being shared.
+// ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from about 128 KiB
+// on. Then no other data lies on the pages at its ends, and they can be shared too. The C library of Linux marks this
+// in the two words before the buffer: the distance from the beginning of the mapping to these words, and the size from
+// there on, with bit 1 set. Other data that happens to match loses nothing by being shared.
 func ownMapping(addr uintptr, size int64) bool {
-	f, err := os.Open("/proc/self/mem") // which answers with an error where nothing is mapped
+	f, err := os.Open("/proc/self/mem") // reads return an error where nothing is mapped
 	if err != nil {
 		return false
 	}
@@ -427,13 +427,13 @@ func ownMapping(addr uintptr, size int64) bool {
 		total < shm.HeapStride && int64(total&^7) >= size+16
 }
 
-// leaveInPlace gives up what enterInPlace took.
+// leaveInPlace releases what enterInPlace holds.
 func (w *Window) leaveInPlace() {
 	inPlace.release(w.host, w.held)
 	w.held = nil
 }
 
-// mapInPlace maps a member's memory that is shared in place, wholly or in its whole pages.
+// mapInPlace maps a member's memory that is shared in place: all of it or its whole pages.
 func (w *Window) mapInPlace(t *Target, m *record) error {
 	r := wholePages(uintptr(m.address), m.size)
 	if m.inPlace == allShared {
@@ -443,7 +443,7 @@ func (w *Window) mapInPlace(t *Target, m *record) error {
 		return mpierr.New(abi.MPI_ERR_INTERN, "%d bytes at %#x are said to be shared in place", m.size,
 			m.address)
 	}
-	before := int64(r.lo - uintptr(m.address)) // negative, if the first page begins before the window
+	before := int64(r.lo - uintptr(m.address)) // negative if the first page begins before the window
 	b, err := w.host.Node.Map(m.heap+before, int64(r.hi-r.lo))
 	if err != nil {
 		return err

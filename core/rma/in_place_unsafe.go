@@ -2,8 +2,8 @@ package rma
 
 import "golang.org/x/sys/unix"
 
-// advise tells the system again what the program has said of memory before its mapping was replaced. Errors do not
-// matter: advice is advice.
+// advise repeats the program's advice (madvise) on memory whose mapping has been replaced. It ignores errors, since
+// advice does not affect correctness.
 func advise(x stretch) {
 	for i, a := range advices {
 		if x.advice>>i&1 != 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // Memory that this process has mapped from the node's memfd and that windows can share: what MPI_Alloc_mem returned and
-// the memory of windows. A buffer inside such a region is directly addressable for the other processes of the node.
+// the memory of windows. The other processes of the node can address a buffer inside such a region directly.
 
 // region is one mapping.
 type region struct {
@@ -19,15 +19,15 @@ type region struct {
 	bytes []byte
 	off   int64 // in the memfd
 	maker maker
-	huge  bool // of huge pages
+	huge  bool // consists of huge pages
 }
 
-// maker is what made a region here.
+// maker is the code of this process that created a region.
 type maker int
 
 const (
-	byWindow   maker = iota // a window, or the pool of small pieces (pool.go)
-	byAllocMem              // MPI_Alloc_mem for one piece of memory, so MPI_Free_mem takes it out
+	byWindow   maker = iota // a window, or the pool of small allocations (pool.go)
+	byAllocMem              // MPI_Alloc_mem for one allocation, so MPI_Free_mem removes it
 )
 
 type regions struct {
@@ -37,11 +37,11 @@ type regions struct {
 
 var shared regions
 
-// onRegion is called with each region that is added, and with the offset -1 when it is removed.
+// onRegion is called with each region that is added, and with the offset -1 when a region is removed.
 var onRegion = func(addr uintptr, size, off int64) {}
 
-// OnRegion says whom to tell of the memory that windows can share: size bytes at addr lie at an offset in the memfd, at
-// -1 when they no longer do. It comes before any other call.
+// OnRegion sets the function that is notified of memory that windows can share: size bytes at addr are at an offset in
+// the memfd, or at -1 when they no longer are. Precondition: no other function of the package has been called yet.
 func OnRegion(f func(addr uintptr, size, off int64)) { onRegion = f }
 
 func (r *regions) add(x region) {
@@ -54,7 +54,7 @@ func (r *regions) add(x region) {
 	onRegion(x.addr, int64(len(x.bytes)), x.off)
 }
 
-// find returns the region that holds [addr, addr+size).
+// find returns the region that contains [addr, addr+size).
 func (r *regions) find(addr uintptr, size int64) (region, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -66,7 +66,7 @@ func (r *regions) find(addr uintptr, size int64) (region, bool) {
 	return r.list[i], true
 }
 
-// remove takes the region out that begins at addr, if it is of this maker.
+// remove removes the region that begins at addr, if that maker created it.
 func (r *regions) remove(addr uintptr, by maker) (region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,9 +80,10 @@ func (r *regions) remove(addr uintptr, by maker) (region, bool) {
 	return x, true
 }
 
-// AllocMem is MPI_Alloc_mem (MPI-5.0 9.2): size bytes of zeroed memory that windows share with the processes of the
-// node, aligned to at least hints.Alignment bytes (from 4096 bytes on a page is the least), to huge pages and made of
-// them if hints ask for them. MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
+// AllocMem implements MPI_Alloc_mem (MPI-5.0 9.2). It allocates size bytes of zeroed memory that windows share with the
+// processes of the node. The memory is aligned to at least hints.Alignment bytes (from 4096 bytes on, to at least a
+// page). If hints ask for huge pages, it consists of them and is aligned to them. MPI_ERR_ARG if size is negative;
+// MPI_ERR_NO_MEM.
 func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if size < 0 {
 		return 0, mpierr.New(abi.MPI_ERR_ARG, "size %d is negative", size)
@@ -92,7 +93,7 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	}
 	alignment := hints.alignment(size)
 	if pooled(size, alignment) {
-		// Should there be no address space for another arena, there may still be enough for the piece.
+		// If there is no address space for another arena, there may still be enough for this allocation.
 		if addr, err := small.alloc(nd, size, alignment); err == nil {
 			return addr, nil
 		}
@@ -117,7 +118,7 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	return addr, nil
 }
 
-// pages returns which pages the hints ask for.
+// pages returns which kind of pages the hints ask for.
 func (h *Hints) pages() shm.Pages {
 	if h.HugePages {
 		return shm.HugePages
@@ -125,7 +126,7 @@ func (h *Hints) pages() shm.Pages {
 	return shm.SmallPages
 }
 
-// alignment returns that of so many bytes of memory, which huge pages raise.
+// alignment returns the alignment of size bytes of memory, which huge pages raise.
 func (h *Hints) alignment(size int64) int64 {
 	if h.HugePages && size >= shm.HugePage {
 		return max(h.Alignment, shm.HugePage)
@@ -133,7 +134,7 @@ func (h *Hints) alignment(size int64) int64 {
 	return h.Alignment
 }
 
-// FreeMem is MPI_Free_mem. MPI_ERR_BASE: addr is not what MPI_Alloc_mem returned, or was freed already.
+// FreeMem implements MPI_Free_mem. MPI_ERR_BASE if MPI_Alloc_mem has not returned addr, or it has been freed already.
 func FreeMem(nd *shm.Node, addr uintptr) error {
 	if addr == 0 {
 		return nil

@@ -4,20 +4,21 @@ import (
 	"gompirma/core/shm"
 )
 
-// A window whose members are on several nodes has control memory and a segment on each of them, which the lowest member
-// there reserves. An offset in a node's memfd means something on that node only.
+// A window whose members are on several nodes has control memory and a segment on each of these nodes. The lowest
+// member of the node reserves them. An offset in a node's memfd is valid on that node only.
 
-// near is the members on this process' node.
+// near is the members of a window on this process' node.
 type near struct {
 	ranks   []int32 // in the window, ascending
-	me      int     // index of this process there
-	members int     // of the window, wherever they are
-	// The table of all members is in the control memory. It is not if they are all here; and where there is no room
-	// for it each process has its own, which all of the node know by the second exchange.
+	me      int     // index of this process in ranks
+	members int     // number of members of the window, on all nodes
+	// The table of all members is in the control memory of the node. It is not if all members are on this node, or
+	// if there is not enough memory for it. In the latter case each process has its own table; all members on the
+	// node learn this in the second exchange.
 	table bool
 }
 
-// nearOf returns which of n members, of whom this process is one, are on its node.
+// nearOf returns which of the n members of a window are on the node of this process, which is the member rank.
 func (h *Host) nearOf(n, rank int, world func(rank int) int32) near {
 	v := near{members: n}
 	for i := range n {
@@ -32,14 +33,14 @@ func (h *Host) nearOf(n, rank int, world func(rank int) int32) near {
 	return v
 }
 
-// leader returns the member that reserves what is reserved once on the node.
+// leader returns the member that reserves what exists once on the node.
 func (v near) leader() int { return int(v.ranks[0]) }
 
-// leads returns whether this process is that.
+// leads returns whether this process is the leader.
 func (v near) leads() bool { return v.me == 0 }
 
-// leaders returns the lowest member of each node, by its process' number, and which of them this process is, one of
-// them itself.
+// leaders returns the world ranks of the lowest member of each node, and the index of this process in that list.
+// Precondition: this process is one of them.
 func (w *Window) leaders() (list []int32, me int) {
 	seen := make([]bool, w.host.Nodes)
 	for i := range w.Group.Size() {
@@ -55,19 +56,19 @@ func (w *Window) leaders() (list []int32, me int) {
 	return list, me
 }
 
-// MemberSize is sizeof(struct gompi_win_member) in capi/win/win.h, compared at compile time there.
+// MemberSize is sizeof(struct gompi_win_member) in capi/win/win.h, which compares it at compile time.
 const MemberSize = 256
 
-// RowSize is sizeof(struct gompi_win_remote) there, likewise.
+// RowSize is sizeof(struct gompi_win_remote) in capi/win/win.h, which compares it at compile time.
 const RowSize = 32
 
-// Control memory on a node, capi/win/win.h: a line for each rank from the lowest to the highest member of the node,
-// barrier and posts of its members, a line that counts who has left, their words for MPI_Win_set_info, and the table of
-// all members.
+// Layout of the control memory on a node (capi/win/win.h): an entry for each rank from the lowest to the highest member
+// of the node, the barrier and posts of its members, a cache line that counts the members that have left, their words
+// for MPI_Win_set_info, and the table of all members.
 
 func (v near) barrier() int64 { return MemberSize * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1) }
 
-// left returns where the line is that counts who has left.
+// left returns the offset of the cache line that counts the members that have left.
 func (v near) left() int64 {
 	n := len(v.ranks)
 	used := v.barrier() + shm.BarrierSize(n) + int64(n)*int64(n)
@@ -77,15 +78,15 @@ func (v near) left() int64 {
 // ToldSize is sizeof(struct gompi_told_hints) in capi/win/hints.h, compared at compile time there.
 const ToldSize = 24
 
-// hints returns where the i-th member of the node tells its hints for MPI_Win_set_info.
+// hints returns the offset where the i-th member of the node publishes its hints for MPI_Win_set_info.
 func (v near) hints(i int) int64 { return v.left() + shm.CacheLine + int64(i)*ToldSize }
 
-// rows returns where the table of all members begins.
+// rows returns the offset of the table of all members.
 func (v near) rows() int64 {
 	return (v.hints(len(v.ranks)) + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
 }
 
-// size returns the size of the control memory.
+// size returns the size of the control memory in bytes.
 func (v near) size() int64 {
 	if v.table {
 		return v.rows() + RowSize*int64(v.members)
@@ -102,11 +103,12 @@ func (v near) mine() Rows {
 	return Rows{v.members * v.me / n, v.members * (v.me + 1) / n}
 }
 
-// dense returns whether there are no such pages: then it is a block of shared memory, which has memory everywhere.
+// dense returns whether all pages of the control memory are used. It is then a block of shared memory, all of whose
+// pages have memory.
 func (v near) dense() bool { return len(v.used()) == 1 }
 
-// used returns the pages of the control memory that hold something, as extents of whole pages without gaps between
-// them: lines of members on other nodes fill pages that need no memory.
+// used returns the pages of the control memory that are used, as extents of whole pages without gaps between them.
+// Pages that hold only entries of members on other nodes need no memory.
 func (v near) used() (list []extent) {
 	add := func(from, to int64) {
 		from, to = from/shm.PageSize*shm.PageSize, pages(to)

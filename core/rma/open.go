@@ -7,8 +7,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// reserve takes, at the leader of a node, the address space of the control memory and of an allocated window's memory
-// there.
+// reserve reserves, at the leader of a node, the address space of the control memory and of an allocated window's
+// memory there.
 func (w *Window) reserve(members records) error {
 	if !w.near.leads() {
 		return nil
@@ -35,7 +35,7 @@ func (w *Window) reserve(members records) error {
 	return nil
 }
 
-// reserveControl takes that of the control memory, and memory where it is needed.
+// reserveControl reserves address space for the control memory and allocates memory for its used pages.
 func (w *Window) reserveControl() error {
 	x, err := w.take(w.near.size(), shm.PageSize)
 	for _, u := range w.near.used() {
@@ -47,23 +47,23 @@ func (w *Window) reserveControl() error {
 	return err
 }
 
-// takeControl allocates zeroed control memory, all of which is used, as a block of shared memory.
+// takeControl allocates zeroed control memory as a block of shared memory. Precondition: all of its pages are used.
 func (w *Window) takeControl() (err error) {
 	w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
 	if err != nil && w.near.table {
 		w.near.table = false
 		w.control, w.block, err = w.host.Node.TakeBlock(w.near.size())
 	}
-	clear(w.control) // a communicator of as many pages may have left data there
+	clear(w.control) // a communicator with a block of this size may have left data there
 	return err
 }
 
-// largeTotal is from where on fits asks: each member finds out for itself whether there is memory for its part, and to
-// ask takes a third of the time of making a small window.
+// largeTotal is the size in bytes from which on fits checks: each member finds out itself whether there is memory for
+// its part, and the check takes a third of the time of creating a small window.
 const largeTotal = 16 << 20
 
-// fits returns an error where window memory is in vain since the machine has not that much: then no member takes any.
-// What the members' control groups allow each finds out for itself.
+// fits returns an error if the machine has less memory than the window needs, so that no member starts to allocate. The
+// limits of the members' control groups are checked by each member itself.
 func (w *Window) fits(total int64) error {
 	if total < largeTotal {
 		return nil
@@ -79,7 +79,7 @@ func (w *Window) fits(total int64) error {
 	return nil
 }
 
-// take reserves address space that is given back when the window ends.
+// take reserves address space that the end of the window releases.
 func (w *Window) take(size, alignment int64) (x extent, err error) {
 	if x.off, err = w.host.Node.Reserve(size, alignment); err == nil {
 		x.size = size
@@ -88,9 +88,9 @@ func (w *Window) take(size, alignment int64) (x extent, err error) {
 	return x, err
 }
 
-// layout returns where the part of each member on this node begins in the segment of an allocated window, and the size
-// and alignment of all. Parts of MPI_Win_allocate begin on pages, so that each member's memory comes from its own NUMA
-// node; those of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
+// layout returns the offset of each member's part in the segment of an allocated window on this node, and the size and
+// alignment of the segment. Parts of MPI_Win_allocate begin on pages, so that each member's memory comes from its own
+// NUMA node. Parts of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
 func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
 	offsets = make([]int64, len(w.near.ranks))
 	alignment = shm.PageSize
@@ -108,7 +108,7 @@ func (w *Window) layout(members records) (offsets []int64, total, alignment int6
 	return offsets, total, alignment
 }
 
-// open maps what the window needs and makes its slot.
+// open maps what the window needs and creates its descriptor.
 func (w *Window) open(members records) (err error) {
 	nd := w.host.Node
 	switch {
@@ -132,8 +132,8 @@ func (w *Window) open(members records) (err error) {
 			w.Base = address(w.segment) + uintptr(offsets[w.near.me])
 		}
 		if w.Size > 0 {
-			// Whole pages, each by the member whose memory begins in it or covers it; a page that two
-			// members share is committed by both.
+			// Commit the pages that this member's memory covers at least partly; a page that two members
+			// share is committed by both.
 			from, to := offsets[w.near.me]/shm.PageSize*shm.PageSize, pages(offsets[w.near.me]+w.Size)
 			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,
 				w.hints.pages()); err != nil {

@@ -8,31 +8,31 @@ import (
 	"gompirma/core/shm"
 )
 
-// Small pieces of memory for MPI_Alloc_mem share mappings and pages, since a system lets a process have so many
-// mappings (vm.max_map_count, 65,530 by default). An arena is one mapping of the node's memory, divided into chunks,
-// which have memory only while they are in use. A chunk holds blocks of one size; a piece that is larger than half a
-// chunk has chunks of its own, as many as it needs, in a row. To windows an arena is a region like any other.
+// Small allocations of MPI_Alloc_mem share mappings and pages, since a system limits the number of mappings of a
+// process (vm.max_map_count, 65,530 by default). An arena is one mapping of the node's memory, divided into chunks,
+// which have memory only while they are in use. A chunk holds blocks of one size. An allocation larger than half a
+// chunk has consecutive chunks of its own, a row. To windows an arena is a region like any other.
 type pool struct {
 	mu      sync.Mutex
 	byAddr  map[uintptr]*arena // by address / arenaSize
 	arenas  []*arena
 	classes [len(strides)][]*chunk // chunks that have a free block
-	kept    *chunk                 // a piece of chunks of its own that was freed last and still has its memory
-	empty   int                    // arenas of which nothing is in use
+	kept    *chunk                 // the row that was freed last; it still has its memory
+	empty   int                    // arenas without chunks in use
 }
 
 const (
 	arenaSize   = 16 << 20
 	chunkSize   = 64 << 10
 	chunks      = arenaSize / chunkSize
-	mostPooled  = 1 << 20 // bytes; what is larger has a mapping of its own
+	mostPooled  = 1 << 20 // bytes; larger allocations have a mapping of their own
 	mostBlock   = chunkSize / 2
 	mostBlocks  = chunkSize / LeastAlignment
 	mostAligned = chunkSize
 )
 
 // strides are the sizes of blocks. A block begins at a multiple of its size in a chunk, so a power of two aligns it.
-// From a page on all blocks begin on pages.
+// Sizes from a page on are multiples of the page size, so these blocks begin on pages.
 var strides = [...]int{64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096,
 	8192, 12288, 16384, 20480, mostBlock}
 
@@ -42,31 +42,32 @@ type arena struct {
 	chunks [chunks]chunk
 	busy   [chunks]bool
 	used   int // chunks that are busy
-	row    int // no more than so many that are not are in a row
+	row    int // upper bound of the number of consecutive free chunks
 }
 
-// chunk is a stretch of an arena.
+// chunk is a part of an arena.
 type chunk struct {
 	arena *arena
 	index int
-	class int // of its blocks
-	// of a piece of chunks of its own: how many, at the first of them, and -1 at the others; 0: it has blocks
+	class int // class of its blocks
+	// If the chunk belongs to a row: the number of chunks at the first of them, -1 at the others. 0: it holds
+	// blocks.
 	row  int
-	size int64 // bytes of the piece that have memory
-	kept bool  // the piece is pool.kept
+	size int64 // bytes of the row that have memory
+	kept bool  // the row is pool.kept
 
 	taken int // blocks that are allocated
-	fresh int // blocks from here on have never been, and are zero
+	fresh int // blocks from this index on have never been allocated and are zero
 	bits  [mostBlocks / 64]uint64
-	place int // in pool.classes, -1: not there
+	place int // index in pool.classes, -1: not there
 }
 
 var small = pool{byAddr: map[uintptr]*arena{}}
 
-// pooled returns whether a piece of memory is one for the pool.
+// pooled returns whether the pool serves allocations of this size and alignment.
 func pooled(size, alignment int64) bool { return size <= mostPooled && alignment <= mostAligned }
 
-// alloc returns the address of size zeroed bytes, aligned to a power of two. MPI_ERR_NO_MEM.
+// alloc returns the address of size zeroed bytes, aligned to alignment, a power of two. MPI_ERR_NO_MEM.
 func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +101,7 @@ func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 	return address(b), nil
 }
 
-// allocRowLocked allocates n chunks in a row for size bytes.
+// allocRowLocked allocates a row of n chunks for size bytes.
 func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) {
 	if c := p.kept; c != nil {
 		p.kept = nil
@@ -119,7 +120,7 @@ func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) 
 	return address(c.bytes()), nil
 }
 
-// free gives back what alloc returned. known: the address lies in an arena; ok: alloc returned it, and it is still
+// free frees what alloc returned. known: the address lies in an arena. ok: alloc returned it, and it is still
 // allocated.
 func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	p.mu.Lock()
@@ -129,8 +130,8 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	case c == nil:
 		return known, false
 	case c.row > 0:
-		// It stays until the next one, so that a piece that comes and goes does not take and give memory each
-		// time.
+		// The freed row keeps its memory until the next one is freed. So a program that allocates and frees a
+		// row repeatedly does not allocate and release memory each time.
 		if p.kept != nil {
 			p.giveLocked(nd, p.kept, p.kept.row)
 		}
@@ -150,8 +151,8 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	return true, true
 }
 
-// findLocked returns the chunk, and in it the block, that an address is the beginning of, if it is allocated, else nil.
-// known: the address lies in an arena.
+// findLocked returns the chunk and the index of the block in it that begin at an address, nil if nothing is allocated
+// there. known: the address lies in an arena.
 func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	a := p.byAddr[addr/arenaSize]
 	if a == nil {
@@ -174,8 +175,7 @@ func (p *pool) findLocked(addr uintptr) (c *chunk, block int, known bool) {
 	return c, block, true
 }
 
-// RoomOf returns how many bytes a small piece of memory has that AllocMem has returned and that is still allocated, 0
-// if the address is none's.
+// RoomOf returns the size in bytes of the pool's allocation that begins at addr, 0 if there is none.
 func RoomOf(addr uintptr) int64 {
 	small.mu.Lock()
 	defer small.mu.Unlock()
@@ -191,7 +191,7 @@ func RoomOf(addr uintptr) int64 {
 
 func (c *chunk) blocks() int { return chunkSize / strides[c.class] }
 
-// take allocates the first free block.
+// take allocates the first free block. Precondition: the chunk has one.
 func (c *chunk) take() int {
 	for i, word := range c.bits {
 		if word != ^uint64(0) {
@@ -223,7 +223,7 @@ func (p *pool) withdrawLocked(c *chunk) {
 	c.place = -1
 }
 
-// takeLocked returns the first of n free chunks in a row, with memory for size bytes.
+// takeLocked allocates n consecutive free chunks with memory for size bytes and returns the first.
 func (p *pool) takeLocked(nd *shm.Node, n int, size int64) (*chunk, error) {
 	var a *arena
 	at := -1
@@ -254,7 +254,7 @@ func (p *pool) takeLocked(nd *shm.Node, n int, size int64) (*chunk, error) {
 	return c, nil
 }
 
-// find returns where n free chunks in a row begin, -1: nowhere.
+// find returns the index of the first of n consecutive free chunks, -1 if there are none.
 func (a *arena) find(n int) int {
 	if a.row < n {
 		return -1
@@ -271,7 +271,8 @@ func (a *arena) find(n int) int {
 	return -1
 }
 
-// giveLocked gives n chunks in a row back, and the arena if there is another of which nothing is in use.
+// giveLocked frees n consecutive chunks. It frees the arena too if nothing in it is in use and there is another such
+// arena.
 func (p *pool) giveLocked(nd *shm.Node, c *chunk, n int) {
 	a := c.arena
 	nd.Discard(c.offset(), int64(n)*chunkSize)

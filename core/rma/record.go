@@ -6,7 +6,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// record is what members tell each other first.
+// record is what each member sends in the first exchange.
 type record struct {
 	class     int32
 	flavor    int32
@@ -16,16 +16,16 @@ type record struct {
 	address   uint64
 	proposal  uint64 // place of a handle, see handles.go
 	alignment int64
-	// the control memory of a leader's node, as a block of shared memory, 0: it is reserved later
+	// The control memory of a leader's node, as a block of shared memory. 0: the leader reserves it later.
 	control shm.BlockRef
-	// what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would
-	// begin
+	// Which part of the memory is shared in place: 0, wholePagesShared, allShared. heap is the offset of the
+	// window's first byte.
 	inPlace uint8
 	hints   Common // as this member asks for them
 }
 
 const (
-	recordHints = 64 // where its hints begin
+	recordHints = 64 // offset of its hints
 	recordSize  = recordHints + commonSize
 )
 
@@ -58,13 +58,13 @@ func decode(b []byte) record {
 	}
 }
 
-// records is what all members have told, by rank.
+// records is the encoded records of all members, by rank.
 type records []byte
 
 func (r records) n() int          { return len(r) / recordSize }
 func (r records) at(i int) record { return decode(r[i*recordSize:]) }
 
-// hints returns what the members ask for.
+// hints iterates over the hints that the members ask for.
 func (r records) hints(yield func(Common) bool) {
 	for i := 0; i < r.n() && yield(r.at(i).hints); i++ {
 	}

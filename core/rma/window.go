@@ -1,10 +1,11 @@
 // Package rma owns windows (MPI-5.0 12): their creation and end, memory, hints and the table of epochs. It decides
-// everything about a window when it is created and writes it into a slot; from then on the calls of the data path work
-// from the slot alone, in capi's C code, without coming back.
+// everything about a window when it is created and writes it into a window descriptor. From then on the calls of the
+// data path work from the descriptor alone, in capi's C code, without calling Go. The package must not know how
+// operations are executed.
 //
 // Words used here and in capi: a *process* is numbered on its node; a *rank* is the rank in a window's group; a *slot*
-// is what C knows of a window; a target is *direct* if its memory is mapped in this process, otherwise operations on it
-// go to the *progress thread* of its process.
+// is the window descriptor, C's struct for a window; a target is *direct* if its memory is mapped in this process,
+// otherwise the *progress thread* of the target's process executes the operations.
 package rma
 
 import (
@@ -17,35 +18,35 @@ import (
 	"gompirma/core/shm"
 )
 
-// Host is what windows need from the process they live in. package core provides it.
+// Host is what windows need from their process. Package core provides it.
 type Host struct {
 	Node  *shm.Node
 	Nodes int // of the job
 	// NodeOf returns the number of the node of the process with a world rank.
 	NodeOf func(world int32) int32
 	Data   DataPath
-	// NodeIndex returns the number on this node of the process with a world rank, -1 for one on another node.
+	// NodeIndex returns the index on this node of the process with a world rank, -1 if it is on another node.
 	NodeIndex func(world int32) int
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
-	// Words begins exchanges among the members of c, who are on several nodes, of up to kept bytes in the first and
-	// rest in others; nil: Allgather does them.
+	// Words begins a series of exchanges among the members of c, which are on several nodes: of up to kept bytes in
+	// the first exchange and up to rest bytes in others. nil: use Allgather.
 	Words func(c *comm.Comm, kept, rest int) Words
-	// InPieces is that of the node: it calls take for size bytes, piece after piece, as long as memory for cost
-	// bytes of them is there.
+	// InPieces is that of Node: it calls take for size bytes, chunk by chunk, while memory for cost bytes of them
+	// is available.
 	InPieces func(size, cost int64, take func(at, size int64) error) error
 
-	table atomic.Pointer[attached] // of a dynamic window that has been freed, for the next one
+	table atomic.Pointer[attached] // table of a freed dynamic window, cached for the next one
 }
 
-// Words is several exchanges of blocks of equal size (core/coll.Words). What All returns is to be read only; that of
-// the first call stays until Close, that of others until the next.
+// Words is a series of exchanges of blocks of equal size (core/coll.Words). The result of All is read-only. The result
+// of the first call is valid until Close, that of later calls until the next call.
 type Words interface {
 	All(mine []byte) ([]byte, error)
 	Close()
 }
 
-// exchanges are those of a window that is made.
+// exchanges is the series of exchanges that creates a window.
 type exchanges struct {
 	h     *Host
 	c     *comm.Comm
@@ -73,7 +74,8 @@ func (x *exchanges) close() {
 	}
 }
 
-// Window is an MPI window at one member. What is fixed at creation is read freely; the rest is safe for concurrent use.
+// Window is an MPI window at one member. Fields that are fixed at creation may be read freely; the methods are safe for
+// concurrent use.
 type Window struct {
 	Handle   uintptr
 	Group    *group.Group
@@ -85,27 +87,27 @@ type Window struct {
 
 	host      *Host
 	near      near
-	targets   []Target   // the members on this node, as near has them
-	between   *comm.Comm // of a window that spans nodes: its members' own messages; else nil
-	region    Region     // this member's memory for other nodes; the zero Region: it is not registered
-	may       uint64     // promises that may be in force: not of sizes or units that are not the same
-	own       *attached  // of a dynamic window
+	targets   []Target   // of a window that spans nodes: the communicator for messages among its members; else nil
+	between   *comm.Comm // registration of this member's memory for other nodes; the zero Region: not registered
+	region    Region     // promises that may be in force: not same_size or same_disp_unit if sizes or units differ
+	may       uint64     // table of attached memory, of a dynamic window
+	own       *attached  // of a dynamic window: offsets in the memfd of the tables of the members on this node
 	tables    []int64    // of a dynamic window: where the tables of the members on this node are in the memfd
 	control   []byte     // control memory
 	block     shm.BlockRef
-	segment   []byte // memory of an allocated window, mapped whole; nil for MPI_Win_create
+	segment   []byte // some of the member's own memory consists of huge pages
 	hugePages bool   // some of the member's own memory is of huge pages
 	mapped    [][]byte
-	reserved  []extent // what this member, the leader, reserved for its node: control memory, then the segment
+	reserved  []extent // memory shared in place that this window uses
 	held      []span   // memory shared in place that this window uses
 	ending    atomic.Bool
 
-	controlOff, segmentOff int64 // where those are in the memfd
+	controlOff, segmentOff int64 // offsets of the control memory and the segment in the memfd
 
-	hints Hints // as it is created
+	hints Hints // as given at creation
 
 	mu   sync.Mutex
-	maps map[extent]uintptr // of a dynamic window: attached memory of others that is mapped here
+	maps map[extent]uintptr // of a dynamic window: attached memory of other members that is mapped in this process
 }
 
 type extent struct{ off, size int64 }
@@ -113,7 +115,7 @@ type extent struct{ off, size int64 }
 // spans returns whether the window has members on other nodes.
 func (w *Window) spans() bool { return len(w.near.ranks) < w.Group.Size() }
 
-// allocates returns whether the window's memory is made with it.
+// allocates returns whether creating the window allocates its memory.
 func (w *Window) allocates() bool {
 	return w.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE || w.Flavor == abi.MPI_WIN_FLAVOR_SHARED
 }

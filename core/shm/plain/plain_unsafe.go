@@ -23,7 +23,7 @@ type Waiter struct {
 const (
 	looks = 200                   // polls before a wait sleeps
 	nap   = 20 * time.Microsecond // between two reads of the word that it sleeps on
-	naps  = 500                   // number of naps after which it polls everything again, as a wait of capi/base/wait.c does
+	naps  = 500                   // number of naps until it polls everything again, like capi/base/wait.c
 )
 
 func (w Waiter) word(field int64) *uint32 {
