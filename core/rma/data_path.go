@@ -13,7 +13,8 @@ type DataPath interface {
 	// calls of the application find the window. It keeps no reference to p. MPI_ERR_NO_MEM if there is no free
 	// descriptor.
 	Install(p *Plan) error
-	// Remove takes the slot away, if there is one: no call finds the window any more. Nobody may be in one.
+	// Remove removes the descriptor, if there is one: calls no longer find the window. Precondition: no thread is
+	// in a call on it.
 	Remove(h uintptr)
 	// MayFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC if an epoch is open;
 	// the text says which. MPI_ERR_WIN: no such window.
@@ -61,7 +62,7 @@ type Plan struct {
 	Leaders []int32
 	Node    int
 	Shared  uintptr // address of this node's control memory in this process
-	Told    uintptr // address in it of the words by which the members of this node exchange hints (MPI_Win_set_info)
+	Told    uintptr // address in it of the words for the exchange of hints by this node's members (MPI_Win_set_info)
 	// Attached is the address of this member's table of a dynamic window, of which AttachedBytes bytes have memory.
 	Attached      uintptr
 	AttachedBytes int64

@@ -87,18 +87,18 @@ type Window struct {
 
 	host      *Host
 	near      near
-	targets   []Target   // of a window that spans nodes: the communicator for messages among its members; else nil
-	between   *comm.Comm // registration of this member's memory for other nodes; the zero Region: not registered
-	region    Region     // promises that may be in force: not same_size or same_disp_unit if sizes or units differ
-	may       uint64     // table of attached memory, of a dynamic window
-	own       *attached  // of a dynamic window: offsets in the memfd of the tables of the members on this node
-	tables    []int64    // of a dynamic window: where the tables of the members on this node are in the memfd
+	targets   []Target   // the members on this node, in the order of near
+	between   *comm.Comm // of a window that spans nodes: the communicator for messages among its members; else nil
+	region    Region     // registration of this member's memory for other nodes; the zero Region: not registered
+	may       uint64     // promises that may be in force: not same_size or same_disp_unit if sizes or units differ
+	own       *attached  // table of attached memory, of a dynamic window
+	tables    []int64    // of a dynamic window: offsets in the memfd of the tables of the members on this node
 	control   []byte     // control memory
 	block     shm.BlockRef
-	segment   []byte // some of the member's own memory consists of huge pages
-	hugePages bool   // some of the member's own memory is of huge pages
+	segment   []byte // memory of an allocated window, all mapped; nil for MPI_Win_create
+	hugePages bool   // some of the member's own memory consists of huge pages
 	mapped    [][]byte
-	reserved  []extent // memory shared in place that this window uses
+	reserved  []extent // what this member reserved for its node as the leader: control memory, then the segment
 	held      []span   // memory shared in place that this window uses
 	ending    atomic.Bool
 

@@ -55,7 +55,7 @@ func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
 		if err := fill(b[at-off : at-off+size]); err != unix.EINVAL {
 			return err
 		}
-		fill = func([]byte) error { return unix.EINVAL } // kernel without MADV_POPULATE_WRITE (before Linux 5.14)
+		fill = func([]byte) error { return unix.EINVAL } // kernel without MADV_POPULATE_WRITE (Linux < 5.14)
 		return nd.memory.take(at, size)
 	})
 	return huge && err == nil && hugeMapped(address(b), uint64(len(b))), err
