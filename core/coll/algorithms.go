@@ -2,25 +2,25 @@ package coll
 
 import "gompirma/core/abi"
 
-// The algorithms over messages, on bytes as they travel: what is not contiguous in the application's memory has been
-// packed before and is unpacked after. They are used between nodes, on intercommunicators and by the nonblocking and
-// persistent forms; on one node the blocking forms go through the slots of slots.go.
+// The algorithms over messages, on bytes: data that is not contiguous in the application's memory has been packed
+// before and is unpacked after. They serve communication between nodes, intercommunicators and the nonblocking and
+// persistent forms. On one node the blocking forms use the slots of slots.go.
 //
-// Who sends to whom depends on the number of bytes only where the members have agreed on it (schedule.fixed), and
-// messages without data are sent too: a member whose length differs gets an error, and nobody waits for a message that
-// does not come.
+// The pattern of messages depends on the number of bytes only where the members have agreed on it (schedule.fixed is
+// false), and messages without data are sent too. So a member whose length differs gets an error, and no process waits
+// for a message that does not arrive.
 
-// Sizes at which an algorithm gives way to the next, in bytes. Below, the number of rounds counts; above, the bytes
-// that each process moves.
+// Sizes in bytes at which one algorithm replaces another. Below, the number of rounds dominates the cost; above, the
+// bytes that each process moves.
 const (
-	bcastWhole     = 64 << 10 // up to here a broadcast sends the whole down a binomial tree
-	reduceWhole    = 32 << 10 // up to here a reduction moves whole vectors
+	bcastWhole     = 64 << 10 // up to this size a broadcast sends all data down a binomial tree
+	reduceWhole    = 32 << 10 // up to this size a reduction sends whole vectors
 	gatherTree     = 4 << 10  // block size up to which gather and scatter use a binomial tree
 	allgatherBruck = 32 << 10 // result size up to which allgather takes log2(n) rounds
-	inFlight       = 32       // messages in each direction that an all-to-all pattern keeps under way
+	inFlight       = 32       // messages in each direction that an all-to-all pattern keeps in flight
 )
 
-// barrier: dissemination, ceil(log2 n) rounds.
+// barrier is a dissemination barrier: ceil(log2 n) rounds.
 func (v view) barrier() {
 	for d := 1; d < v.size; d *= 2 {
 		v.send((v.rank+d)%v.size, nil)
@@ -29,7 +29,7 @@ func (v view) barrier() {
 	}
 }
 
-// bcast sends root's b to all.
+// bcast copies root's b to all processes.
 func (v view) bcast(b []byte, root int) {
 	if v.size == 1 {
 		return
@@ -69,9 +69,9 @@ func split(b []byte, n, elem int) [][]byte {
 	return out
 }
 
-// scatterTree gives every process its block of root's whole: blocks are the parts of whole, known to all. Each process
-// of the tree receives what its subtree needs; in the order of ranks relative to root that is a ring interval, sent as
-// one or two pieces.
+// scatterTree sends every process its block of root's whole; blocks are the parts of whole, of sizes that all processes
+// know. Each process of the binomial tree receives the blocks of its subtree. In the order of ranks relative to root
+// these are an interval of a ring, sent in one or two parts.
 func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	mask := 1
@@ -94,7 +94,7 @@ func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// gatherTree is scatterTree backwards.
+// gatherTree does the reverse of scatterTree.
 func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	for mask := 1; mask < v.size; mask *= 2 {
@@ -114,10 +114,10 @@ func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// interval returns the bytes of the blocks of relative ranks [vr, vr+n), cut at the end of whole: at most two pieces,
+// interval returns the bytes of the blocks of relative ranks [vr, vr+n), split at the end of whole: at most two parts,
 // none of them empty.
 func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte {
-	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may pass size
+	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may exceed size
 	var out [][]byte
 	add := func(lo, hi int) { // [lo, hi) in absolute ranks below size
 		if lo >= hi {
@@ -140,16 +140,16 @@ func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte 
 	return out
 }
 
-// route is how blocks get to the root, or from it.
+// route is the path of blocks to the root or from it.
 type route bool
 
 const (
-	straight route = false // each between its process and the root
-	// through others: all blocks have one size, and a process may have to hold those of its subtree
+	straight route = false // each directly between its process and the root
+	// along a binomial tree: all blocks have one size, and a process may have to hold those of its subtree
 	byTree route = true
 )
 
-// gather: root receives block i from process i; own is what this process contributes. Only root's blocks count.
+// gather stores the own block of process i to block i at root. blocks is significant only at root.
 func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	if by == byTree && v.size > 3 {
 		whole := v.room(len(own) * v.size)
@@ -181,7 +181,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	v.wait()
 }
 
-// scatter: process i receives root's block i into own.
+// scatter copies root's block i to own of process i.
 func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	if by == byTree && v.size > 3 {
 		whole := v.room(len(own) * v.size)
@@ -211,7 +211,7 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	v.wait()
 }
 
-// blockSizes is whether the blocks of a call have one size at all members.
+// blockSizes says whether the blocks of a call have one size at all members.
 type blockSizes bool
 
 const (
@@ -219,7 +219,7 @@ const (
 	oneSize  blockSizes = true
 )
 
-// allgather: blocks[rank] holds this process' contribution, afterwards all blocks are filled.
+// allgather fills all blocks. blocks[rank] holds this process' contribution before.
 func (v view) allgather(blocks [][]byte, of blockSizes) {
 	if v.size == 1 {
 		return
@@ -239,7 +239,8 @@ func (v view) allgather(blocks [][]byte, of blockSizes) {
 	v.allgatherRing(blocks)
 }
 
-// allgatherBruck: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that order.
+// allgatherBruck is Bruck's algorithm: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that
+// order.
 func (v view) allgatherBruck(blocks [][]byte, size int) {
 	held := v.room(size * v.size)
 	v.copy(held[:size], blocks[v.rank])
@@ -254,7 +255,7 @@ func (v view) allgatherBruck(blocks [][]byte, size int) {
 	}
 }
 
-// allgatherRing: each block goes once around.
+// allgatherRing sends each block once around the ring.
 func (v view) allgatherRing(blocks [][]byte) {
 	left, right := (v.rank-1+v.size)%v.size, (v.rank+1)%v.size
 	for k := 0; k < v.size-1; k++ {
@@ -264,8 +265,8 @@ func (v view) allgatherRing(blocks [][]byte) {
 	}
 }
 
-// alltoall: process i's in[rank] becomes out[i] here. The pairs go by distance, so that nobody is everybody's target at
-// once.
+// alltoall copies in[rank] of process i to out[i] of this process. Processes exchange in the order of their distance,
+// so that they do not all send to the same process at once.
 func (v view) alltoall(in, out [][]byte) {
 	v.copy(out[v.rank], in[v.rank])
 	for k := 1; k < v.size; k++ {
@@ -279,8 +280,8 @@ func (v view) alltoall(in, out [][]byte) {
 	v.wait()
 }
 
-// reduce returns the buffer that holds the reduction of all own, in the order of ranks, at root when the steps have
-// run; nil elsewhere. own is not written.
+// reduce adds the steps of a reduction of all own, in the order of ranks. It returns the buffer that holds the result
+// at root when the steps have run, and nil at other processes. own is not written.
 func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if v.size == 1 {
 		return own
@@ -294,7 +295,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, straight)
 		return whole
 	}
-	// The tree is rooted at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the
+	// The tree has its root at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the
 	// root. A commutative operation may start the order at root instead.
 	top := 0
 	if r.commutative {
@@ -321,7 +322,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			v.wait()
 			low := acc
 			v.combine(r, low, in)
-			if mask > 1 { // else acc is own
+			if mask > 1 { // otherwise acc is own
 				spare = append(spare, acc)
 			}
 			acc = in
@@ -345,13 +346,14 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	return acc
 }
 
-// reduceScatter returns the buffer that holds the reduction of everybody's own[rank]: each process collects that block
-// from all and folds it in the order of ranks. That is to, unless it is nil or must not be. own is not written.
+// reduceScatter returns the buffer that holds the reduction of all processes' own[rank]: each process receives that
+// block from all and reduces it in the order of ranks. The buffer is to, unless to is nil or cannot be used. own is not
+// written.
 func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	size, last := len(own[v.rank]), v.size-1
 	in := make([][]byte, v.size)
-	// The block of the last rank becomes the result; ours would have to be copied for that, and another will do
-	// where either may be on the left.
+	// The block of the last rank is the accumulator. If that is this process' own block it would have to be copied
+	// first; a commutative operation can use another block instead.
 	acc := last
 	if v.rank == last && last > 0 && r.commutative {
 		acc = last - 1
@@ -376,7 +378,7 @@ func (v view) reduceScatter(r *reducer, own [][]byte, to []byte) []byte {
 	return in[acc]
 }
 
-// allreduce leaves the reduction of all own in out. The two may be the same memory. Every process gets the same bits:
+// allreduce stores the reduction of all own to out, which may be the same memory. Every process gets the same bits:
 // each element is either computed once and copied, or computed everywhere from the same operands in the same order.
 func (v view) allreduce(r *reducer, own, out []byte) {
 	if v.size == 1 {
@@ -396,7 +398,7 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	}
 	v.copy(out, own)
 	acc, spare := out, v.room(len(own))
-	// join receives what partner holds and combines it with acc on the side of the lower ranks.
+	// join receives partner's buffer and combines it with acc in the order of ranks.
 	join := func(partner int) {
 		v.recv(partner, spare)
 		v.wait()
@@ -408,8 +410,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 			v.combine(r, b, a)
 		}
 	}
-	// The first 2*extra processes join in pairs, so that a power of two goes on: the odd ones of them drop out
-	// until the end.
+	// The first 2*extra processes join in pairs, so that a power of two continues: the odd ones among them wait for
+	// the result.
 	pow := 1
 	for pow*2 <= v.size {
 		pow *= 2
@@ -443,8 +445,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	v.wait()
 }
 
-// scan leaves own[0] op ... op own[rank] in out. kind is KindScan, or KindExscan, which leaves out own[rank] and does
-// not touch out on rank 0. own and out may be the same memory.
+// scan stores own[0] op ... op own[rank] to out. kind is KindScan, or KindExscan, which excludes own[rank] and does not
+// write out at rank 0. own and out may be the same memory.
 func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	exclusive := kind == KindExscan
 	if v.size == 1 {
@@ -453,8 +455,8 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 		}
 		return
 	}
-	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that
-	// of the part below (and own).
+	// partial is the reduction of the aligned group of ranks that contains this one; the group doubles in each
+	// round. result is the reduction of the lower ranks of the group (and own).
 	partial, spare := v.room(len(own)), v.room(len(own))
 	v.copy(partial, own)
 	result, empty := v.room(len(own)), exclusive
@@ -488,9 +490,9 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	}
 }
 
-// neighbors: in[i] goes to destinations[i], out[i] comes from sources[i]; MPI_PROC_NULL sends and receives nothing. In
-// a grid, what goes to the neighbor before comes from its neighbor after; if both are one process, only the order of
-// its messages tells which is which, so they are received in this order.
+// neighbors sends in[i] to destinations[i] and receives out[i] from sources[i]; nothing for MPI_PROC_NULL. In a grid,
+// data sent to the preceding neighbor arrives there from its succeeding neighbor. If both are one process, only the
+// order of the messages distinguishes them, so they are received in this order.
 func (v view) neighbors(in, out [][]byte, destinations, sources []int32, grid bool) {
 	for i := range sources {
 		if grid {

@@ -17,15 +17,15 @@ type Buffer struct {
 	Type  *datatype.Type
 }
 
-// Blocks is the per-process part of a buffer argument: what the v and w forms have in arrays. Types is nil if Buffer's
-// type counts for all; then the displacements are in extents of it, else in bytes.
+// Blocks is the per-process part of a buffer argument: the arrays of the v and w forms. If Types is nil, all blocks
+// have the type of Buffer and the displacements are in extents of it; otherwise they are in bytes.
 type Blocks struct {
 	Counts, Displs []int64
 	Types          []*datatype.Type
 }
 
-// Call is one collective call of the application. Arguments that do not count at this process (MPI-5.0: "significant
-// only at root") are not looked at; Sends and Receives tell which do.
+// Call is one collective call of the application. Arguments that are not significant at this process (MPI-5.0:
+// "significant only at root") are not read; Sends and Receives return which are significant.
 //
 //	MPI_Bcast                  the buffer is Recv
 //	MPI_Reduce, _Allreduce, _Scan, _Exscan, _Reduce_scatter...
@@ -40,11 +40,11 @@ type Call struct {
 	Send, Recv Buffer
 	SendBlocks Blocks
 	RecvBlocks Blocks
-	Agreed     Agreed // what C has found out before it left the call to this package
-	Tag        int32  // of the messages of what is started, if C counts calls, and keeps plans; else 0
+	Agreed     Agreed // what C has learned before it passed the call to this package
+	Tag        int32  // tag of a nonblocking or persistent call, if C counts the calls and caches plans; else 0
 
 	sources, destinations []int32 // of a neighborhood collective
-	late                  error   // to be returned when the call has been made: lengths that do not go together
+	late                  error   // error at the end of the call: different lengths of the block to itself
 }
 
 // inPlace is MPI_IN_PLACE.
@@ -59,7 +59,7 @@ func (k Kind) Rooted() bool {
 	return false
 }
 
-// Reduces returns whether the call has an operation.
+// Reduces returns whether the call has a reduction operation.
 func (k Kind) Reduces() bool {
 	switch k {
 	case KindReduce, KindAllreduce, KindScan, KindExscan, KindReduceScatter, KindReduceScatterBlock:
@@ -68,11 +68,11 @@ func (k Kind) Reduces() bool {
 	return false
 }
 
-// neighborhood returns whether the call is one along the edges of a topology (MPI-5.0 8.6).
+// neighborhood returns whether the call is a neighborhood collective (MPI-5.0 8.6).
 func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k <= KindNeighborAlltoallw }
 
-// place returns where the root of a rooted call is: for an intracommunicator, rootIsHere at the root and else
-// rootIsRemote.
+// place returns the position of the root of a rooted call. For an intracommunicator it is rootIsHere at the root and
+// rootIsRemote elsewhere.
 func (k *Call) place() place {
 	switch {
 	case k.Root == abi.MPI_ROOT || !k.Comm.IsInter() && int(k.Root) == k.Comm.Rank():
@@ -83,8 +83,8 @@ func (k *Call) place() place {
 	return rootIsRemote
 }
 
-// Locate finds where the root is, or who the neighbors are; the methods below need that. MPI_ERR_ROOT: the root is
-// none; MPI_ERR_TOPOLOGY: there are no neighbors without a topology.
+// Locate validates the root, or determines the neighbors. Precondition of the methods below. MPI_ERR_ROOT if the root
+// is invalid; MPI_ERR_TOPOLOGY if a neighborhood collective is called without a topology.
 func (k *Call) Locate() (err error) {
 	if k.Kind.neighborhood() {
 		k.sources, k.destinations, err = k.Comm.Neighbors()
@@ -109,7 +109,7 @@ func (k *Call) Locate() (err error) {
 	return nil
 }
 
-// Sends returns whether the send arguments count at this process. The root has been checked.
+// Sends returns whether the send arguments are significant at this process. Precondition: the root has been checked.
 func (k *Call) Sends() bool {
 	switch k.Kind {
 	case KindBarrier, KindBcast:
@@ -122,7 +122,7 @@ func (k *Call) Sends() bool {
 	return true
 }
 
-// Receives returns whether the receive arguments count at this process.
+// Receives returns whether the receive arguments are significant at this process.
 func (k *Call) Receives() bool {
 	switch k.Kind {
 	case KindBarrier:
@@ -140,7 +140,8 @@ func (k *Call) Receives() bool {
 // lowest returns whether this is rank 0 of an MPI_Exscan, which receives nothing.
 func (k *Call) lowest() bool { return k.Kind == KindExscan && k.Comm.Rank() == 0 }
 
-// InPlace returns whether the call gives MPI_IN_PLACE for a buffer that counts, so that the arguments beside it do not.
+// InPlace returns whether the call passes MPI_IN_PLACE for a significant buffer, so that the count and type beside it
+// are not significant.
 func (k *Call) InPlace() bool {
 	switch k.Kind {
 	case KindBarrier, KindBcast:
@@ -151,7 +152,7 @@ func (k *Call) InPlace() bool {
 	return k.Sends() && k.Send.Addr == inPlace
 }
 
-// SendPeers and RecvPeers return the number of blocks of a side that has one for each process.
+// SendPeers returns the number of blocks of a send side that has one for each process.
 func (k *Call) SendPeers() int {
 	if k.Kind.neighborhood() {
 		return len(k.destinations)
@@ -159,7 +160,7 @@ func (k *Call) SendPeers() int {
 	return k.Comm.RemoteSize()
 }
 
-// RecvPeers is the number of blocks that are received.
+// RecvPeers returns the number of blocks of a receive side that has one for each process.
 func (k *Call) RecvPeers() int {
 	if k.Kind.neighborhood() {
 		return len(k.sources)
@@ -167,7 +168,7 @@ func (k *Call) RecvPeers() int {
 	return k.Comm.RemoteSize()
 }
 
-// shape says what a side of a call consists of.
+// shape says how a side of a call is composed.
 type shape uint8
 
 const (
@@ -177,7 +178,7 @@ const (
 	many       // blocks of different sizes
 )
 
-// sendShape returns what the send side consists of where it counts.
+// sendShape returns the shape of the send side where it is significant.
 func (k Kind) sendShape() shape {
 	switch k {
 	case KindBarrier, KindBcast:
@@ -190,7 +191,7 @@ func (k Kind) sendShape() shape {
 	return one
 }
 
-// recvShape returns what the receive side consists of where it counts.
+// recvShape returns the shape of the receive side where it is significant.
 func (k Kind) recvShape() shape {
 	switch k {
 	case KindBarrier:
@@ -218,10 +219,10 @@ func part(b *Buffer, v *Blocks, sh shape, i int) Buffer {
 	return *b
 }
 
-// maxBytes bounds the data of one buffer: the size of the address space.
+// maxBytes is the largest size of the data of one buffer: the size of the address space.
 const maxBytes = 1 << 47
 
-// bytes returns the bytes of data of b. MPI_ERR_COUNT: that is more than memory can hold.
+// bytes returns the bytes of data of b. MPI_ERR_COUNT if they are more than memory can hold.
 func (b *Buffer) bytes() (int, error) {
 	hi, lo := bits.Mul64(uint64(b.Count), uint64(b.Type.Size()))
 	if hi != 0 || lo > maxBytes {

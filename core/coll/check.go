@@ -9,15 +9,16 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Check looks at everything that can be seen to be wrong at this process, before anything is sent. Handles have been
-// looked up by the caller, who leaves those nil that do not count.
+// Check validates all arguments that can be checked at this process, before anything is sent. The caller has looked up
+// the handles; those that are not significant are nil.
 //
-// Errors of Locate; MPI_ERR_COMM: an intercommunicator where the standard has none; MPI_ERR_COUNT: negative, or more
-// than memory can hold; MPI_ERR_OP: not for this type; MPI_ERR_BUFFER: null, MPI_IN_PLACE where it is not allowed, the
-// same buffer twice; MPI_ERR_ARG: an array is missing.
+// It returns the errors of Locate, and: MPI_ERR_COMM for an intercommunicator where the standard allows none;
+// MPI_ERR_COUNT for a negative count, or more data than memory can hold; MPI_ERR_OP for an operation that does not
+// support the type; MPI_ERR_BUFFER for null, MPI_IN_PLACE where it is not allowed, or the same buffer twice;
+// MPI_ERR_ARG for a missing array.
 //
-// That what this process sends to itself is longer or shorter than what it receives from itself (MPI_ERR_TRUNCATE,
-// MPI_ERR_COUNT) is told after the call, since the others wait for it to take part.
+// If the lengths of a process' block to itself differ on the send and receive side (MPI_ERR_TRUNCATE, MPI_ERR_COUNT),
+// the error is returned at the end of the call, since the other members wait for this one to take part.
 func (k *Call) Check() error {
 	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
@@ -52,7 +53,7 @@ func (k *Call) Check() error {
 	return k.checkOwn(sendSide, recvSide)
 }
 
-// checkInPlace refuses MPI_IN_PLACE where the standard does not give it a meaning.
+// checkInPlace returns an error for MPI_IN_PLACE where the standard does not define it.
 func (k *Call) checkInPlace(sends, receives bool) error {
 	sendMay, recvMay := !k.Comm.IsInter() && !k.Kind.neighborhood(), false
 	switch k.Kind {
@@ -83,8 +84,8 @@ func (k *Call) notInPlace(side string) error {
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed as the %s buffer %s", side, where)
 }
 
-// checkSide checks a buffer with its counts. Types of blocks without data are not looked at beyond what the lookup has
-// done. In a neighborhood, blocks of MPI_PROC_NULL become blocks without data.
+// checkSide validates a buffer with its counts. It does not check types of blocks without data beyond what the lookup
+// has done. In a neighborhood, blocks of MPI_PROC_NULL become blocks without data.
 func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, neighbors []int32) error {
 	switch sh {
 	case many:
@@ -141,14 +142,14 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, nei
 	return nil
 }
 
-// fits says whether the product has 64 bits.
+// fits returns whether the product fits into 64 bits.
 func fits(a, b int64) bool {
 	p := a * b
 	return b == 0 || p/b == a && (b != -1 || a != math.MinInt64)
 }
 
-// checkMemory refuses data that cannot be in memory: in the first page, where null pointers lead to, or beyond all
-// addresses. A type may have its data anywhere relative to MPI_BOTTOM, which is 0.
+// checkMemory returns an error for data that cannot be in memory: in the first page, where null pointers point, or
+// beyond the address space. A type may have its data anywhere relative to MPI_BOTTOM, which is 0.
 func checkMemory(side string, b *Buffer, size int) error {
 	if size == 0 || b.Type.Basic() != nil && datatype.Near(b.Addr, int64(size)) {
 		return nil
@@ -156,8 +157,8 @@ func checkMemory(side string, b *Buffer, size int) error {
 	return b.Type.InMemory(side, b.Addr, b.Count)
 }
 
-// checkOwn checks what a process sends to itself: it must lie elsewhere than what it receives from itself. Its length
-// is told late.
+// checkOwn validates what a process sends to itself: the send data must not be at the address of the receive data.
+// Different lengths are reported at the end of the call.
 func (k *Call) checkOwn(sendSide, recvSide shape) error {
 	me := k.Comm.Rank()
 	s, r := part(&k.Send, &k.SendBlocks, sendSide, me), part(&k.Recv, &k.RecvBlocks, recvSide, me)
@@ -182,7 +183,7 @@ func (k *Call) checkOwn(sendSide, recvSide shape) error {
 	return nil
 }
 
-// checkReduction checks the calls with an operation: one count and type for both buffers.
+// checkReduction validates the calls with an operation: one count and type for both buffers.
 func (k *Call) checkReduction() error {
 	sends, receives := k.Sends(), k.Receives()
 	if !sends && !receives {
@@ -191,7 +192,7 @@ func (k *Call) checkReduction() error {
 	if err := k.checkInPlace(sends, receives); err != nil {
 		return err
 	}
-	total := k.Recv // both sides' count and type
+	total := k.Recv // count and type of both sides
 	if k.Kind == KindReduceScatter {
 		if len(k.RecvBlocks.Counts) < k.Comm.Size() {
 			return mpierr.New(abi.MPI_ERR_ARG, "the array of receive counts is missing")

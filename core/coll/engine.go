@@ -5,62 +5,62 @@ import (
 	"gompirma/core/p2p"
 )
 
-// Engine is the collectives of one process. Safe for concurrent use, as far as the standard lets threads call
-// collectives: those on one communicator one after another.
+// Engine is the collectives of one process. It is safe for concurrent use as far as the standard allows it: calls on
+// one communicator must not overlap.
 type Engine struct {
 	msg  *p2p.Engine
-	wire Wire // instead, if it is not nil
+	wire Wire // used instead of msg if it is not nil
 }
 
-// New returns the collectives that go over the messages of msg.
+// New returns the collectives that use the messages of msg.
 func New(msg *p2p.Engine) *Engine {
 	e := &Engine{msg: msg}
 	msg.Collectives = e
 	return e
 }
 
-// Wire carries what collectives send, for processes that are pretended: one process of a job that has no others. Both
-// functions return when they are done with b.
+// Wire carries the messages of collectives between simulated processes: one process of a job that has no others. Both
+// functions return when they no longer need b.
 type Wire interface {
 	Send(c *comm.Comm, to int, b []byte) error
 	Recv(c *comm.Comm, from int, b []byte) error
 }
 
-// Over returns collectives that go over a wire, blocking ones only.
+// Over returns collectives that use a wire. They support blocking calls only.
 func Over(w Wire) *Engine { return &Engine{wire: w} }
 
-// state is what this package keeps with a communicator.
+// state is this package's state of a communicator.
 type state struct {
 	slots    Slots // nil: there are none
-	sequence int32 // blocking calls so far, their tag
-	started  int32 // nonblocking and persistent calls so far, their tag
-	// of the blocking call under way; nil: there has not been one
+	sequence int32 // number of blocking calls so far, used as their tag
+	started  int32 // number of nonblocking and persistent calls so far, used as their tag
+	// Of the blocking call in progress; nil before the first one.
 	operands *operands
 }
 
-// Used returns whether this member has used its part of the control block, which Clean makes zero again when no member
-// uses it any longer.
+// Used returns whether this member has written to its part of the control block. Clean sets that part to zero when no
+// member uses it any longer.
 func (s *state) Used() bool { return s.slots != nil && s.slots.Used() }
 
-// Clean implements what core/comm asks for.
+// Clean implements what core/comm calls.
 func (s *state) Clean() {
 	if s.slots != nil {
 		s.slots.Clean()
 	}
 }
 
-// Leave tells that a communicator is freed, and returns whether something holds a reference that it will end by Unref;
-// core/comm calls it.
+// Leave reports that a communicator is freed. It returns whether C still holds a reference, which it will release by
+// Unref. core/comm calls it.
 func (s *state) Leave() bool { return s.slots != nil && s.slots.Leave() }
 
-// Release ends what a communicator has had here; core/comm calls it.
+// Release frees this package's state of a communicator; core/comm calls it.
 func (s *state) Release() {
 	if s.slots != nil {
 		s.slots.Close()
 	}
 }
 
-// state returns what a communicator has here. It panics as room does.
+// state returns the state of a communicator and creates it if necessary. It panics like room if there is no memory.
 func (e *Engine) state(c *comm.Comm) *state {
 	if s, ok := c.Coll.(*state); ok {
 		return s
@@ -91,7 +91,7 @@ func (e *Engine) Slots(c *comm.Comm) (s Slots, err error) {
 	return e.state(c).slots, nil
 }
 
-// tag returns the tag that the n-th call uses.
+// tag returns the tag of the n-th call.
 func tag(n int32) int32 { return n & p2p.TagUB }
 
 // blocking returns an empty schedule for a blocking call on c.
@@ -112,8 +112,8 @@ func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32) *schedule {
 	return s
 }
 
-// run does a schedule of a blocking call to its end. Its memory goes to other calls then, unless something is wrong:
-// messages may be under way that nobody waits for.
+// run executes a schedule of a blocking call to its end. Other calls may then reuse its memory, unless there was an
+// error: messages may still be in flight for which no thread waits.
 func (e *Engine) run(s *schedule, c *comm.Comm) (err error) {
 	if e.wire != nil {
 		err = s.overWire(e.wire)
@@ -126,7 +126,7 @@ func (e *Engine) run(s *schedule, c *comm.Comm) (err error) {
 	return err
 }
 
-// overWire does the steps of a schedule one after the other.
+// overWire executes the steps of a schedule one after the other.
 func (s *schedule) overWire(w Wire) (err error) {
 	for i := range s.steps {
 		st := &s.steps[i]

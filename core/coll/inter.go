@@ -1,13 +1,13 @@
 package coll
 
 // Collectives on intercommunicators (MPI-5.0 6.2.3): data moves from one group to the other. v is the local group,
-// v.remote the other one. Where a whole group takes part, its process 0 speaks for it.
+// v.remote the other one. Process 0 of a group communicates on its behalf where a whole group takes part.
 
-// place says where the root of a rooted call on an intercommunicator is.
+// place is the position of the root of a rooted call on an intercommunicator.
 type place uint8
 
 const (
-	rootIsRemote place = iota // this group is at the other end of the data's way
+	rootIsRemote place = iota // the root is in the other group
 	rootIsHere                // this process is the root: it passed MPI_ROOT
 	rootIsBeside              // another process of this group is the root: MPI_PROC_NULL
 )
@@ -36,7 +36,7 @@ func (v view) interBcast(b []byte, at place, root int) {
 	}
 }
 
-// interReduce: own is reduced over the group that the root is not in; the root has it in out.
+// interReduce reduces own over the group that does not contain the root and stores the result to out at the root.
 func (v view) interReduce(r *reducer, own, out []byte, at place, root int) {
 	switch at {
 	case rootIsHere:
@@ -50,7 +50,7 @@ func (v view) interReduce(r *reducer, own, out []byte, at place, root int) {
 	}
 }
 
-// interAllreduce: each group gets the reduction over the other one.
+// interAllreduce stores the reduction over the other group to out at each process.
 func (v view) interAllreduce(r *reducer, own, out []byte) {
 	if acc := v.reduce(r, own, 0); v.rank == 0 {
 		v.remote.recv(0, out)
@@ -60,7 +60,7 @@ func (v view) interAllreduce(r *reducer, own, out []byte) {
 	v.bcast(out, 0)
 }
 
-// interReduceScatter: the reduction over the other group is cut into the blocks of this one.
+// interReduceScatter cuts the reduction over the other group into the blocks of this one.
 func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte) {
 	acc := v.reduce(r, own, 0)
 	var blocks [][]byte
@@ -77,7 +77,7 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	v.scatter(blocks, out, 0, straight)
 }
 
-// interGather: the root has a block for every process of the other group.
+// interGather stores the own block of each process of the other group to the root's blocks.
 func (v view) interGather(own []byte, blocks [][]byte, at place, root int) {
 	switch at {
 	case rootIsHere:
@@ -102,7 +102,7 @@ func (v view) interScatter(blocks [][]byte, own []byte, at place, root int) {
 	v.wait()
 }
 
-// interAllgather: everybody gets own of every process of the other group. Sizes may differ from process to process.
+// interAllgather stores own of every process of the other group to blocks. Sizes may differ from process to process.
 func (v view) interAllgather(own []byte, blocks [][]byte) {
 	out := make([][]byte, v.remote.size)
 	for i := range out {
@@ -111,10 +111,10 @@ func (v view) interAllgather(own []byte, blocks [][]byte) {
 	v.interAlltoall(out, blocks)
 }
 
-// interAlltoall: in[i] goes to process i of the other group, out[i] comes from there.
+// interAlltoall sends in[i] to process i of the other group and receives out[i] from it.
 func (v view) interAlltoall(in, out [][]byte) {
 	n := v.remote.size
-	// all at once: rounds of groups of different sizes would wait for each other in a circle
+	// All at once: rounds of groups of different sizes would wait for each other in a cycle.
 	for k := 0; k < n; k++ {
 		i := (v.rank + k) % n
 		v.remote.recv(i, out[i])

@@ -3,7 +3,7 @@ package coll
 import "gompirma/core/comm"
 
 // Collectives for other packages, on bytes. They count as collective calls on c like those of the application, and need
-// an intracommunicator. MPI_ERR_NO_MEM, at the first one on c.
+// an intracommunicator. The first one on c may return MPI_ERR_NO_MEM.
 
 // Barrier returns when all members of c have called it. c may be an intercommunicator.
 func (e *Engine) Barrier(c *comm.Comm) (err error) {
@@ -24,7 +24,7 @@ func (e *Engine) Barrier(c *comm.Comm) (err error) {
 	return e.run(s, c)
 }
 
-// Allgather returns the contributions of all members, which have one length, one after another in the order of ranks.
+// Allgather returns the contributions of all members, which have equal lengths, concatenated in the order of ranks.
 func (e *Engine) Allgather(c *comm.Comm, mine []byte) (all []byte, err error) {
 	defer orNoRoom(&err)
 	if st := e.state(c); st.slots != nil && c.Hierarchy != nil && len(mine) > 0 {
@@ -44,8 +44,8 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) (all []byte, err error) {
 	return all, e.run(s, c)
 }
 
-// ShareOf gives all members of an intracommunicator what root has in b, of one length at all, if they have slots. It is
-// for few bytes: comm.MostShared.
+// ShareOf copies root's b to the b of all members of an intracommunicator. All have the same length. Returns done =
+// false if the members have no shared-memory slots. For few bytes: comm.MostShared.
 func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error) {
 	defer orNoRoom(&err)
 	t := e.state(c).slots
@@ -55,7 +55,7 @@ func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error
 	return true, t.Bcast(root, b)
 }
 
-// Share is Allgather among members that have slots, of as few bytes.
+// Share is Allgather of few bytes among members that have shared-memory slots. Returns done = false if they have none.
 func (e *Engine) Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
 	defer orNoRoom(&err)
 	if t := e.state(c).slots; t == nil || c.Hierarchy == nil && !t.Fits(KindAllgather) {

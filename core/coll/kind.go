@@ -1,6 +1,6 @@
 package coll
 
-// Kind says which collective a call is.
+// Kind is the collective operation of a call.
 type Kind uint8
 
 // The collectives.
@@ -27,7 +27,7 @@ const (
 	KindNeighborAlltoall
 	KindNeighborAlltoallv
 	KindNeighborAlltoallw
-	KindIdup // on boards only
+	KindIdup // in the nonblocking shared-memory collectives only
 	numKinds
 )
 

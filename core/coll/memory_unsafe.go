@@ -6,12 +6,12 @@ import (
 	"gompirma/core/datatype"
 )
 
-// The application's memory as slices. They live as long as the call does, which the standard gives the buffers to.
+// The application's memory as slices. They are valid during the call, for which the standard gives the buffers to MPI.
 
 // memory returns n bytes at an address of the application.
 func memory(addr uintptr, n int) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
 
-// dense returns the n > 0 bytes of data of b if they are one run of memory, else nil.
+// dense returns the n > 0 bytes of data of b if they are contiguous in memory, else nil.
 func dense(b *Buffer, n int) []byte {
 	if t := b.Type.Basic(); t != nil && t.Size == t.Extent {
 		return memory(b.Addr, n)
@@ -33,10 +33,11 @@ func unpack(b *Buffer, src []byte) {
 	datatype.Unpack(b.Addr, b.Count, b.Type.Program(), 0, src)
 }
 
-// address returns the address of b, which is not on a stack and is kept alive by the caller; 0 for an empty slice.
+// address returns the address of b, 0 for an empty slice. Preconditions: b is not on a stack, and the caller keeps it
+// alive.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// inOrder returns the memory of blocks that follow each other without a gap and have these lengths; nil: they do not.
+// inOrder returns the memory of blocks that have these lengths and follow each other without a gap, nil if they do not.
 func inOrder(blocks [][]byte, lengths []int) []byte {
 	total := 0
 	for i, b := range blocks {

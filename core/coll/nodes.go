@@ -8,15 +8,16 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Much data among members on several nodes: those of a node work in their slots, and one speaks for each node in
-// messages. What is little goes the same way in C (capi/coll/hierarchy.h); calls come here when their members have
-// agreed there that it is much.
+// Two-level collectives for much data among members on several nodes: the members of a node use their shared-memory
+// slots, and one process of each node (its speaker) exchanges messages with the other nodes. Small data takes the same
+// way in C (capi/coll/hierarchy.h). Calls arrive here after their members have agreed there that the data is large.
 
-// mostElement is the largest element that is reduced in slots, even if there is no memory for large ones.
+// mostElement is the largest element in bytes that is reduced in slots. Slots support it even if there is no memory for
+// large slots.
 const mostElement = 2 << 10
 
-// nodeFirst returns whether a call on which the members have agreed goes node first. A reduction whose order counts
-// needs the ranks of each node to follow each other.
+// nodeFirst returns whether a call on which the members have agreed is executed in two levels. A reduction whose order
+// is significant needs consecutive ranks on each node.
 func (k *Call) nodeFirst(o *operands) bool {
 	hierarchy := k.Comm.Hierarchy
 	if hierarchy == nil {
@@ -31,7 +32,7 @@ func (k *Call) nodeFirst(o *operands) bool {
 	return false
 }
 
-// overNodes does a call of nodeFirst.
+// overNodes executes a call of nodeFirst.
 func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 	var mine rooms
 	if k.Kind == KindAllgather || k.Kind == KindAllgatherv {
@@ -49,7 +50,7 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 	}
 	c, hierarchy, root := k.Comm, k.Comm.Hierarchy, 0
 	n, place := c.Sharers()
-	speakers, speaker := hierarchy.Leaders, 0 // of all nodes, and the place of ours
+	speakers, speaker := hierarchy.Leaders, 0 // speakers of all nodes, and the index of ours on this node
 	if k.Kind != KindAllreduce {
 		root = int(hierarchy.NodeOf[k.Root])
 		speakers = append([]int32(nil), speakers...)
@@ -102,15 +103,15 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 			return err
 		}
 	}
-	mine.end() // what leaves from it has left
+	mine.end() // the data has left this memory
 	if k.Kind == KindReduce {
 		return nil
 	}
 	return onNode(KindBcast, nil, o.out)
 }
 
-// amongNodes returns an empty schedule of those members of c that speak for their nodes. All members call it, those
-// that do not speak for the number of the call.
+// amongNodes returns an empty schedule of those members of c that speak for their nodes. All members call it; the
+// others only count the call.
 func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.sequence++
 	s := newSchedule(&channel{c, comm.Collective, tag(st.sequence), speakers}, c.Hierarchy.Node, len(speakers))
@@ -118,9 +119,9 @@ func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule
 	return s
 }
 
-// allgatherOverNodes fills outs with what all members have in own, of the given lengths, which all members know. The
-// data is in one piece of memory meanwhile, one node's after the other's: outs themselves if they lie so.
-// MPI_ERR_TRUNCATE, MPI_ERR_COUNT: a block has another length.
+// allgatherOverNodes fills outs with the data that all members have in own. All members know its lengths. Meanwhile the
+// data is contiguous, ordered by node; in outs itself if that is contiguous and in this order. MPI_ERR_TRUNCATE or
+// MPI_ERR_COUNT if a block has another length.
 func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer orNoRoom(&err)
 	hierarchy := c.Hierarchy
@@ -164,8 +165,8 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 	return err
 }
 
-// gatherNodes fills whole, which consists of nodes, what the members of each have, with what all members have: here is
-// what those of this node have, and this member's of these is filled.
+// gatherNodes fills whole with the data of all members. nodes are the parts of whole, the data of each node's members.
+// here are the blocks of this node's members; only that of this member is filled before.
 func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
 	if err := gatherHere(c, st, here); err != nil {
 		return err
@@ -181,7 +182,7 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whol
 	return tellHere(n, st, whole)
 }
 
-// gatherHere fills here with what the members of this node have; this member's is filled.
+// gatherHere fills here with the data of this node's members. Precondition: this member's block is filled.
 func gatherHere(c *comm.Comm, st *state, here [][]byte) error {
 	n, place := c.Sharers()
 	if n == 1 {
@@ -195,7 +196,7 @@ func gatherHere(c *comm.Comm, st *state, here [][]byte) error {
 	return err
 }
 
-// tellHere gives the n members of this node what the first of them has in b.
+// tellHere copies b of the first member of this node to b of the n members of this node.
 func tellHere(n int, st *state, b []byte) (err error) {
 	if n > 1 {
 		_, err = st.slots.RunOnNode(&Exchange{Kind: KindBcast, Bytes: len(b), Out: b})
@@ -203,8 +204,8 @@ func tellHere(n int, st *state, b []byte) (err error) {
 	return err
 }
 
-// inOrderOfRanks writes to all what the members of each node have, of one size, and moves nodes on by what it has
-// taken.
+// inOrderOfRanks copies the blocks of all members to all, in the order of ranks. nodes are the members' blocks of each
+// node, of one size; it advances them by what it has copied.
 func inOrderOfRanks(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 	for i, k := range nodeOf {
 		copy(all[i*size:(i+1)*size], nodes[k])
@@ -212,8 +213,8 @@ func inOrderOfRanks(all []byte, nodes [][]byte, size int, nodeOf []int32) {
 	}
 }
 
-// wordsOverNodes returns what all members bring, of the same length, in the order of ranks. Members are many, so there
-// is nothing for each of them but that.
+// wordsOverNodes returns the contributions of all members, which have equal lengths, in the order of ranks. There may
+// be many members, so it allocates nothing else for each of them.
 func (e *Engine) wordsOverNodes(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
 	defer orNoRoom(&err)
 	hierarchy, size := c.Hierarchy, len(mine)
@@ -234,8 +235,8 @@ func (e *Engine) wordsOverNodes(c *comm.Comm, st *state, mine []byte) (all []byt
 	return all, nil
 }
 
-// allgatherIntervals is allgather of blocks of any lengths, the parts of whole, in ceil(log2 n) rounds: after round k
-// this process has those of ranks rank .. rank+2^k-1.
+// allgatherIntervals is an allgather of blocks of any lengths, the parts of whole, in ceil(log2 n) rounds: after round
+// k this process has the blocks of ranks rank .. rank+2^k-1.
 func (v view) allgatherIntervals(blocks [][]byte, whole []byte) {
 	for have := 1; have < v.size; have *= 2 {
 		n := min(have, v.size-have)

@@ -6,25 +6,25 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// operands is the data of a call as bytes: runs of the application's memory where it is dense, else packed copies.
+// operands is the data of a call as bytes: the application's memory where it is contiguous, otherwise packed copies.
 type operands struct {
-	in, out   []byte   // what one process contributes, and gets
-	ins, outs [][]byte // the same where there is a block for each process
+	in, out   []byte   // contribution and result of this process
+	ins, outs [][]byte // the same if there is a block for each process
 	sizes     []int    // reduce_scatter: bytes of each process' block
 	red       reducer
-	before    []func() error // pack what is sent, into what the above refer to
-	after     []func() error // unpack what has arrived
-	few       [2][4][]byte   // ins and outs of few processes
-	own       int            // bytes of memory that it needs for itself
+	before    []func() error // functions that pack the send data into the slices above
+	after     []func() error // functions that unpack received data
+	few       [2][4][]byte   // storage for ins and outs if there are few processes
+	own       int            // bytes of memory that the call allocates
 }
 
-// room returns memory of the call's own.
+// room allocates memory for the call.
 func (o *operands) room(n int) []byte {
 	o.own += n
 	return room(n)
 }
 
-// load returns the data of b, for reading, which is there once before has been done.
+// load returns the data of b, for reading. It is valid once the before functions have run.
 func (o *operands) load(b *Buffer) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
@@ -38,19 +38,19 @@ func (o *operands) load(b *Buffer) []byte {
 	return packed
 }
 
-// beforePacked has the data of b packed at the beginning.
+// beforePacked adds a before function that packs the data of b.
 func (o *operands) beforePacked(b Buffer, packed []byte) {
 	o.before = append(o.before, func() error { pack(packed, &b); return nil })
 }
 
-// copied returns memory that holds a copy of b once before has been done.
+// copied returns memory that holds a copy of b once the before functions have run.
 func (o *operands) copied(b []byte) []byte {
 	to := o.room(len(b))
 	o.before = append(o.before, func() error { copy(to, b); return nil })
 	return to
 }
 
-// begin does what comes before all else.
+// begin runs the before functions.
 func (o *operands) begin() error {
 	for _, f := range o.before {
 		if err := f(); err != nil {
@@ -64,11 +64,11 @@ func (o *operands) begin() error {
 type content bool
 
 const (
-	nothing  content = false // whatever is there
-	whatIsIn content = true  // what the application's buffer holds
+	nothing  content = false // undefined
+	whatIsIn content = true  // the data of the application's buffer
 )
 
-// store returns where the data of b is to be put.
+// store returns the memory where the result for b must be stored.
 func (o *operands) store(b *Buffer, holds content) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
@@ -85,12 +85,12 @@ func (o *operands) store(b *Buffer, holds content) []byte {
 	return packed
 }
 
-// afterPacked has packed data stored to b at the end.
+// afterPacked adds an after function that unpacks packed data to b.
 func (o *operands) afterPacked(b Buffer, packed []byte) {
 	o.after = append(o.after, func() error { unpack(&b, packed); return nil })
 }
 
-// blocks returns room for n blocks of a side.
+// blocks returns a slice for n blocks of a side.
 func (o *operands) blocks(side, n int) [][]byte {
 	if n <= len(o.few[side]) {
 		return o.few[side][:n]
@@ -98,7 +98,8 @@ func (o *operands) blocks(side, n int) [][]byte {
 	return make([][]byte, n)
 }
 
-// storeAll returns where the blocks of a side are to be put; what block keep holds now is there (-1: none, n: all).
+// storeAll returns the memory where the blocks of a side must be stored. Block keep holds its present data (-1: none,
+// n: all).
 func (o *operands) storeAll(b *Buffer, v *Blocks, sh shape, n, keep int) [][]byte {
 	out := o.blocks(1, n)
 	for i := range out {
@@ -117,7 +118,7 @@ func (o *operands) loadAll(b *Buffer, v *Blocks, sh shape, n int) [][]byte {
 	return out
 }
 
-// prepare gets the operands of a checked call.
+// prepare creates the operands of a checked call.
 func (k *Call) prepare(o *operands) error {
 	sends, receives, inPlace := k.Sends(), k.Receives(), k.InPlace()
 	me, n := k.Comm.Rank(), k.RecvPeers()
@@ -125,7 +126,7 @@ func (k *Call) prepare(o *operands) error {
 		return k.prepareReduction(o, sends, receives, inPlace)
 	}
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
-	mine, all := -1, -1 // blocks that are data already
+	mine, all := -1, -1 // blocks that already hold data
 	if inPlace {
 		mine, all = me, n
 	}
@@ -173,7 +174,7 @@ func (k *Call) prepare(o *operands) error {
 		}
 		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, max(mine, all))
 		if inPlace {
-			// What arrives must not overwrite what has not left yet.
+			// Received data must not overwrite data that has not been sent yet.
 			o.ins = make([][]byte, n)
 			for i, b := range o.outs {
 				o.ins[i] = o.copied(b)
@@ -222,7 +223,7 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 	return nil
 }
 
-// done runs what is left when the data has arrived.
+// done runs the after functions when the data has arrived, unless err is an error.
 func (k *Call) done(o *operands, err error) error {
 	for _, f := range o.after {
 		if err != nil {
@@ -236,14 +237,15 @@ func (k *Call) done(o *operands, err error) error {
 	return k.late
 }
 
-// discardAll has what arrives put into n blocks of the given length that are forgotten, instead of this process'
+// discardAll makes received data go to n blocks of the given length that are discarded, instead of this process'
 // buffer.
 func (o *operands) discardAll(bytes, n int) {
 	o.outs, o.after = cut(o.room(bytes*n), bytes, n), nil
 }
 
-// unequal has the operands of a call whose part to this process itself has two lengths take part in a way that is right
-// for the others: they get what they have been sent, whether what they send fits here or not.
+// unequal sets the operands of a call whose block from this process to itself has different lengths on the two sides.
+// The call then works correctly for the other members: they receive what was sent to them, whether what they send fits
+// here or not.
 func (k *Call) unequal(o *operands) {
 	me := k.Comm.Rank()
 	switch k.Kind {
@@ -341,7 +343,7 @@ func (k *Call) buildInter(v view, o *operands) error {
 	return nil
 }
 
-// alone does a call on a communicator of one process.
+// alone executes a call on a communicator of one process.
 func (k *Call) alone(o *operands) {
 	switch k.Kind {
 	case KindReduce, KindAllreduce, KindScan, KindReduceScatter, KindReduceScatterBlock:

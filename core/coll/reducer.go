@@ -9,19 +9,20 @@ import (
 	"gompirma/core/op"
 )
 
-// How the elements of a reduction travel: those of a type without gaps as they lie in memory, others packed. A user's
-// function, the only operation that takes a derived type, gets copies of packed elements laid out as the type says.
-// Pairs with a gap, under MPI_MINLOC and MPI_MAXLOC, travel with it, as the loops want them. What is stored in the
-// application's receive buffer is the data of the type only, never a gap.
+// The wire format of the elements of a reduction. Elements of a type without gaps are sent as they are in memory,
+// others packed. A function of the user, the only operation that accepts derived types, works on copies of the packed
+// elements that are laid out as the type says. Pairs with a gap, for MPI_MINLOC and MPI_MAXLOC, are sent with the gap,
+// as the loops of these operations need it. Only data of the type is stored into the application's receive buffer,
+// never a gap.
 
-// reducer is a reduction on elements as they travel.
+// reducer is a reduction on elements in wire format.
 type reducer struct {
 	size        int  // bytes of an element
 	commutative bool // the order of ranks may begin at the root
 	op          *op.Op
 	typ         *datatype.Type
-	laidOut     bool                         // elements lie as in memory
-	f           func(in, inout []byte) error // instead of op, in tests
+	laidOut     bool                         // elements have the layout of memory
+	f           func(in, inout []byte) error // used instead of op, in tests
 }
 
 func (r *reducer) set(o *op.Op, t *datatype.Type) {
@@ -38,7 +39,7 @@ func (r *reducer) set(o *op.Op, t *datatype.Type) {
 // asks returns whether the operation is a function of the application.
 func (r *reducer) asks() bool { return r.op != nil && r.op.User() }
 
-// combine sets inout[i] = in[i] op inout[i] for whole elements; in stands left, that is, it comes from lower ranks.
+// combine sets inout[i] = in[i] op inout[i] for whole elements. in is the left operand: it comes from lower ranks.
 func (r *reducer) combine(in, inout []byte) error {
 	if len(in) == 0 {
 		return nil
@@ -56,11 +57,11 @@ func (r *reducer) combine(in, inout []byte) error {
 	return r.spread(in, inout, int64(n))
 }
 
-// spread has the function work on copies laid out as the type says.
+// spread calls the user's function on copies of the elements that are laid out as the type says.
 func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 	defer orNoRoom(&err)
 	lo, hi, _ := r.typ.Layout().Bounds(n)
-	// The address that the function gets is aligned as for any type.
+	// The address that the function gets has the alignment of the type.
 	size, skew := int(hi-lo), int(lo&15)
 	if size > maxBytes {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s lie in %d bytes, more than memory can hold", n,
@@ -78,7 +79,7 @@ func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 	return err
 }
 
-// loadElements returns the elements of b as they travel.
+// loadElements returns the elements of b in wire format.
 func (o *operands) loadElements(b *Buffer) []byte {
 	if o.red.laidOut {
 		return memory(b.Addr, int(b.Count)*o.red.size)
@@ -86,7 +87,7 @@ func (o *operands) loadElements(b *Buffer) []byte {
 	return o.load(b)
 }
 
-// storeElements returns where elements as they travel are to be put to get to b.
+// storeElements returns the memory for elements in wire format that end up in b.
 func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
 		return o.store(b, nothing)
@@ -96,7 +97,7 @@ func (o *operands) storeElements(b *Buffer) []byte {
 	return elements
 }
 
-// afterElements has the data in elements, without the gaps, stored to b at the end.
+// afterElements makes the end of the call store the data in elements, without the gaps, to b.
 func (o *operands) afterElements(b Buffer, elements []byte) {
 	o.after = append(o.after, func() (err error) {
 		defer orNoRoom(&err)

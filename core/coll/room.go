@@ -9,11 +9,11 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// noRoom is what room panics with.
+// noRoom is the value with which room panics.
 type noRoom struct{ error }
 
-// room returns n bytes of the library's own for data of a call. Without memory for them it panics, which whoever began
-// the call turns into its error (orNoRoom).
+// room allocates n bytes for data of a call. If there is no memory for them it panics; orNoRoom at the beginning of the
+// call turns the panic into the call's error.
 func room(n int) []byte {
 	b, err := limit.Bytes(int64(n))
 	if err != nil {
@@ -22,28 +22,28 @@ func room(n int) []byte {
 	return b
 }
 
-// rooms is memory that a blocking call has until it ends, when other calls get it: to make it anew each time would have
-// the garbage collector run in every few calls with much data, on the cores that move that. What nobody takes for long
-// goes to the collector. It is not zero.
+// rooms is memory of a blocking call until its end; then other calls reuse it. A new allocation for each call would
+// start the garbage collector every few calls with much data, on the cores that move the data. The collector frees
+// buffers that are unused for long (sync.Pool). The memory is not zeroed.
 type rooms struct{ taken []*[]byte }
 
-// Buffers are of eight sizes between a power of two and the next, from leastSpare on.
+// Buffers have eight sizes between a power of two and the next, from leastSpare on.
 const (
 	leastSpare  = 32 << 10
 	spareSteps  = 8
-	spareShifts = 3 // log2 of that
+	spareShifts = 3 // log2 of spareSteps
 )
 
 var spares [64 * spareSteps]sync.Pool
 
-// spareSize returns the size of the buffers that n bytes come from, and their place in spares.
+// spareSize returns the size of the buffers that serve n bytes, and their index in spares.
 func spareSize(n int) (size, place int) {
 	shift := bits.Len(uint(n-1)) - 1 - spareShifts
 	steps := (n - 1) >> shift // spareSteps to 2*spareSteps-1
 	return (steps + 1) << shift, shift*spareSteps + steps - spareSteps
 }
 
-// room returns n bytes as the function room does.
+// room allocates n bytes like the function room, from a cached buffer if possible.
 func (r *rooms) room(n int) []byte {
 	if n < leastSpare {
 		return room(n)
@@ -58,7 +58,7 @@ func (r *rooms) room(n int) []byte {
 	return (*b)[:n:n]
 }
 
-// end gives the memory away, which nothing refers to any longer.
+// end makes the memory available to other calls. Precondition: nothing refers to it any longer.
 func (r *rooms) end() {
 	for _, b := range r.taken {
 		_, place := spareSize(len(*b))
@@ -67,7 +67,7 @@ func (r *rooms) end() {
 	r.taken = nil
 }
 
-// orNoRoom is deferred where a call begins. MPI_ERR_NO_MEM.
+// orNoRoom recovers from a panic of room and stores MPI_ERR_NO_MEM to *err. Deferred at the beginning of a call.
 func orNoRoom(err *error) {
 	switch p := recover().(type) {
 	case nil:

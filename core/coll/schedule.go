@@ -5,27 +5,27 @@ import (
 	"gompirma/core/p2p"
 )
 
-// schedule is a collective call as a list of steps; plan is that list for C, which runs it.
+// schedule is a collective call as a list of steps. plan converts it to the form that C runs.
 type schedule struct {
 	steps []step
-	// the members may have passed different lengths, so who sends to whom must not follow from them
+	// The members may have passed different lengths, so the pattern of messages must not depend on them.
 	fixed  bool
-	own    int    // bytes of memory that it needs for itself
-	rooms  *rooms // where that comes from, of a blocking call; nil: it is the schedule's for good
+	own    int    // bytes of memory that the call allocates
+	rooms  *rooms // source of that memory, of a blocking call; nil: the schedule keeps it as long as it exists
 	local  view
 	remote view // the remote group of an intercommunicator; its rank is -1
 }
 
-// link is where messages of a schedule go: *channel, or what tests have instead.
+// link is the destination of a schedule's messages: *channel, or a replacement in tests.
 type link any
 
-// channel is the messages of one call on a communicator: they carry the call's number as their tag, match by source, in
-// the order they were sent, and never meet those of another call.
+// channel is the messages of one call on a communicator. They have the call's number as their tag and match by source,
+// in the order of sending. They never match messages of another call.
 type channel struct {
 	c     *comm.Comm
 	x     comm.Context
 	tag   int32
-	ranks []int32 // of those that a schedule knows by numbers; nil: the numbers are ranks
+	ranks []int32 // ranks of the processes that the schedule knows by index; nil: the indices are ranks
 }
 
 type stepKind uint8
@@ -35,14 +35,14 @@ const (
 	stepPass
 	stepRecv
 	stepWait
-	stepCopy    // dst gets buf
+	stepCopy    // dst = buf
 	stepCombine // dst = buf op dst
 	stepDo
 )
 
 type step struct {
 	kind  stepKind
-	right bool // left out if something is wrong
+	right bool // skipped after an error
 	peer  int
 	via   link
 	buf   []byte
@@ -51,7 +51,8 @@ type step struct {
 	do    func() error
 }
 
-// view is a group of processes as a schedule's builder sees it: its own place in it, and how to reach the others.
+// view is a group of processes during the construction of a schedule: this process' rank in it, and the link to the
+// others.
 type view struct {
 	*schedule
 	link       link
@@ -64,29 +65,29 @@ func newSchedule(l link, rank, size int) *schedule {
 	return s
 }
 
-// send adds a step that starts sending b. Sends and receives are only started by their step; a barrier between rounds
-// is a step of its own.
+// send adds a step that starts sending b. The steps of sends and receives only start them; wait is a step of its own
+// that completes a round.
 func (v view) send(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
 }
 
-// pass adds a step that sends b, which came from others or was made of what did. If that had a wrong length, b gets one
-// too: one byte more or less, so that everybody who gets a part of it is told.
+// pass adds a step that sends b, which contains data received from others. If that data had a wrong length, the message
+// gets a wrong length too, one byte more or less, so that every process that receives a part of it gets an error.
 func (v view) pass(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepPass, peer: to, via: v.link, buf: b})
 }
 
-// recv adds a step that starts receiving exactly len(b) bytes. If another number arrives the call goes on, since others
-// wait for what this process sends and receives, and ends with an error.
+// recv adds a step that starts receiving exactly len(b) bytes. If another number of bytes arrives, the call continues,
+// since others wait for the messages of this process, and returns an error at its end.
 func (v view) recv(from int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepRecv, peer: from, via: v.link, buf: b})
 }
 
-// do adds a local step. It runs when everything before it has been started; put wait before it if it needs what
-// arrives.
+// do adds a local step. It runs when all steps before it have been started. If it needs received data, call wait
+// before.
 func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
 
-// finish adds local steps for the end of the call, which are left out if something is wrong.
+// finish adds local steps at the end of the call, which are skipped after an error.
 func (s *schedule) finish(fs ...func() error) {
 	if len(fs) > 0 {
 		s.wait()
@@ -96,14 +97,14 @@ func (s *schedule) finish(fs ...func() error) {
 	}
 }
 
-// combine adds a local step that does inout = in op inout.
+// combine adds a local step that sets inout = in op inout.
 func (s *schedule) combine(r *reducer, in, inout []byte) {
 	if len(in) > 0 {
 		s.steps = append(s.steps, step{kind: stepCombine, right: r.asks(), red: r, buf: in, dst: inout})
 	}
 }
 
-// copy adds a step that copies src to dst; none if they are the same bytes.
+// copy adds a step that copies src to dst, unless they are the same bytes.
 func (s *schedule) copy(dst, src []byte) {
 	if len(src) == 0 || len(dst) == 0 || &dst[0] == &src[0] {
 		return
@@ -111,7 +112,7 @@ func (s *schedule) copy(dst, src []byte) {
 	s.steps = append(s.steps, step{kind: stepCopy, buf: src, dst: dst})
 }
 
-// room returns memory of the schedule's own.
+// room allocates memory for the schedule.
 func (s *schedule) room(n int) []byte {
 	s.own += n
 	if s.rooms != nil {
@@ -120,14 +121,14 @@ func (s *schedule) room(n int) []byte {
 	return room(n)
 }
 
-// wait ends a round: the steps behind it run when all messages started so far are done.
+// wait ends a round: the following steps run when all messages started so far have completed.
 func (s *schedule) wait() {
 	if n := len(s.steps); n > 0 && s.steps[n-1].kind != stepWait {
 		s.steps = append(s.steps, step{kind: stepWait})
 	}
 }
 
-// local does a step without messages.
+// local executes a step without messages.
 func (st *step) local() error {
 	switch st.kind {
 	case stepCopy:

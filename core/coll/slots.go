@@ -10,48 +10,51 @@ import (
 	"gompirma/core/op"
 )
 
-// Slots are memory that the members of a communicator on one node share, where collectives run without messages. They
-// are C's (capi/coll/slots.h), for entry points there use them without a call into Go; what those leave to this package
-// runs here until its data is bytes, and then in the same slots. So members may differ in which way they take.
+// Slots is memory that the members of a communicator on one node share, in which collectives run without messages. It
+// is implemented in C (capi/coll/slots.h), so that C entry points can use it without a call into Go. Calls that C
+// passes to this package run here until their data is bytes, and then in the same slots. So some members of a call may
+// enter the slots from C and others from Go.
 //
-// If the members are on several nodes, those of each have slots, and one of each meets the others
-// (capi/coll/hierarchy.h).
+// If the members are on several nodes, the members of each node have slots, and one process of each communicates with
+// the other nodes (capi/coll/hierarchy.h).
 type Slots interface {
-	// Fits returns whether a call of this kind can begin there.
+	// Fits returns whether a call of this kind can use the slots.
 	Fits(k Kind) bool
-	// Run does what one member has to do for a call, up to the end. done: false if it is for messages, and the
-	// members have agreed on their lengths, which x.Agreed tells. MPI_ERR_OTHER, _ROOT, _TRUNCATE, _COUNT: see
-	// Mismatch; MPI_ERR_PROC_ABORTED; an error of Exchange.Combine.
+	// Run executes one member's part of a call. Returns done = false if the call must use messages; the members
+	// have then agreed on their lengths (x.Agreed). MPI_ERR_OTHER, _ROOT, _TRUNCATE, _COUNT: see Mismatch;
+	// MPI_ERR_PROC_ABORTED; an error of Exchange.Combine.
 	Run(x *Exchange) (done bool, err error)
-	// RunOnNode does the same among those members of a hierarchy that share memory, by their places.
+	// RunOnNode is Run among the members of a hierarchy that share memory. Ranks are their indices on the node.
 	RunOnNode(x *Exchange) (done bool, err error)
-	// Leave is asked when the communicator is freed: whether what was started needs it still. Then C tells when
-	// that is over.
+	// Leave is called when the communicator is freed. It returns whether nonblocking calls still need it; C then
+	// reports their end.
 	Leave() bool
-	// Bcast and Allgather are the library's own, for some bytes of one length at all members, of whom those of
-	// Allgather share memory: what root has in b, and what all have, by their places.
+	// Bcast and Allgather are for internal use, with few bytes of equal length at all members. Bcast copies root's
+	// b to all members. Allgather returns the contributions of all members that share memory, by their index on the
+	// node.
 	Bcast(root int, b []byte) error
 	Allgather(mine, all []byte) error
-	// Used returns whether they have been used in the control block; Clean makes that zero again when no member
-	// uses it any longer.
+	// Used returns whether the slots have written to the control block. Clean sets that memory to zero;
+	// precondition: no member uses it any longer.
 	Used() bool
 	Clean()
 	// Close ends their use.
 	Close()
 }
 
-// SlotsHost is how the communicator of slots looks from below.
+// SlotsHost is what slots need to know of their communicator.
 type SlotsHost struct {
 	Comm  *comm.Comm
-	Block []byte  // of comm.CollSize bytes, zeroed; nil: nobody else is on this node
+	Block []byte  // comm.CollSize bytes, zeroed; nil: no other member is on this node
 	Peers []int32 // ranks in MPI_COMM_WORLD of the members that share it
 }
 
-// OpenSlots makes slots. Without it, in tests of this package, collectives use messages. Set before the first
-// communicator is made, with comm.CollSize.
+// OpenSlots creates slots. If it is nil, as in tests of this package, collectives use messages. It is set before the
+// first communicator is created, together with comm.CollSize.
 var OpenSlots func(h SlotsHost) (Slots, error)
 
-// Exchange is what one member does in slots. Which fields count depends on the kind: see struct gompi_slots_call.
+// Exchange is one member's part of a call in slots. The kind determines which fields are used: see struct
+// gompi_slots_call.
 type Exchange struct {
 	Kind      Kind
 	Root      int
@@ -59,10 +62,10 @@ type Exchange struct {
 	In, Out   []byte
 	Ins, Outs [][]byte
 	Sizes     []int   // of the blocks of each member; nil: Bytes
-	To, From  []int32 // the members of Ins and Outs, where each has a length of its own; -1: none
+	To, From  []int32 // members that Ins go to and Outs come from, where each block has its own length; -1: none
 
-	// The reduction: of elements of Elem bytes, by a predefined operation or by one of the application that finds
-	// its elements as they lie in memory; if Combine is not nil, by that.
+	// The reduction of elements of Elem bytes: by Combine if it is not nil, otherwise by a predefined operation, or
+	// by one of the application that can work on the elements in place.
 	Elem    int
 	Op      *op.Op
 	Type    *datatype.Type
@@ -71,15 +74,15 @@ type Exchange struct {
 	Agreed Agreed // result
 }
 
-// Agreed is what members know of a call that is for messages.
+// Agreed is what the members know of a call that must use messages.
 type Agreed struct {
 	Known bool
 	Bytes int   // of the root of a broadcast
-	Late  error // what to tell when the call is over: a broadcast's root has another length
+	Late  error // error to return at the end of the call: the root of a broadcast has another length
 }
 
-// exchange returns the operands of a call in the form of slots, and whether it has one. Reductions by functions of the
-// application on elements that do not lie together come back as Combine.
+// exchange returns the operands of a call in the form of slots. ok is false if slots do not support it. Reductions by
+// functions of the application on elements that are not contiguous use Combine.
 func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 	x = Exchange{Kind: k.Kind, Root: int(k.Root), Bytes: len(o.in), In: o.in, Out: o.out, Ins: o.ins, Outs: o.outs}
 	n := k.Comm.Size()
@@ -104,7 +107,7 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 		k.pairs(&x, o)
 	}
 	if k.Kind == KindReduce || k.Kind == KindAllreduce {
-		// Over nodes the operands of each node come together first.
+		// On several nodes the operands of each node are combined first.
 		if hierarchy := k.Comm.Hierarchy; hierarchy != nil && !hierarchy.Regular && !k.Op.Commutative() {
 			return x, false
 		}
@@ -118,7 +121,7 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 	return x, true
 }
 
-// pairs sets whom the blocks of a call go to and come from whose lengths only these two know.
+// pairs sets the source and destination of blocks whose lengths only these two processes know.
 func (k *Call) pairs(x *Exchange, o *operands) {
 	root := []int32{k.Root}
 	switch k.Kind {
@@ -160,8 +163,8 @@ func members(list []int32) []int32 {
 	return all
 }
 
-// viaSlots does a call through slots and says whether it did; if not, agreed is what the members have agreed on.
-// Returns true if it does depends only on what all members have alike, or have agreed on.
+// viaSlots executes a call in slots if possible. If done is false, agreed is what the members have agreed on. done
+// depends only on values that all members have in common or have agreed on.
 func (k *Call) viaSlots(st *state, o *operands) (done bool, agreed Agreed, err error) {
 	if st.slots == nil {
 		return false, agreed, nil
@@ -171,7 +174,7 @@ func (k *Call) viaSlots(st *state, o *operands) (done bool, agreed Agreed, err e
 		return false, agreed, nil
 	}
 	if x.Kind == KindReduceScatter && k.Send.Addr == inPlace && len(o.out) > 0 {
-		// What is to be sent must stay as it is until the end.
+		// The send data, which is in this buffer, must stay unchanged until the end.
 		out := x.Out
 		x.Out = room(len(out))
 		if done, err = st.slots.Run(&x); done && err == nil {
@@ -183,9 +186,9 @@ func (k *Call) viaSlots(st *state, o *operands) (done bool, agreed Agreed, err e
 	return done, x.Agreed, err
 }
 
-// Mismatch says how the call of rank i differs from ours, of which both are told in the words of slots.
-// MPI_ERR_OTHER: it is another one; MPI_ERR_ROOT: it has another root; MPI_ERR_TRUNCATE: it is longer; MPI_ERR_COUNT:
-// it is shorter, or its elements have another size.
+// Mismatch returns the error for the difference between the call of rank i and ours; both are given as words of slots.
+// MPI_ERR_OTHER: another call; MPI_ERR_ROOT: another root; MPI_ERR_TRUNCATE: longer; MPI_ERR_COUNT: shorter, or with
+// elements of another size.
 func Mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	kind := func(w uint64) Kind { return Kind(w >> 56) }
 	root := func(w uint64) uint64 { return w >> 32 & 0xffffff }

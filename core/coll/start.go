@@ -6,10 +6,10 @@ import (
 	"gompirma/core/request"
 )
 
-// Run does a blocking collective (MPI-5.0 6). It checks the arguments first: see Call.Check for the error classes.
-// MPI_ERR_TRUNCATE, MPI_ERR_COUNT may also mean that another member passed a greater or a smaller length, MPI_ERR_OTHER
-// and MPI_ERR_ROOT that it made a different call, if that was seen. Members whose lengths differ all return: see
-// slots.go and schedule.go.
+// Run executes a blocking collective (MPI-5.0 6). It checks the arguments first; Call.Check lists the error classes.
+// MPI_ERR_TRUNCATE and MPI_ERR_COUNT may also mean that another member passed a greater or a smaller length.
+// MPI_ERR_OTHER and MPI_ERR_ROOT may mean that another member made a different call, if this was detected. Members
+// whose lengths differ all return: see slots.go and schedule.go.
 func (e *Engine) Run(k *Call) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -20,7 +20,7 @@ func (e *Engine) Run(k *Call) error {
 	}
 	o := st.operands
 	err := e.move(k, st, o)
-	// The communicator must not keep the application's buffers.
+	// The communicator must not keep references to the application's buffers.
 	*o = operands{}
 	return err
 }
@@ -68,7 +68,7 @@ func (e *Engine) Start(k *Call) (*request.Request, error) {
 	return e.request(k, p2p.PlanOnce)
 }
 
-// Init makes an inactive persistent request of a collective (MPI-5.0 6.13). Only its starts look at the data.
+// Init creates an inactive persistent request of a collective (MPI-5.0 6.13). Only its starts access the data.
 func (e *Engine) Init(k *Call) (*request.Request, error) { return e.request(k, p2p.PlanAgain) }
 
 func (e *Engine) request(k *Call, use p2p.PlanUse) (r *request.Request, err error) {
@@ -85,7 +85,7 @@ func (e *Engine) request(k *Call, use p2p.PlanUse) (r *request.Request, err erro
 	s := e.schedule(k.Comm, comm.Nonblocking, number)
 	s.fixed = true
 	var o operands
-	x := *k // preparing may change it
+	x := *k // prepare may change the copy
 	if err := x.prepare(&o); err != nil {
 		return nil, err
 	}

@@ -2,34 +2,36 @@ package coll
 
 import "gompirma/core/comm"
 
-// Words is Engine.Allgather some times over, for members so many that what all of them say should not be in the memory
-// of each: the members of a node share it. Those of one node, and those who have a node for themselves, do what
-// Allgather does, and so do all where it is little or where shared memory cannot be had.
+// Words is a series of Engine.Allgather among so large a number of members that their data together should not be in
+// the memory of each member: the members of a node share it. It falls back to Allgather if all members are on one node,
+// if a member is alone on its node, if there is little data, or if there is no shared memory.
 type Words struct {
 	e          *Engine
 	c          *comm.Comm
-	kept, rest int    // bytes a member
-	shared     []byte // what the members of this node share; nil: nothing, or they have not tried
+	kept, rest int    // bytes per member
+	shared     []byte // memory that the members of this node share; nil: none, or no call yet
 	calls      int
 }
 
-// leastShared is from where on what all say is shared. To share less takes longer than to have it in each.
+// leastShared is the number of bytes from which on the data of all members is shared. For less, sharing takes longer
+// than a copy for each member.
 var leastShared = 256 << 10
 
-// Words begins exchanges among the members of c. In the first a member says up to kept bytes, in others up to rest.
+// Words begins a series of exchanges among the members of c. A member contributes up to kept bytes to the first
+// exchange and up to rest bytes to others.
 func (e *Engine) Words(c *comm.Comm, kept, rest int) *Words {
 	return &Words{e: e, c: c, kept: kept, rest: rest}
 }
 
-// All returns what all members say, which is of one size, in the order of ranks: to be read only. What the first call
-// returns stays until Close, what others return until the next call.
+// All returns the contributions of all members, which have equal sizes, in the order of ranks. The result is read-only.
+// That of the first call is valid until Close, that of later calls until the next call.
 func (w *Words) All(mine []byte) ([]byte, error) {
 	e, c := w.e, w.c
 	n, _ := c.Sharers()
 	st := e.state(c)
 	w.calls++
 	if w.calls == 1 && n > 1 && c.Hierarchy != nil && st.slots != nil && w.kept*c.Size() >= leastShared {
-		// An error is that of all members of the node, or will be met again.
+		// An error occurs at all members of the node alike, or will occur again later.
 		w.shared, _ = c.Extend(int64((w.kept + w.rest) * c.Size()))
 	}
 	if w.shared == nil {
@@ -46,7 +48,7 @@ func (w *Words) All(mine []byte) ([]byte, error) {
 	return all, e.sharedWords(c, st, mine, all)
 }
 
-// Close gives the memory back.
+// Close releases the shared memory.
 func (w *Words) Close() {
 	if w.shared != nil {
 		w.c.Shrink(w.shared)
@@ -54,8 +56,8 @@ func (w *Words) Close() {
 	}
 }
 
-// sharedWords is wordsOverNodes into memory that the members of this node share. Nobody writes there before all of them
-// have come here, done with what was there.
+// sharedWords is wordsOverNodes into memory that the members of this node share. The leader writes it only after all
+// members have called gatherHere, so none of them still reads the result of the previous call.
 func (e *Engine) sharedWords(c *comm.Comm, st *state, mine, all []byte) (err error) {
 	defer orNoRoom(&err)
 	hierarchy, size := c.Hierarchy, len(mine)
@@ -87,5 +89,5 @@ func (e *Engine) sharedWords(c *comm.Comm, st *state, mine, all []byte) (err err
 			inOrderOfRanks(all, nodes, size, hierarchy.NodeOf)
 		}
 	}
-	return tellHere(n, st, make([]byte, 8)) // that it is there
+	return tellHere(n, st, make([]byte, 8)) // that the result is complete
 }

@@ -62,7 +62,7 @@ type Plan struct {
 	Leaders []int32
 	Node    int
 	Shared  uintptr // address of this node's control memory in this process
-	Told    uintptr // address in it of the words for the exchange of hints by this node's members (MPI_Win_set_info)
+	Told    uintptr // address in it of the words by which this node's members exchange hints (MPI_Win_set_info)
 	// Attached is the address of this member's table of a dynamic window, of which AttachedBytes bytes have memory.
 	Attached      uintptr
 	AttachedBytes int64
