@@ -280,7 +280,7 @@ func (k *Call) build(v view, o *operands) error {
 		return k.buildInter(v, o)
 	}
 	root, red := int(k.Root), new(reducer)
-	*red = o.red // the steps keep it
+	*red = o.red // the steps keep a reference to it
 	switch k.Kind {
 	case KindBarrier:
 		v.barrier()

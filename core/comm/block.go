@@ -9,26 +9,27 @@ import (
 
 // The control block of n members of a node:
 //
-//	0                BarrierSize(n) bytes  the barrier's (capi/base/barrier.h)
-//	                 64 bytes              who has left it: see leave
-//	CollOffset(n)    CollSize(n) bytes     the other collectives' (core/coll)
+//	0                BarrierSize(n) bytes  of the barrier (capi/base/barrier.h)
+//	                 64 bytes              counts the members that have left it: see leave
+//	CollOffset(n)    CollSize(n) bytes     of the other collectives (core/coll)
 //
-// What a communicator that is made and freed needs is on its first page: the first access to a page costs microseconds.
+// All that a communicator needs which is only created and freed is on the first page: the first access to a page costs
+// microseconds.
 
 const (
 	cacheLine = 64
 	pageSize  = 4096
 )
 
-// BarrierSize returns the size of the memory of a barrier of n members: a line of arrivals, one of the phase and two a
-// member.
+// BarrierSize returns the size of the memory of a barrier of n members: a cache line of arrivals, one of the phase and
+// two for each member.
 func BarrierSize(n int) int64 { return cacheLine * (2 + 2*int64(n)) }
 
-// CollSize returns the size of the memory that core/coll uses in the control block of n members; core/coll sets it
-// before the first communicator is made.
+// CollSize returns the size of the memory that core/coll uses in the control block of n members. core/coll sets it
+// before the first communicator is created.
 var CollSize = func(n int) int64 { return 0 }
 
-// CollOffset returns where the memory of core/coll begins, on a page of its own.
+// CollOffset returns the offset of the memory of core/coll, which begins on a page of its own.
 func CollOffset(n int) int64 {
 	return (BarrierSize(n) + cacheLine + pageSize - 1) / pageSize * pageSize
 }
@@ -39,15 +40,15 @@ func BlockSize(n int) int64 {
 	return (used + pageSize - 1) / pageSize * pageSize
 }
 
-// blockWords is what the leader of those who share a block tells the others: its name, the class of error if there is
-// none, whether no member can fail to open it.
+// blockWords is the size of the message by which the leader of the members that share a block announces it: the name of
+// the block, an error class if there is none, and whether all members are sure to open it successfully.
 const blockWords = 16
 
-// offerSize is what the leader of those who all share memory tells the others of their new communicator: its identity,
-// and of its block.
+// offerSize is the size of the leader's message if all members share memory: the identity of the new communicator,
+// followed by the announcement of its block.
 const offerSize = 8 + blockWords
 
-// offer makes that at the leader.
+// offer writes that message at the leader.
 func (c *Comm) offer(b []byte) (err error) {
 	if c.rank == 0 {
 		binary.LittleEndian.PutUint64(b, c.host.NewID())
@@ -56,7 +57,7 @@ func (c *Comm) offer(b []byte) (err error) {
 	return err
 }
 
-// accept takes an offer; mine is the leader's own error. sure: it has come out alike at all members.
+// accept evaluates an offer; mine is the leader's own error. sure: the result is the same at all members.
 func (c *Comm) accept(b []byte, mine error) (sure bool, err error) {
 	if err := c.blockRefused(b[8:], mine); err != nil {
 		return true, err
@@ -70,7 +71,7 @@ func (c *Comm) blockSize() int64 {
 	return BlockSize(n)
 }
 
-// takeBlock is the leader's part.
+// takeBlock is the leader's part: it allocates the block and writes the announcement.
 func (c *Comm) takeBlock(b []byte) (err error) {
 	c.Block, c.block, err = c.host.TakeBlock(c.blockSize())
 	putBlock(b, c.block, err, err == nil && c.opensAtAll(c.block))
@@ -86,7 +87,7 @@ func putBlock(b []byte, name uint64, err error, sure bool) {
 	}
 }
 
-// opensAtAll returns whether no member of this node can fail to open a block.
+// opensAtAll returns whether opening a block cannot fail at any member of this node.
 func (c *Comm) opensAtAll(name uint64) bool {
 	n, place := c.Sharers()
 	for i := range n {
@@ -97,10 +98,10 @@ func (c *Comm) opensAtAll(name uint64) bool {
 	return true
 }
 
-// blockIsSure returns what b says of that.
+// blockIsSure returns whether the announcement says so.
 func blockIsSure(b []byte) bool { return b[12] != 0 }
 
-// blockRefused returns what b says of the leader's part; mine is the leader's own error.
+// blockRefused returns the leader's error in the announcement; mine is the leader's own error.
 func (c *Comm) blockRefused(b []byte, mine error) error {
 	class := int32(binary.LittleEndian.Uint32(b[8:]))
 	if class == 0 || mine != nil {
@@ -110,7 +111,7 @@ func (c *Comm) blockRefused(b []byte, mine error) error {
 		c.Sharer(0), c.blockSize())
 }
 
-// openBlock is the part of those who do not lead.
+// openBlock is the part of the other members: it opens the announced block.
 func (c *Comm) openBlock(b []byte) (err error) {
 	if c.Block == nil {
 		c.block = binary.LittleEndian.Uint64(b)
@@ -119,13 +120,13 @@ func (c *Comm) openBlock(b []byte) (err error) {
 	return err
 }
 
-// keepBlock keeps the block if all members could open theirs: mine is this one's error, class the worst of all, err
-// says that this is not known.
+// keepBlock keeps the block if all members could open it, otherwise it drops the block and returns an error. mine is
+// this member's error, class the largest class of all members. err: that exchange has failed.
 func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil
 	}
-	// Nobody has used it.
+	// No member has used it.
 	if _, place := c.Sharers(); place == 0 && c.Block != nil {
 		c.host.GiveBlock(c.block, c.blockSize(), 0)
 	}
@@ -139,7 +140,7 @@ func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "a member of the new communicator could not map its shared memory")
 }
 
-// leaveBlock leaves the control block. The member that leaves last gives it back, clean.
+// leaveBlock releases this member's use of the control block. The last member frees it after clearing what was used.
 func (c *Comm) leaveBlock() {
 	if c.Block == nil {
 		return

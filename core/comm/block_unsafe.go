@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// leave counts one member out of memory that n share, where b begins, and returns whether it was the last one, and
-// whether any of them said that it has used it.
+// leave counts one member as having left memory that n members share; the counter is the first word of b. It returns
+// whether it was the last one, and whether any of them has passed used.
 func leave(b []byte, n int, used bool) (last, any bool) {
 	mine := uint64(1)
 	if used {

@@ -7,14 +7,14 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Cart is a grid: the last coordinate runs fastest.
+// Cart is a Cartesian grid; the last coordinate varies fastest.
 type Cart struct {
 	Dims    []int32
 	Periods []bool
 }
 
-// NewCart makes the communicator of a grid of the first members (MPI_Cart_create); nil for the others. Collective.
-// MPI_ERR_DIMS: a dimension is not positive; MPI_ERR_ARG: the grid has more places than c members.
+// NewCart creates the communicator of a grid of the first members (MPI_Cart_create); nil for the others. Collective.
+// MPI_ERR_DIMS if a dimension is not positive; MPI_ERR_ARG if the grid has more places than c has members.
 func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	n, err := c.places(dims)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Comm) places(dims []int32) (int, error) {
 	return int(n), nil
 }
 
-// Coords returns the coordinates of a rank, which the caller has checked.
+// Coords returns the coordinates of a rank, which the caller has validated.
 func (t *Cart) Coords(rank int) []int32 {
 	at := make([]int32, len(t.Dims))
 	for i := len(t.Dims) - 1; i >= 0; i-- {
@@ -52,7 +52,8 @@ func (t *Cart) Coords(rank int) []int32 {
 	return at
 }
 
-// Rank returns the rank at coordinates; those of a periodic dimension may lie outside. MPI_ERR_ARG: another one does.
+// Rank returns the rank at coordinates. Those of a periodic dimension may be out of range; MPI_ERR_ARG if another one
+// is.
 func (t *Cart) Rank(coords []int32) (int32, error) {
 	rank := int32(0)
 	for i, x := range coords {
@@ -69,8 +70,8 @@ func (t *Cart) Rank(coords []int32) (int32, error) {
 	return rank, nil
 }
 
-// Shift returns the ranks disp places before and after a rank along a dimension, MPI_PROC_NULL where the grid ends
-// (MPI_Cart_shift).
+// Shift returns the ranks disp places before and after a rank along a dimension, MPI_PROC_NULL beyond the ends of the
+// grid (MPI_Cart_shift).
 func (t *Cart) Shift(rank, dim int, disp int32) (source, dest int32) {
 	at := t.Coords(rank)
 	x := int64(at[dim])
@@ -89,7 +90,7 @@ func (t *Cart) Shift(rank, dim int, disp int32) (source, dest int32) {
 	return walk(x - int64(disp)), walk(x + int64(disp))
 }
 
-// CartSub divides a grid into those of the dimensions that remain (MPI_Cart_sub). Collective.
+// CartSub splits a grid into subgrids of the dimensions that remain (MPI_Cart_sub). Collective.
 func (c *Comm) CartSub(remain []bool) (*Comm, error) {
 	t, ok := c.Topology.(*Cart)
 	if !ok {

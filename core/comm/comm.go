@@ -1,8 +1,8 @@
-// Package comm owns communicators: who their members are, the context that keeps their messages apart, and how new ones
-// are made from old ones.
+// Package comm owns communicators: their members, the context that separates their messages, and the creation of new
+// communicators from existing ones.
 //
-// It must not know rings, nodes or windows: the messages by which members agree on a new communicator and the shared
-// memory behind its control block come from the process it lives in, through Host.
+// It must not know rings, nodes or windows. The process provides, through Host, the messages by which members agree on
+// a new communicator and the shared memory of its control block.
 package comm
 
 import (
@@ -15,31 +15,32 @@ import (
 	"gompirma/core/handle"
 )
 
-// Context tells apart the messages on one communicator that must never match each other.
+// Context separates messages on one communicator that must never match each other.
 type Context uint8
 
-// The contexts of a communicator. Creation and below are this package's own.
+// The contexts of a communicator. This package uses Creation and the following ones itself.
 const (
 	PointToPoint  Context = iota
 	Collective            // blocking collectives (core/coll)
-	Nonblocking           // non-blocking and persistent collectives; the tag tells them apart
+	Nonblocking           // nonblocking and persistent collectives, distinguished by their tags
 	Partition             // partitioned messages
-	Creation              // making of communicators, one after the other
-	GroupCreation         // MPI_Comm_create_group, told apart by its tag
-	IdupCreation          // MPI_Comm_idup, told apart by its number
-	Leaders               // MPI_Intercomm_create between the leaders, told apart by its tag
+	Creation              // creation of communicators by calls that do not overlap
+	GroupCreation         // MPI_Comm_create_group, distinguished by its tag
+	IdupCreation          // MPI_Comm_idup, distinguished by its number
+	Leaders               // MPI_Intercomm_create between the leaders, distinguished by its tag
 	NumContexts
 
 	contextBits = 4
 )
 
-// World and Self are the identities of the predefined communicators; all others are drawn by NewID.
+// worldID and selfID are the identities of the predefined communicators; NewID draws all others.
 const (
 	worldID = 1 << contextBits
 	selfID  = 2 << contextBits
 )
 
-// Comm is a communicator. What is fixed at creation is read freely; the rest is safe for concurrent use.
+// Comm is a communicator. Fields that are fixed at creation may be read freely; the methods are safe for concurrent
+// use.
 type Comm struct {
 	host   Host
 	id     uint64 // the low contextBits are 0
@@ -48,46 +49,47 @@ type Comm struct {
 	rank   int
 	size   int
 
-	// Handle is the application's handle, 0 for a communicator it does not know of.
+	// Handle is the application's handle, 0 for a communicator that the application does not know.
 	Handle uintptr
 	// Hierarchy is not nil if the members of an intracommunicator are on several nodes.
 	Hierarchy *Hierarchy
 	// Block is the control block: memory that the members of a node share, BlockSize(Sharers()) bytes, zeroed. nil
-	// if there is one only. Its first bytes are the barrier's (BarrierSize), those from CollOffset on core/coll's.
+	// if there is one member only. The barrier uses its first bytes (BarrierSize), core/coll those from CollOffset
+	// on.
 	Block   []byte
-	block   uint64   // its name
-	extents []extent // by Extend
+	block   uint64   // name of Block
+	extents []extent // allocated by Extend
 	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil
 	// otherwise.
 	Local *Comm
 
-	// Slots of others, which they set once and guard themselves.
-	Slot       unsafe.Pointer // of capi: what C knows of it, nil for a communicator without a handle
-	Attributes uintptr        // of capi: those that it begins with
-	Info       any            // of capi: the hints that it begins with
-	Errhandler uintptr        // of capi: the error handler that it begins with; 0: MPI_ERRORS_ARE_FATAL
+	// Fields of other packages, which set them once and synchronize the access themselves.
+	Slot       unsafe.Pointer // of capi: C's communicator descriptor, nil for a communicator without a handle
+	Attributes uintptr        // of capi: its initial attributes
+	Info       any            // of capi: its initial hints
+	Errhandler uintptr        // of capi: its initial error handler; 0: MPI_ERRORS_ARE_FATAL
 	Topology   any            // *topo of this package or nil
 	Coll       any            // core/coll
 
 	idups atomic.Int32
 
 	mu    sync.Mutex
-	refs  int  // operations under way that need the communicator
+	refs  int  // operations in progress that need the communicator
 	freed bool // MPI_Comm_free has been called
 }
 
-// Handles holds the communicators that the application has handles of, but for the two predefined ones.
+// Handles holds the communicators that have a handle of the application, except for the two predefined ones.
 var Handles = handle.NewTable[Comm](handle.Comm)
 
-// NewWorld makes the predefined communicator of all n processes of a job as process me sees it. Its control block is
-// made later, by AttachBlock.
+// NewWorld creates the predefined communicator of all n processes of a job for process me. AttachBlock creates its
+// control block later.
 func NewWorld(host Host, me, n int) *Comm {
 	c := &Comm{host: host, id: worldID, local: group.Range(0, int32(n), 1), rank: me, size: n,
 		Handle: abi.MPI_COMM_WORLD}
 	return c
 }
 
-// NewSelf makes the predefined communicator of the process with world rank me alone.
+// NewSelf creates the predefined communicator of the process with world rank me alone.
 func NewSelf(host Host, me int) *Comm {
 	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1,
 		Handle: abi.MPI_COMM_SELF}
@@ -126,18 +128,18 @@ func (c *Comm) Peers() *group.Group {
 	return c.local
 }
 
-// Context returns the number that the messages of one context carry. It is the same on all members and on no other
-// communicator of the job.
+// Context returns the number that the messages of one context carry. It is the same on all members, and no other
+// communicator of the job has it.
 func (c *Comm) Context(x Context) uint64 { return c.id | uint64(x) }
 
-// Ref keeps the communicator alive for an operation under way; each is followed by one Unref.
+// Ref keeps the communicator alive for an operation in progress. Each Ref needs one Unref.
 func (c *Comm) Ref() {
 	c.mu.Lock()
 	c.refs++
 	c.mu.Unlock()
 }
 
-// Unref ends what Ref began. The last one after MPI_Comm_free gives the control block back.
+// Unref ends what Ref began. The last one after MPI_Comm_free releases the communicator and its control block.
 func (c *Comm) Unref() {
 	c.mu.Lock()
 	c.refs--
@@ -148,8 +150,8 @@ func (c *Comm) Unref() {
 	}
 }
 
-// Free marks the communicator for deallocation: it disappears when the operations under way that use it are done. It
-// neither blocks nor communicates (MPI-5.0 calls it collective, so every member does the same).
+// Free marks the communicator for deallocation: it is released when the operations in progress that use it have ended.
+// It neither blocks nor communicates (the call is collective in MPI-5.0, so every member does the same).
 func (c *Comm) Free() {
 	c.mu.Lock()
 	c.freed = true
@@ -161,7 +163,7 @@ func (c *Comm) Free() {
 }
 
 func (c *Comm) release() {
-	if c.size > 1 || c.Handle != 0 { // else there were no messages
+	if c.size > 1 || c.Handle != 0 { // otherwise there were no messages
 		c.host.Forget(c)
 	}
 	c.leaveExtents()
@@ -174,8 +176,8 @@ func (c *Comm) release() {
 	}
 }
 
-// Channel returns a communicator of the same processes whose messages have contexts of their own, those of id, which
-// NewChannel of one of them has returned. It costs no messages and no shared memory; it exists for the processes that
+// Channel returns a communicator of the same processes whose messages have contexts of their own, those of id. One of
+// the processes has drawn id by NewChannel. It costs no messages and no shared memory. It exists for the processes that
 // use it and ends with Forget.
 func (c *Comm) Channel(id uint64) *Comm {
 	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size,
@@ -185,5 +187,5 @@ func (c *Comm) Channel(id uint64) *Comm {
 // NewChannel draws an identity for Channel.
 func (c *Comm) NewChannel() uint64 { return c.host.NewID() }
 
-// Forget drops what the process keeps for the contexts of a Channel.
+// Forget frees what the process stores for the contexts of a Channel.
 func (c *Comm) Forget() { c.host.Forget(c) }

@@ -10,7 +10,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// AttachBlock gives COMM_WORLD its control block. Collective over all processes of the job, once, after messages work.
+// AttachBlock creates the control block of COMM_WORLD. Collective over all processes of the job, once, after messages
+// work.
 func (c *Comm) AttachBlock() error {
 	id := c.id
 	err := c.everyone(Creation, 0).agree(c)
@@ -18,17 +19,17 @@ func (c *Comm) AttachBlock() error {
 	return err
 }
 
-// child returns an intracommunicator of g; it has no identity yet.
+// child returns an intracommunicator of g without an identity.
 func (c *Comm) child(g *group.Group, rank int) *Comm {
 	return &Comm{host: c.host, local: g, rank: rank, size: g.Size()}
 }
 
-// Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes are
-// copied by the caller. Collective: a broadcast, and an exchange of 4 bytes if a member has to map memory for it.
-// MPI_ERR_NO_MEM: a member had no memory for the control block; no member has got a communicator.
+// Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup). The caller
+// copies the attributes. Collective: a broadcast, and an exchange of 4 bytes if a member has to map memory for it.
+// MPI_ERR_NO_MEM if a member has no memory for the control block; then no member gets a communicator.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(c.together()) }
 
-// dup is Dup by everyone, as the team that they are.
+// dup is Dup with the team all, which has all members.
 func (c *Comm) dup(all *team) (*Comm, error) {
 	if c.remote != nil {
 		return c.dupInter(all)
@@ -41,9 +42,9 @@ func (c *Comm) dup(all *team) (*Comm, error) {
 	return n, nil
 }
 
-// Split returns the communicator of those members that pass the same color, ordered by key and then by rank
+// Split returns the communicator of the members that pass the same color, ordered by key and then by rank
 // (MPI_Comm_split); nil for a member that passes MPI_UNDEFINED. Collective. Every member holds the colors and keys of
-// all (8 bytes each) during the call. MPI_ERR_ARG: another negative color, found before anything is sent.
+// all members (8 bytes each) during the call. MPI_ERR_ARG for another negative color, detected before anything is sent.
 func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if color < 0 && color != abi.MPI_UNDEFINED {
 		return nil, mpierr.New(abi.MPI_ERR_ARG, "color is %d: it must be at least 0, or MPI_UNDEFINED (%d)",
@@ -67,8 +68,8 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 	return c.among(g, group.Of(ranks))
 }
 
-// among makes the communicator of g, whose members have the given ranks in c. Collective over c, whose other members
-// call it for other groups, or agreeAmong for none.
+// among creates the communicator of g, whose members have the given ranks in c. Collective over c; its other members
+// call among for their groups, or agreeAmong for none.
 func (c *Comm) among(g, ranks *group.Group) (*Comm, error) {
 	n := c.child(g, ranks.Rank(int32(c.rank)))
 	if err := c.agreeAmong(n, ranks); err != nil {
@@ -82,8 +83,7 @@ func (c *Comm) colors(color, key int32) ([]byte, error) {
 	return c.together().gather(packInts([]int32{color, key}))
 }
 
-// ranksOf returns the places in a table of colors that have the given color, in the order of their keys and then of
-// their places.
+// ranksOf returns the indices in a table of colors that have the given color, ordered by key and then by index.
 func ranksOf(table []byte, color int32) []int32 {
 	keyOf := func(r int32) int32 { return int32(binary.LittleEndian.Uint32(table[8*r+4:])) }
 	var ranks []int32
@@ -96,7 +96,7 @@ func ranksOf(table []byte, color int32) []int32 {
 	return ranks
 }
 
-// sub makes the communicator of g, whose members have the given ranks in c. Collective over g.
+// sub creates the communicator of g, whose members have the given ranks in c. Collective over g.
 func (c *Comm) sub(x Context, tag int32, g, ranks *group.Group) (*Comm, error) {
 	me := ranks.Rank(int32(c.rank))
 	n := c.child(g, me)
@@ -107,9 +107,10 @@ func (c *Comm) sub(x Context, tag int32, g, ranks *group.Group) (*Comm, error) {
 	return n, nil
 }
 
-// SplitType is MPI_Comm_split_type: the members that share memory, for MPI_COMM_TYPE_SHARED and for a resource type
-// that means the same (guided is the value of the info key mpi_hw_resource_type, "" if not given); nil for every other
-// division, none of which is finer than the node here. MPI_ERR_ARG: an unknown type. Collective.
+// SplitType implements MPI_Comm_split_type. It returns the communicator of the members that share memory, for
+// MPI_COMM_TYPE_SHARED and for a resource type with the same meaning (guided is the value of the info key
+// mpi_hw_resource_type, "" if not given). It returns nil for every other division: here, none is finer than the node.
+// MPI_ERR_ARG for an unknown type. Collective.
 func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	color := int32(abi.MPI_UNDEFINED)
 	switch kind {
@@ -128,7 +129,7 @@ func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 }
 
 // Create returns the communicator of g (MPI_Comm_create); nil for a member of c that is not in g. Collective over c.
-// MPI_ERR_GROUP: a process of g is not a member of c.
+// MPI_ERR_GROUP if a process of g is not a member of c.
 func (c *Comm) Create(g *group.Group) (*Comm, error) {
 	if c.remote != nil {
 		return c.createInter(g)
@@ -143,7 +144,7 @@ func (c *Comm) Create(g *group.Group) (*Comm, error) {
 	return c.among(g, group.Of(ranks))
 }
 
-// CreateGroup is Create called by the members of g only; tag tells concurrent calls apart (MPI_Comm_create_group).
+// CreateGroup is Create called by the members of g only (MPI_Comm_create_group). tag distinguishes concurrent calls.
 func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	if c.remote != nil {
 		return nil, mpierr.New(abi.MPI_ERR_COMM, "MPI_Comm_create_group needs an intracommunicator")
@@ -155,7 +156,7 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	return c.sub(GroupCreation, tag, g, group.Of(ranks))
 }
 
-// ranksIn returns the ranks in c of the members of g. MPI_ERR_GROUP: one is not a member of c.
+// ranksIn returns the ranks in c of the members of g. MPI_ERR_GROUP if one is not a member of c.
 func (c *Comm) ranksIn(g *group.Group) ([]int32, error) {
 	ranks := make([]int32, g.Size())
 	for i := range ranks {

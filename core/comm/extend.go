@@ -8,15 +8,15 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// extent is memory that the members of a communicator share besides its control block.
+// extent is memory that the members of a communicator on a node share besides its control block.
 type extent struct {
-	b    []byte // its last line is the number of members that have left it
+	b    []byte // its last cache line counts the members that have left it
 	name uint64
 }
 
-// Extend returns size more bytes of zeroed memory that all members of a node share, until the communicator is released.
-// Collective over them; they have a Block. A message a member along a tree, 3 if a member has to map it.
-// MPI_ERR_NO_MEM: a member could not have it, so none has.
+// Extend allocates size bytes of zeroed memory that all members of a node share, until the communicator is released.
+// Collective over these members, which have a Block. It costs one message for each member along a tree, or 3 if a
+// member has to map the memory. MPI_ERR_NO_MEM: a member could not get it, so no member has it.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
 	t := c.everyone(Creation, 0).sharers(c)
@@ -25,7 +25,7 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 	var x extent
 	if t.me == 0 {
 		x.b, x.name, mine = c.host.TakeBlock(whole)
-		clear(x.b) // a communicator of as many pages may have left data there
+		clear(x.b) // a communicator with a block of this size may have left data there
 		putBlock(words[:], x.name, mine, mine == nil && c.opensAtAll(x.name))
 	}
 	err := t.down(words[:])
@@ -59,35 +59,35 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 	return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "a member could not map %d bytes of shared memory", whole)
 }
 
-// Shrink leaves what Extend gave, before the communicator is released. All members do, each when it needs the memory no
-// longer.
+// Shrink releases this member's use of what Extend returned, before the communicator is released. Each member calls it
+// when it no longer needs the memory.
 func (c *Comm) Shrink(b []byte) {
 	i := slices.IndexFunc(c.extents, func(x extent) bool { return &x.b[0] == &b[0] })
 	c.leaveExtent(c.extents[i])
 	c.extents = slices.Delete(c.extents, i, i+1)
 }
 
-// TakeBlock returns the name of size bytes of zeroed memory that the members of this node can share. Only this member
-// knows of it: it tells the others, and one of them gives it back. MPI_ERR_NO_MEM.
+// TakeBlock allocates size bytes of zeroed memory that the members of this node can share, and returns its name. Only
+// this member knows the name: it sends it to the others, and one of them frees the block. MPI_ERR_NO_MEM.
 func (c *Comm) TakeBlock(size int64) (name uint64, err error) {
 	b, name, err := c.host.TakeBlock(size)
-	clear(b) // a communicator of as many pages may have left data there
+	clear(b) // a communicator with a block of this size may have left data there
 	return name, err
 }
 
-// OpenBlock returns memory that a member has taken. MPI_ERR_NO_MEM.
+// OpenBlock returns memory that a member has allocated by TakeBlock. MPI_ERR_NO_MEM.
 func (c *Comm) OpenBlock(name uint64, size int64) ([]byte, error) {
 	return c.host.OpenBlock(name, size)
 }
 
-// GiveBlock gives memory back that no member uses any longer.
+// GiveBlock frees memory that no member uses any longer.
 func (c *Comm) GiveBlock(name uint64, size int64) {
 	if _, err := c.host.OpenBlock(name, size); err == nil { // this member may not have used it
 		c.host.GiveBlock(name, size, size)
 	}
 }
 
-// leaveExtents leaves all that Extend gave.
+// leaveExtents releases this member's use of all that Extend returned.
 func (c *Comm) leaveExtents() {
 	for _, x := range c.extents {
 		c.leaveExtent(x)
@@ -95,7 +95,7 @@ func (c *Comm) leaveExtents() {
 	c.extents = nil
 }
 
-// leaveExtent leaves an extent. Whoever leaves it last gives it back.
+// leaveExtent releases this member's use of an extent. The last member frees it.
 func (c *Comm) leaveExtent(x extent) {
 	n, _ := c.Sharers()
 	if last, _ := leave(x.b[len(x.b)-cacheLine:], n, true); last {

@@ -7,12 +7,13 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Graph is a graph that every member knows whole (MPI_Graph_create): the neighbors of rank i are
+// Graph is a graph of which every member knows all edges (MPI_Graph_create): the neighbors of rank i are
 // Edges[Index[i-1]:Index[i]].
 type Graph struct{ Index, Edges []int32 }
 
-// NewGraph makes the communicator of a graph of the first len(index) members; nil for the others. Collective.
-// MPI_ERR_ARG: more nodes than members, an index that decreases or does not fit edges, an edge to no node.
+// NewGraph creates the communicator of a graph of the first len(index) members; nil for the others. Collective.
+// MPI_ERR_ARG: more nodes than members, an index that decreases or exceeds len(edges), an edge to a node that does not
+// exist.
 func (c *Comm) NewGraph(index, edges []int32) (*Comm, error) {
 	if err := c.checkGraph(index, edges); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (c *Comm) checkGraph(index, edges []int32) error {
 	return nil
 }
 
-// Neighbors returns the neighbors of a rank, which the caller has checked.
+// Neighbors returns the neighbors of a rank, which the caller has validated.
 func (t *Graph) Neighbors(rank int) []int32 {
 	from := int32(0)
 	if rank > 0 {
@@ -64,8 +65,9 @@ type DistGraph struct {
 	Weighted                          bool
 }
 
-// NewDistGraphAdjacent makes a communicator with the neighbors that each member names itself
-// (MPI_Dist_graph_create_adjacent). Collective. MPI_ERR_ARG: a neighbor is no rank, a weight is negative.
+// NewDistGraphAdjacent creates a communicator with the neighbors that each member passes
+// (MPI_Dist_graph_create_adjacent). Collective. MPI_ERR_RANK: a neighbor is not a rank; MPI_ERR_ARG: a weight is
+// negative.
 func (c *Comm) NewDistGraphAdjacent(t *DistGraph) (*Comm, error) {
 	for what, list := range map[string][]int32{"sources": t.Sources, "destinations": t.Destinations} {
 		for i, r := range list {
@@ -101,8 +103,8 @@ func checkWeights(what string, list []int32) error {
 // Edge is an edge of a distributed graph.
 type Edge struct{ From, To, Weight int32 }
 
-// NewDistGraph makes a communicator of a graph whose edges are named by any of its members (MPI_Dist_graph_create).
-// Collective. During the call every member holds all edges, 12 bytes each. Errors as for NewDistGraphAdjacent.
+// NewDistGraph creates a communicator of a graph; any member may pass any edge (MPI_Dist_graph_create). Collective.
+// During the call every member holds all edges, 12 bytes each. Errors as for NewDistGraphAdjacent.
 func (c *Comm) NewDistGraph(edges []Edge, weighted bool) (*Comm, error) {
 	flat := make([]int32, 0, 3*len(edges))
 	for i, e := range edges {

@@ -6,19 +6,19 @@ import (
 	"gompirma/core/group"
 )
 
-// Hierarchy says which members of a communicator are on which node, if they are on several. The nodes are numbered in
-// the order of their lowest ranks; the lowest rank of a node speaks for it.
+// Hierarchy is the distribution of a communicator's members over nodes, if they are on several. Nodes are numbered in
+// the order of their lowest ranks. The lowest rank of a node is its leader.
 type Hierarchy struct {
 	Node    int     // of this member
 	NodeOf  []int32 // [Size()]
 	Leaders []int32 // the lowest rank of each node
 	Local   []int32 // the ranks on this member's node, ascending
-	Most    int     // the most members of a node
-	Regular bool    // the ranks of each node follow each other
+	Most    int     // largest number of members on a node
+	Regular bool    // the ranks of each node are consecutive
 }
 
-// hierarchyOf returns the hierarchy of a communicator with the members of g, as the one of the given rank sees it; nil
-// if they are all on one node.
+// hierarchyOf returns the hierarchy of a communicator with the members of g for the member of the given rank; nil if
+// all members are on one node.
 func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
 	first := host.Node(g.World(0))
 	i := 1
@@ -53,7 +53,7 @@ func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
 	return s
 }
 
-// Sharers returns how many members share memory with this one, itself included, and its place among them.
+// Sharers returns how many members share memory with this one, itself included, and its index among them.
 func (c *Comm) Sharers() (n, place int) {
 	if c.Hierarchy == nil {
 		return c.size, c.rank
@@ -61,7 +61,7 @@ func (c *Comm) Sharers() (n, place int) {
 	return len(c.Hierarchy.Local), slices.Index(c.Hierarchy.Local, int32(c.rank))
 }
 
-// Sharer returns the rank of a member that shares memory with this one.
+// Sharer returns the rank of the member with index place among those that share memory with this one.
 func (c *Comm) Sharer(place int) int {
 	if c.Hierarchy == nil {
 		return place
@@ -69,7 +69,7 @@ func (c *Comm) Sharer(place int) int {
 	return int(c.Hierarchy.Local[place])
 }
 
-// sharers is the team of those who share memory with this member, out of everyone in t, in the order of c.
+// sharers returns the team of the members that share memory with this one, in the order of c. t has all members of c.
 func (t *team) sharers(c *Comm) *team {
 	if c.Hierarchy == nil {
 		return t

@@ -1,9 +1,9 @@
 package comm
 
-// MostShared is how many bytes of a member Bcast and Allgather carry.
+// MostShared is the largest number of bytes of a member that Bcast and Allgather carry.
 const MostShared = 40
 
-// Host is what communicators need from the process they live in. core/p2p implements it.
+// Host is what communicators need from their process. core/p2p implements it.
 type Host interface {
 	// Send sends b to the member of rank dest (of c.Peers()); it may block until the message is received.
 	Send(c *Comm, x Context, dest int, tag int32, b []byte) error
@@ -11,22 +11,23 @@ type Host interface {
 	Recv(c *Comm, x Context, source int, tag int32, b []byte) error
 	// NewID returns a number that no other call in any process of the job returns; its low 4 bits are 0.
 	NewID() uint64
-	// Node returns a number of the node that the process with world rank w runs on: the same for two processes if
-	// and only if they share memory.
+	// Node returns the number of the node on which the process with world rank w runs: the same for two processes
+	// if and only if they share memory.
 	Node(w int32) int
-	// TakeBlock returns size bytes of zeroed memory that the processes of this node can share, and their name.
+	// TakeBlock allocates size bytes of zeroed memory that the processes of this node can share, and returns them
+	// and their name.
 	TakeBlock(size int64) (b []byte, name uint64, err error)
-	// OpenBlock returns a block that a process of this node has taken; the process with world rank w is known not
-	// to fail at it if BlockOpens says so, here where it is open.
+	// OpenBlock returns a block that a process of this node has allocated. BlockOpens returns whether it cannot
+	// fail at the process with world rank w; precondition: the block is open in this process.
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockOpens(name uint64, w int32) bool
-	// GiveBlock gives a block back, which is open here, when no process uses it any longer. Only its first
-	// used bytes hold anything but zeros; -1: that is not known.
+	// GiveBlock frees a block that is open in this process and that no process uses any longer. Only its first used
+	// bytes may differ from zero; -1: unknown.
 	GiveBlock(name uint64, size, used int64)
 	// Bcast and Allgather are collectives on an intracommunicator for up to MostShared bytes, which count as calls
-	// of the application. False: the communicator has nothing to do them with but messages.
+	// of the application. They return false if the communicator can do them by messages only.
 	Bcast(c *Comm, root int, b []byte) (bool, error)
 	Allgather(c *Comm, mine []byte) (all []byte, ok bool, err error)
-	// Forget drops what the process keeps for the contexts of c.
+	// Forget frees what the process stores for the contexts of c.
 	Forget(c *Comm)
 }

@@ -2,8 +2,8 @@ package comm
 
 import "gompirma/core/mpierr"
 
-// Draft is a communicator that MPI_Comm_idup makes of one whose members all share memory (MPI-5.0 7.4.2). What its
-// leader tells is carried by the caller (capi/coll/idup.h), with what Open returns if that may fail.
+// Draft is a communicator during MPI_Comm_idup of one whose members all share memory (MPI-5.0 7.4.2). The caller
+// carries the leader's message, and the result of Open if it may fail, to the other members (capi/coll/idup.h).
 type Draft struct {
 	n      *Comm
 	told   []byte
@@ -11,7 +11,7 @@ type Draft struct {
 	mine   error
 }
 
-// DraftSize is what the leader tells: whether Open can fail at no member, and an offer.
+// DraftSize is the size of the leader's message: whether Open cannot fail at any member, and an offer.
 const DraftSize = 1 + offerSize
 
 // Draft begins a duplicate of c.
@@ -25,17 +25,17 @@ func (c *Comm) Draft() *Draft {
 	return d
 }
 
-// Told is what this member would tell as the leader.
+// Told returns the message to send if this member is the leader.
 func (d *Draft) Told() []byte { return d.told }
 
-// Open takes what the leader has told, and returns the class of the error if that is not possible here.
+// Open evaluates the leader's message and returns the class of this member's error.
 func (d *Draft) Open(told []byte) int32 {
 	d.opened = true
 	_, d.mine = d.n.accept(told[1:], d.mine)
 	return mpierr.ClassOf(d.mine)
 }
 
-// End returns the communicator: unless err is not nil, or class, the worst that a member has told.
+// End returns the communicator, or an error if err is not nil or class, the largest class of all members, is an error.
 func (d *Draft) End(told []byte, class int32, err error) (*Comm, error) {
 	if err == nil && !d.opened {
 		class = max(class, d.Open(told))
@@ -46,9 +46,9 @@ func (d *Draft) End(told []byte, class int32, err error) (*Comm, error) {
 	return d.n, nil
 }
 
-// Idup is Dup on a context of its own, so that it may run in a goroutine beside other calls on c: for members that do
-// not all share memory. number is the one that NextIdup returned for this call: the members count alike, since all make
-// their collective calls in the same order.
+// Idup is Dup on a context of its own, so that it may run in a goroutine concurrently with other calls on c. It is for
+// members that do not all share memory. number is the result of NextIdup for this call: all members have the same
+// count, since they make their collective calls in the same order.
 func (c *Comm) Idup(number int32) (*Comm, error) {
 	return c.dup(c.everyone(IdupCreation, number))
 }

@@ -8,28 +8,28 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// An intercommunicator joins two groups. Each side keeps an intracommunicator of its own (Local), over which its leader
-// tells the others what the two leaders have told each other. It has no control block: collectives go through Local and
-// messages.
+// An intercommunicator joins two groups. Each group keeps an intracommunicator of its own (Local), over which its
+// leader sends the other members what the two leaders have exchanged. It has no control block: collectives use Local
+// and messages.
 
-// link is how two leaders reach each other: as rank them of c, in a context, with a tag.
+// link connects two leaders: the other one is rank them of c, in a context, with a tag.
 type link struct {
 	c     *Comm
 	x     Context
 	tag   int32
 	them  int
-	first bool // this side speaks first of what does not go along; the other one listens first
+	first bool // this side sends the second message first, if there is one; the other side receives first
 	mine  []byte
-	head  [2][8 + swapped]byte // what begins mine, and theirs
+	head  [2][8 + swapped]byte // beginning of mine, and of theirs
 }
 
-// What is told goes with its length in one message, or the rest of it in another.
+// The first message carries the length and as much of the data as fits; a second message carries the rest.
 const (
 	told    = MostShared - 16 // in a broadcast
 	swapped = 64 - 8          // between leaders
 )
 
-// swap sends mine to the other leader and returns what that one sends.
+// swap sends mine to the other leader and returns that leader's data.
 func (l *link) swap(mine []byte) ([]byte, error) {
 	if err := l.begin(mine); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (l *link) swap(mine []byte) ([]byte, error) {
 	return l.end()
 }
 
-// begin is the part of swap that does not wait, end the rest.
+// begin is the part of swap that does not wait for the other leader; end is the rest.
 func (l *link) begin(mine []byte) error {
 	l.mine = mine
 	out := l.head[0][:]
@@ -76,7 +76,7 @@ func (l *link) end() ([]byte, error) {
 	return theirs, err
 }
 
-// tell has member 0 of the team, which has b or an error, tell the others b or the error's class.
+// tell broadcasts b, or the class of the error failed, from member 0 of the team to the others.
 func (t *team) tell(b []byte, failed error) ([]byte, error) {
 	if t.size() == 1 {
 		return b, failed
@@ -121,15 +121,15 @@ func unpackInts(b []byte) []int32 {
 	return xs
 }
 
-// inter returns an intercommunicator, without identity, whose error handler is that of from.
+// inter returns an intercommunicator without an identity.
 func inter(local *Comm, remote *group.Group, from *Comm) *Comm {
 	n := &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size,
 		Local: local}
 	return n
 }
 
-// identify gives an intercommunicator its identity: that drawn by the leader that speaks first. leader is this side's
-// end of the link, used by rank 0 only.
+// identify sets the identity of an intercommunicator: the one that the leader with link.first draws. leader is this
+// side's end of the link, used by rank 0 only.
 func (n *Comm) identify(leader *link) error {
 	var b []byte
 	var err error
@@ -150,9 +150,9 @@ func (n *Comm) identify(leader *link) error {
 	return nil
 }
 
-// NewInter makes an intercommunicator of c and the group of the process remoteLeader of peer (MPI_Intercomm_create).
-// peer and remoteLeader matter at localLeader only. Collective over both groups. MPI_ERR_COMM: the groups have a member
-// in common.
+// NewInter creates an intercommunicator of c and the group of the process remoteLeader of peer (MPI_Intercomm_create).
+// peer and remoteLeader are significant at localLeader only. Collective over both groups. MPI_ERR_COMM if the groups
+// have a member in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
 	var l *link
 	var b []byte
@@ -160,7 +160,7 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 	if c.rank == localLeader {
 		l, err = c.meet(peer, remoteLeader, tag)
 	}
-	local, refused := c.Dup() // while the other leader's message is on its way
+	local, refused := c.Dup() // while the other leader's message is in flight
 	if l != nil && err == nil {
 		b, err = c.met(l)
 	}
@@ -177,7 +177,7 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 	return n, nil
 }
 
-// meet is the part of NewInter that the leaders play: it tells the other one of this group.
+// meet is the first part of the leaders in NewInter: it sends this group to the other leader.
 func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) (*link, error) {
 	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
@@ -193,7 +193,7 @@ func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) (*link, error) {
 	return l, l.begin(mine)
 }
 
-// met returns the identity of the new communicator and the world ranks of the other group.
+// met is the second part: it returns the identity of the new communicator and the world ranks of the other group.
 func (c *Comm) met(l *link) ([]byte, error) {
 	b, err := l.end()
 	if err != nil {
@@ -218,9 +218,9 @@ func (c *Comm) met(l *link) ([]byte, error) {
 	return b, nil
 }
 
-// Merge makes an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). The members of one
-// group pass the same high; those that pass false come first; if both pass the same, the group of the lower world rank
-// does. Collective.
+// Merge creates an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). The members of one
+// group pass the same high. The group that passes false comes first; if both pass the same, the group whose first
+// process has the lower world rank does. Collective.
 func (c *Comm) Merge(high bool) (*Comm, error) {
 	l := &link{c: c, x: Creation, them: 0, first: c.local.World(0) < c.remote.World(0)}
 	var b []byte
@@ -281,7 +281,7 @@ func (c *Comm) dupInter(all *team) (*Comm, error) {
 	return n, nil
 }
 
-// remoteBytes returns the bytes that the other group's leader passes, which every member of a group has the same of.
+// remoteBytes returns what the other group's leader passes, to every member. All members of a group pass the same.
 func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	var b []byte
 	var err error
@@ -291,8 +291,8 @@ func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	return c.Local.together().tell(b, err)
 }
 
-// part makes the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is empty
-// or the caller is not in it. Collective over the two parts.
+// part creates the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is
+// empty or the caller is not in it. Collective over the two parts.
 func (c *Comm) part(mine, theirs []int32) (*Comm, error) {
 	me := group.Of(mine).Rank(int32(c.rank))
 	if len(mine) == 0 || len(theirs) == 0 || me == group.Undefined {

@@ -7,24 +7,24 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// team is those members of a communicator that take part in making a new one, in the order of the new ranks. Its
-// messages run along a binomial tree with member 0, the leader, at the root.
+// team is the members of a communicator that create a new one, in the order of the new ranks. Its messages follow a
+// binomial tree with member 0, the leader, at the root.
 type team struct {
 	c       *Comm
 	x       Context
 	tag     int32
-	members *group.Group // as ranks of c; nil: they are all of c, in its order from root on
+	members *group.Group // as ranks of c; nil: all members of c, in rank order from root on
 	root    int
-	me      int  // my place in members
-	all     bool // this is a collective call of all: see together
+	me      int  // index of this process in members
+	all     bool // this is a collective call of all members of c: see together
 }
 
 func (c *Comm) everyone(x Context, tag int32) *team {
 	return &team{c: c, x: x, tag: tag, me: c.rank}
 }
 
-// together is everyone as they make a collective call on c one after the other, so that what they tell each other can
-// go the way of other collectives.
+// together returns the team of all members during a collective call on c. Such calls do not overlap, so the team may
+// communicate by other collectives.
 func (c *Comm) together() *team {
 	t := c.everyone(Creation, 0)
 	t.all = true
@@ -45,7 +45,7 @@ func (t *team) size() int {
 	return t.members.Size()
 }
 
-// member returns the rank in c of the member at a place.
+// member returns the rank in c of the member with an index.
 func (t *team) member(place int) int {
 	if t.members == nil {
 		return (place + t.root) % t.c.size
@@ -61,7 +61,7 @@ func (t *team) recv(from int, b []byte) error {
 	return t.c.host.Recv(t.c, t.x, t.member(from), t.tag, b)
 }
 
-// down carries b from the leader to all.
+// down broadcasts b from the leader to all members.
 func (t *team) down(b []byte) error {
 	if t.all && len(b) <= MostShared {
 		if done, err := t.c.host.Bcast(t.c, t.root, b); done || err != nil {
@@ -87,8 +87,8 @@ func (t *team) down(b []byte) error {
 	return nil
 }
 
-// up collects len(mine) bytes from each member into all (size() times as long) at the leader; other members need all as
-// working space.
+// up gathers len(mine) bytes of each member into all (size() times as long) at the leader. Other members need all as a
+// temporary buffer.
 func (t *team) up(mine, all []byte) error {
 	w := len(mine)
 	copy(all, mine)
@@ -108,7 +108,7 @@ func (t *team) up(mine, all []byte) error {
 	return nil
 }
 
-// gather returns to every member what each of them passes, of one length, in the order of the members.
+// gather returns the contributions of all members, which have equal lengths, to every member, in the order of members.
 func (t *team) gather(mine []byte) ([]byte, error) {
 	if t.all && len(mine) <= MostShared {
 		if all, done, err := t.c.host.Allgather(t.c, mine); done || err != nil {
@@ -122,7 +122,7 @@ func (t *team) gather(mine []byte) ([]byte, error) {
 	return all, t.down(all)
 }
 
-// worst returns to every member the largest of what the members pass.
+// worst returns the maximum of class over all members to every member.
 func (t *team) worst(class int32) (int32, error) {
 	var b [4]byte
 	if t.all {
@@ -153,9 +153,9 @@ func (t *team) worst(class int32) (int32, error) {
 	return int32(binary.LittleEndian.Uint32(b[:])), err
 }
 
-// agree gives a new communicator its identity and its control blocks: the leader draws an identity, the leader of each
-// node takes a block, all open it, and all know whether all could. On an error no member has kept anything. c has the
-// new group; the team's order is its order.
+// agree sets the identity and the control blocks of a new communicator. The leader draws the identity, the leader of
+// each node allocates a block, and all members open it and learn whether all could. On an error no member keeps
+// anything. c has the new group, whose order is the order of the team.
 func (t *team) agree(c *Comm) error {
 	if c.size == 1 {
 		c.id = c.host.NewID()
@@ -187,8 +187,8 @@ func (t *team) agree(c *Comm) error {
 	return c.keepBlock(mine, class, err)
 }
 
-// agreeOnNode is agree where all members share memory: what the leader has for them goes in one message, and that is
-// all if none of them has to map anything.
+// agreeOnNode is agree for members that all share memory: the leader sends one message, and no other is needed unless a
+// member has to map something.
 func (t *team) agreeOnNode(c *Comm) error {
 	b := make([]byte, offerSize)
 	mine := c.offer(b)
@@ -203,7 +203,7 @@ func (t *team) agreeOnNode(c *Comm) error {
 	return c.keepBlock(mine, class, err)
 }
 
-// share gives the members of one node their block.
+// share sets the control block of the members of one node.
 func (t *team) share(c *Comm) error {
 	var b [blockWords]byte
 	var mine error
@@ -219,13 +219,13 @@ func (t *team) share(c *Comm) error {
 	return c.openBlock(b[:])
 }
 
-// agreeAmong is agree for new communicators of parts of c, of which this member gets n, or none (nil); ranks are the
-// ranks in c of its members. Collective over c: all tell each other what they have as leaders, and once more whether
-// they could open what they have got, if any of them has to map something.
+// agreeAmong is agree for new communicators of parts of c. n is that of this member, nil if it is in none; ranks are
+// the ranks in c of its members. Collective over c: all members exchange their messages as leaders. If any member has
+// to map something, they also exchange whether that succeeded.
 func (c *Comm) agreeAmong(n *Comm, ranks *group.Group) error {
 	const size = 8 + blockWords
 	b := make([]byte, size)
-	b[size-blockWords+12] = 1 // sure, as long as there is no block
+	b[size-blockWords+12] = 1 // sure, unless there is a block
 	var mine error
 	sharers := 0
 	if n != nil {

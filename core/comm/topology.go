@@ -9,7 +9,7 @@ import (
 )
 
 // A topology (MPI-5.0 chapter 8) is *Cart, *Graph or *DistGraph in Comm.Topology, immutable and shared by duplicates.
-// Ranks are not reordered: all processes of a node are equally near to each other.
+// Ranks are not reordered: all processes of a node have the same distance from each other.
 
 // TopologyKind returns MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED (MPI_Topo_test).
 func (c *Comm) TopologyKind() int32 {
@@ -25,7 +25,7 @@ func (c *Comm) TopologyKind() int32 {
 }
 
 // Neighbors returns the ranks that the calling process receives from and sends to in neighborhood collectives (MPI-5.0
-// 8.6), MPI_PROC_NULL among them at the edges of a grid. MPI_ERR_TOPOLOGY: c has no topology.
+// 8.6), with MPI_PROC_NULL at the edges of a grid. MPI_ERR_TOPOLOGY if c has no topology.
 func (c *Comm) Neighbors() (sources, destinations []int32, err error) {
 	switch t := c.Topology.(type) {
 	case *Cart:
@@ -43,7 +43,7 @@ func (c *Comm) Neighbors() (sources, destinations []int32, err error) {
 	return nil, nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology")
 }
 
-// prefix makes the communicator of the first n members, nil for the others.
+// prefix creates the communicator of the first n members, nil for the others.
 func (c *Comm) prefix(n int) (*Comm, error) {
 	if n == c.size {
 		return c.Dup()
@@ -58,7 +58,8 @@ func (c *Comm) prefix(n int) (*Comm, error) {
 	return c.among(g, group.Range(0, int32(n), 1))
 }
 
-// collect returns to all members what each of them passes, one after another in the order of the ranks.
+// collect returns the contributions of all members to every member, concatenated in the order of ranks. Lengths may
+// differ.
 func (c *Comm) collect(mine []byte) ([]byte, error) {
 	t := c.together()
 	head := make([]byte, MostShared)
@@ -75,7 +76,7 @@ func (c *Comm) collect(mine []byte) ([]byte, error) {
 	if len(heads) == 0 {
 		return all, nil
 	}
-	all = mine // somebody has more
+	all = mine // a member has more
 	var n [8]byte
 	for mask := 1; mask < t.size(); mask <<= 1 {
 		if t.me&mask != 0 {

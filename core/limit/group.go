@@ -1,8 +1,8 @@
-// Package limit owns what the system lets this process have: how much memory may be taken before somebody is killed for
-// it, the control groups that bound it, and the limits of setrlimit(2). It only looks; it must not know what the memory
-// is for.
+// Package limit owns the limits that the system sets for this process: how much memory may be allocated before the
+// kernel kills a process, the control groups that bound it, and the limits of setrlimit(2). It only reads; it must not
+// know what the memory is for.
 //
-// Each function takes the root of the file system, "/" but for tests.
+// Each function takes the root of the file system, "/" except in tests.
 package limit
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Group is a control group that this process is in, directly or through one of its descendants.
 type Group struct {
-	Dir string // its folder
+	Dir string // its directory
 	V2  bool   // of version 2; the names and formats of its files differ
 }
 
@@ -25,12 +25,12 @@ type Group struct {
 type hierarchy struct {
 	controllers []string // of version 1; nil: version 2
 	top         string   // the group that is mounted
-	mount       string   // where
+	mount       string   // its mount point
 }
 
-// Groups returns the groups that bound what a controller ("memory", "pids", "cpu") controls, from this process' own up
-// to the highest that can be seen. There may be some of either version. A group of version 2 is listed whether it has
-// the controller or not.
+// Groups returns the groups that limit the resource of a controller ("memory", "pids", "cpu"), from this process' own
+// group up to the highest visible one. Groups of both versions may occur. A group of version 2 is listed even if it
+// does not have the controller.
 func Groups(root, controller string) []Group {
 	var groups []Group
 	trees := mounted(root)
@@ -53,9 +53,9 @@ func Groups(root, controller string) []Group {
 	return groups
 }
 
-// folders returns where the group path and its ancestors are to be seen, given the mounts of its hierarchy. In a
-// container the path may be told as the host sees it while what is mounted is the container's own group; then this is
-// the only folder.
+// folders returns the directories of the group path and its ancestors, given the mounts of its hierarchy. In a
+// container, path may be the host's path while only the container's own group is mounted; then the mount point is the
+// only directory.
 func folders(mounts []hierarchy, path string) (dirs []string) {
 	for _, h := range mounts {
 		below, ok := strings.CutPrefix(path, strings.TrimSuffix(h.top, "/"))
@@ -73,7 +73,7 @@ func folders(mounts []hierarchy, path string) (dirs []string) {
 	return dirs
 }
 
-// mounted is hierarchies, remembered: what is mounted hardly changes, and a system may have thousands of mounts.
+// mounted returns hierarchies(root) from a cache: mounts rarely change, and a system may have thousands of them.
 func mounted(root string) []hierarchy {
 	trees, known := mounts.Load(root)
 	if !known {
@@ -84,7 +84,7 @@ func mounted(root string) []hierarchy {
 
 var mounts sync.Map // of []hierarchy, by root
 
-// hierarchies reads what is mounted. Where that cannot be read the usual places are assumed.
+// hierarchies returns the mounted hierarchies. If mountinfo cannot be read, it assumes the usual places.
 func hierarchies(root string) (found []hierarchy) {
 	text := read(filepath.Join(root, "proc/self/mountinfo"))
 	if text == "" {
@@ -120,11 +120,12 @@ func hierarchies(root string) (found []hierarchy) {
 	return found
 }
 
-// unescape undoes how mountinfo writes the characters that would divide its fields.
+// unescape reverses the escaping in mountinfo of characters that would split its fields.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// read returns a small file's content without blanks around it, "" if it cannot be read. A window asks: what package os
-// does besides, to wait for a file in its poller, takes longer than to read it.
+// read returns the content of a small file without surrounding white space, "" if it cannot be read. Creating a window
+// calls it, and the poller registration in package os takes longer than reading the file; hence the direct system
+// calls.
 func read(path string) string {
 	var b []byte
 	fd, err := open(path)

@@ -9,17 +9,18 @@ import (
 	"sync"
 )
 
-// Room is how much memory can be taken now without swapping and without anybody being killed, and what bounds it.
+// Room is how much memory can be allocated now without swapping and without the kernel killing a process, and what
+// bounds it.
 type Room struct {
 	Free   int64 // bytes, at least 0
-	Margin int64 // how much of it better stays free: others take memory too, and the kernel for its tables
+	Margin int64 // how much of Free should stay free, for other processes and for the kernel's tables
 	By     string
 }
 
-// Usable returns what may be taken: what is free without the margin.
+// Usable returns how many bytes may be allocated: what is free without the margin.
 func (r Room) Usable() int64 { return max(r.Free-r.Margin, 0) }
 
-// A margin is a share of what bounds the memory, within these.
+// A margin is a share of what bounds the memory, within these limits in bytes.
 const (
 	marginShare = 128
 	leastMargin = 2 << 20
@@ -30,8 +31,8 @@ func room(free, limit int64, by string) Room {
 	return Room{max(free, 0), min(max(limit/marginShare, leastMargin), mostMargin), by}
 }
 
-// Memory returns the room that the machine and all memory groups of this process leave. Who wants no more than so many
-// bytes may be told less than there is beyond them, since the whole truth takes ten times as long.
+// Memory returns the room that the machine and all memory control groups of this process leave. If at least wanted
+// bytes are free, the result may be less than the actual room: the exact value takes ten times as long.
 func Memory(root string, wanted int64) Room {
 	r := MachineMemory(root)
 	groups := Groups(root, "memory")
@@ -44,11 +45,12 @@ func Memory(root string, wanted int64) Room {
 	return r
 }
 
-// largeBytes is from where on Bytes asks, which then costs little against using them. Go's heap grows by as much.
+// largeBytes is the size in bytes from which on Bytes checks the room; then the check costs little compared to using
+// the memory. Go's heap grows in steps of this size.
 const largeBytes = 64 << 20
 
-// Bytes returns n bytes of Go's memory for data of an application, whose counts may say anything; an error if there are
-// not as many, with which Go's runtime would end the process.
+// Bytes allocates n bytes of Go memory for data of an application, whose counts may have any value. It returns an error
+// if there is not that much memory, where Go's runtime would end the process.
 func Bytes(n int64) ([]byte, error) {
 	if n >= largeBytes {
 		if r := Memory("/", n); r.Usable() < n {
@@ -83,12 +85,13 @@ func MachineMemory(root string) Room {
 	return room(free, total, "on this machine")
 }
 
-// memory returns the room that a group leaves; false: it bounds no memory. top: no group above can be seen.
+// memory returns the room that a group leaves; false if it does not bound memory. top: no ancestor of the group is
+// visible.
 //
-// Pages of files count as used although the kernel takes them back before it kills anybody, unless they are still to be
-// written; those of memfds and of tmpfs are not among them. Beyond memory.high nobody is killed, but everybody is
-// slowed down to a standstill. Swap is nobody's memory here, so what limits it does not matter; version 1 has a limit
-// for both together, and that does.
+// Page cache of files counts as used although the kernel reclaims it before it kills a process, unless it is dirty.
+// Pages of memfds and of tmpfs are not page cache in this sense. Above memory.high the kernel kills no process, but
+// slows all of the group down to a standstill. Swap does not count as memory here, so its limits are ignored. Version 1
+// has a limit for memory and swap together, which does count.
 func (g Group) memory(wanted int64, top bool) (tightest Room, found bool) {
 	files := int64(-1)
 	bound := func(limit int64, by, use string) {
@@ -130,7 +133,7 @@ func (g Group) memory(wanted int64, top bool) (tightest Room, found bool) {
 	return tightest, found
 }
 
-// files returns how many of the bytes in use are pages of files that can be taken back.
+// files returns how many of the bytes in use are clean page cache of files, which the kernel can reclaim.
 func (g Group) files() int64 {
 	stat := g.numbers("memory.stat")
 	if g.V2 {
@@ -139,8 +142,8 @@ func (g Group) files() int64 {
 	return max(stat["total_inactive_file"]+stat["total_active_file"]-stat["total_dirty"]-stat["total_writeback"], 0)
 }
 
-// above returns the limit of groups of version 1 above this one, whose own limit is own, which a container does not
-// see. It is read once for each own limit: memory.stat takes long.
+// above returns the limit of the ancestors of a version 1 group, which are not visible in a container. own is the
+// group's own limit. It reads memory.stat, which is slow, only once for each value of own.
 func (g Group) above(own int64) int64 {
 	type key struct {
 		dir string
@@ -159,10 +162,10 @@ func (g Group) above(own int64) int64 {
 
 var aboves sync.Map // of int64
 
-// unlimited is where numbers begin with which version 1 says that there is no limit; version 2 says "max".
+// unlimited is the smallest number that means "no limit" in version 1; version 2 says "max".
 const unlimited = 1 << 60
 
-// number reads a file of one number; false: there is none, or it stands for no limit.
+// number reads a file with one number; false if there is none, or if it means no limit.
 func (g Group) number(file string) (int64, bool) {
 	v, err := strconv.ParseInt(read(filepath.Join(g.Dir, file)), 10, 64)
 	return v, err == nil && v >= 0 && v < unlimited
@@ -181,7 +184,7 @@ func (g Group) numbers(file string) map[string]int64 {
 	return m
 }
 
-// Least returns the smallest number in a file of this process' groups of a controller; false: none has one.
+// Least returns the smallest number in a file of this process' groups of a controller; false if no group has one.
 func Least(root, controller, v1, v2 string) (least int64, found bool) {
 	for _, g := range Groups(root, controller) {
 		file := v1

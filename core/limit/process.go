@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhyNoMapping returns what may be the reason that the system refuses this process another mapping, with err, as the
-// end of a sentence: locked memory, the number of mappings it may have, the address space. "": none is near its limit.
-// It takes milliseconds if there are many mappings.
+// WhyNoMapping returns the possible reasons why the system refuses this process another mapping with err, as the end of
+// a sentence: locked memory, the number of mappings, the address space. "" if none of them is near its limit. It takes
+// milliseconds if there are many mappings.
 func WhyNoMapping(root string, err error) string {
 	if errors.Is(err, unix.EAGAIN) { // all new memory is locked: mlockall(MCL_FUTURE)
 		return lockedMemory(root)
 	}
 	var why []string
 	most, failed := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
-	// A mapping may need two more for a moment, when it divides another, and other threads may have given some back
+	// A mapping may temporarily need two more when it splits another one, and other threads may have unmapped some
 	// since.
 	if n := lines(filepath.Join(root, "proc/self/maps")); failed == nil && n+64 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings, and vm.max_map_count allows %d", n, most))
@@ -37,7 +37,7 @@ func WhyNoMapping(root string, err error) string {
 	return " (" + strings.Join(why, "; ") + ")"
 }
 
-// lockedMemory returns how much memory the process has locked, and may lock, as the end of a sentence.
+// lockedMemory returns how much memory the process has locked and may lock, as the end of a sentence.
 func lockedMemory(root string) string {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l) != nil || l.Cur == unix.RLIM_INFINITY {
@@ -48,7 +48,7 @@ func lockedMemory(root string) string {
 	return fmt.Sprintf(" (the process has locked %s KiB of memory, and ulimit -l allows %d)", kib, l.Cur>>10)
 }
 
-// space returns how much address space the process has and may have; false: there is no limit.
+// space returns the address space in bytes that the process has and may have; false if there is no limit.
 func space(root string) (used, most int64, limited bool) {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || l.Cur > math.MaxInt64 {
@@ -59,7 +59,7 @@ func space(root string) (used, most int64, limited bool) {
 	return n * int64(os.Getpagesize()), int64(l.Cur), true
 }
 
-// AddressSpace returns an error if this process may not have so many bytes of it.
+// AddressSpace returns an error if this process may not have need bytes of address space.
 func AddressSpace(need uint64) error {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < need {
@@ -69,7 +69,7 @@ func AddressSpace(need uint64) error {
 	return nil
 }
 
-// Why returns what limit an error of the system's stands for, as the end of a sentence; "": none that is known.
+// Why returns the limit that an error of the system refers to, as the end of a sentence; "" if none is known.
 func Why(root string, err error) string {
 	set := func(resource int, option string) string {
 		var l unix.Rlimit
@@ -90,7 +90,7 @@ func Why(root string, err error) string {
 	return ""
 }
 
-// lines counts those of a file with little memory: Go could not get more, where there are no mappings.
+// lines counts the lines of a file with little memory: Go cannot allocate more when no mapping is possible.
 func lines(path string) (n int) {
 	f, err := os.Open(path)
 	if err != nil {

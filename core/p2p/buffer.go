@@ -6,27 +6,27 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Buffer is the memory that a message comes from or goes to: count elements of a datatype at an address of the
+// Buffer is the memory that a message is sent from or received into: count elements of a datatype at an address of the
 // application, or Go memory.
 type Buffer struct {
-	addr  uintptr // of the run if typ is nil
+	addr  uintptr // of the contiguous memory if typ is nil
 	size  int64   // bytes of data
 	count int64
 	typ   *datatype.Type
-	skip  int64 // bytes of the data before the buffer's
+	skip  int64 // bytes of the datatype's data that precede the buffer's data
 	keep  *byte // Go memory, kept alive
 }
 
 // Memory returns the buffer of n bytes at an address of the application.
 func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 
-// Bytes returns b as a buffer; it must not be changed (a message out of it) or used (into it) until the operation is
-// complete.
+// Bytes returns b as a buffer. Until the operation is complete, b must not be changed if it is sent, and must not be
+// accessed if it is received into.
 func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(b)), keep: startOf(b)} }
 
-// Typed returns the buffer of count elements of a datatype, which is committed, at an address of the application.
-// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the data has more bytes, or lies farther apart, than 64
-// bits can count. Errors of InMemory: the data is not in memory.
+// Typed returns the buffer of count elements of a committed datatype at an address of the application. MPI_ERR_COUNT if
+// count is negative. MPI_ERR_VALUE_TOO_LARGE if the size or the span of the data exceeds 64 bits. Errors of InMemory if
+// the data is not in memory.
 func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	if count < 0 {
 		return Buffer{}, mpierr.New(abi.MPI_ERR_COUNT, "count is %d", count)
@@ -56,7 +56,7 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	return Buffer{addr: addr, size: n, count: count, typ: t}, nil
 }
 
-// describe fills in the buffer of an operation.
+// describe sets the buffer fields of an operation.
 func (b *Buffer) describe(o *Operation) {
 	o.Addr, o.Size, o.Count, o.Skip = b.addr, b.size, b.count, b.skip
 	if b.typ != nil {

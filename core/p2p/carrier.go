@@ -2,54 +2,54 @@ package p2p
 
 import "gompirma/core/proc"
 
-// Carrier is what carries the messages of a process: matching, the protocols, requests, and plans of several messages.
-// That is in C (capi/message), which capi/engine has for this package. Safe for concurrent use.
+// Carrier carries the messages of a process: matching, the protocols, requests, and plans of several messages. It is
+// implemented in C (capi/message); capi/engine adapts it to this interface. Safe for concurrent use.
 type Carrier interface {
-	// Enter makes these the messages that the calls in C are about, so that every wait in C serves them. Leave ends
-	// that.
+	// Enter makes this carrier the one that the calls in C use, so that every wait in C serves it. Leave ends that.
 	Enter()
 	Leave()
-	// Close gives the memory back; nothing is under way, and no call uses it.
+	// Close frees the memory. Preconditions: nothing is in progress, and no call uses the carrier.
 	Close()
-	// Progress takes what has arrived, sends what could not be sent before and copies data of matched messages. It
-	// returns whether there was anything to do, and does not block.
+	// Progress receives what has arrived, sends what could not be sent before and copies data of matched messages.
+	// It does not block. It returns whether there was anything to do.
 	Progress() bool
-	// Remind tells the receivers of all sends under way that this process waits for them.
+	// Remind notifies the receivers of all sends in progress that this process waits for them.
 	Remind()
-	// Flushed returns whether nothing that this process has to send is left here.
+	// Flushed returns whether this process has sent all of its messages.
 	Flushed() bool
-	// Broken returns an error class once messages can no longer come, else 0.
+	// Broken returns an error class once no more messages can arrive, else 0.
 	Broken() int32
 
-	// Start starts an operation. ok is false if there is no memory; nil: it is over already.
+	// Start starts an operation. ok is false if there is no memory. r is nil if the operation has completed
+	// already.
 	Start(o Operation) (r Request, ok bool)
-	// Do does an operation to its end as a call of C does; ok is false, and nothing done, if these are not the
-	// messages that those are about.
+	// Do executes an operation to its end, as a call in C does. If the calls in C do not use this carrier (Enter),
+	// it does nothing and returns ok = false.
 	Do(o Operation) (x Result, ok bool)
-	// Probe looks for the message that a receive of that pattern would take, nil if there is none; with take it is
-	// taken out and will be received by Matched.Receive only.
+	// Probe returns the message that a receive of that pattern would match, nil if there is none. With take it
+	// removes the message from the queues, and only Matched.Receive can receive it.
 	Probe(context uint64, source, tag int32, take bool, comm uintptr) (Matched, Result)
-	// Arrived counts the unexpected messages that have come for a context: without a new one a probe finds what it
-	// has found before.
+	// Arrived returns the number of unexpected messages that have arrived for a context. While it does not change,
+	// a probe has the same result.
 	Arrived(context uint64) uint64
-	// Forget ends the queues of n contexts of one communicator.
+	// Forget frees the queues of n contexts of one communicator.
 	Forget(context uint64, n int)
 
-	// Plan makes a plan. Addresses in its steps are of the application's memory, or of Go's that the caller keeps.
-	// object, not 0, is what PlanStep and PlanGone are told. ok is false if there is no memory.
+	// Plan creates a plan. Addresses in its steps are of the application's memory, or of Go memory that the caller
+	// keeps alive. object, not 0, is the argument of PlanStep and PlanGone. ok is false if there is no memory.
 	Plan(h *PlanHead, steps []Step, object uintptr) (p Running, ok bool)
-	// ProgressThread tells that the calling thread is the process' progress thread. It calls no function of the
-	// application: those were written for the threads that the application knows of, and often for one of them
+	// ProgressThread declares that the calling thread is the process' progress thread. It then calls no function of
+	// the application: those were written for the threads that the application knows, and often for one of them
 	// only.
 	ProgressThread()
 }
 
-// Place says where the processes of the job are.
+// Place is the location of the processes of the job.
 type Place struct {
 	Control               []byte // the control segment
-	Rings                 int64  // where the rings of messages begin in it
+	Rings                 int64  // offset in it of the message rings
 	CellStride, RingBytes int64
-	N, Me                 int // processes on this node, index of this one
+	N, Me                 int // number of processes on this node, index of this one
 	Processes             proc.Table
 	Oversubscribed, NoCMA bool
 }
@@ -57,43 +57,43 @@ type Place struct {
 // Operation describes a send or receive.
 type Operation struct {
 	Context    uint64  // of the communicator's messages
-	Comm       uintptr // its handle, which errors are raised on
+	Comm       uintptr // handle of the communicator on which errors are raised
 	Source     int32   // of a send: rank of this process in the communicator
 	World      int32   // of a send: number of the destination (core/proc)
-	Peer, Tag  int32   // rank in the communicator of the destination, or of the source; these may be wildcards
+	Peer, Tag  int32   // rank in the communicator of the destination or source; a receive may have wildcards
 	Mode       uint8   // of a send: standard, synchronous, ready
 	Receive    bool
 	Blocking   bool // the thread that starts it waits for it at once
-	Urgent     bool // the receiver's process is to look at it even if it computes
+	Urgent     bool // the receiver's process polls for it even while it computes
 	Persistent bool
-	// The buffer: Size bytes at Addr, or, with a datatype, the bytes behind the first Skip of Count copies of it.
-	// Its program (core/datatype) counts if C does not know the handle; the caller keeps it alive until the request
-	// is released.
+	// The buffer: Size bytes at Addr, or, with a datatype, the data of Count elements after its first Skip bytes.
+	// Program (core/datatype) is used if C does not know the datatype's handle; the caller keeps it alive until the
+	// request is released.
 	Addr              uintptr
 	Size, Count, Skip int64
 	Datatype, Program uintptr
 }
 
-// Request is a send, a receive or a plan under way.
+// Request is a send, a receive or a plan in progress.
 type Request interface {
-	// Restart starts a persistent request that is inactive.
+	// Restart starts a persistent request. Precondition: it is inactive.
 	Restart()
-	// Cancel is MPI_Cancel.
+	// Cancel implements MPI_Cancel.
 	Cancel()
-	// Free lets a request go, and takes its handle away: at once if it is over, else when it is over.
+	// Free removes the handle of a request and releases it: at once if it is complete, else on completion.
 	Free()
-	// State returns the word that says how far the request is; the values are core/request's.
+	// State returns the word with the state of the request; the values are core/request's.
 	State() *uint32
-	// Result returns what a complete request has ended with.
+	// Result returns the result of a complete request.
 	Result() Result
-	// Handle returns a handle for the application; 0: there are as many as can be.
+	// Handle returns a handle for the application, 0 if no handle is free.
 	Handle() uintptr
-	// IsReceive and IsPersistent return what kind of request it is.
+	// IsReceive and IsPersistent return the kind of the request.
 	IsReceive() bool
 	IsPersistent() bool
 }
 
-// Result is what a complete request has ended with. Text says what is wrong if Class is not 0.
+// Result is the result of a complete request. Text describes the error if Class is not 0.
 type Result struct {
 	Source, Tag, Class int32
 	Cancelled          bool
@@ -103,74 +103,75 @@ type Result struct {
 
 // Matched is a message that a probe has found.
 type Matched interface {
-	// Receive starts the receive of a message that has been taken out, which is used up. nil: there is no memory.
+	// Receive starts the receive of a message that has been removed from the queues, and consumes it. nil if there
+	// is no memory.
 	Receive(o Operation) Request
 }
 
-// StepKind says what a step of a plan does.
+// StepKind is the kind of a step of a plan.
 type StepKind uint8
 
 // The kinds of steps: enum gompi_step_kind.
 const (
-	StepSend    StepKind = iota // From, Bytes, to Peer
-	StepPass                    // the same, of what came from others: has another length if what came had
-	StepRecv                    // To, Bytes, from Peer
-	StepWait                    // ends a round: what is behind it needs all messages started so far
-	StepCopy                    // To gets From, Bytes
+	StepSend    StepKind = iota // send Bytes of From to Peer
+	StepPass                    // send data received from others; it has a wrong length if that data had
+	StepRecv                    // receive Bytes into To from Peer
+	StepWait                    // ends a round: the steps after it need all messages started so far
+	StepCopy                    // To = From, Bytes
 	StepCombine                 // To = From op To, Bytes
 	StepGo                      // PlanStep, number Bytes
 )
 
-// Step is a step of a plan: struct gompi_step, whose layout it has.
+// Step is a step of a plan. It has the layout of struct gompi_step.
 type Step struct {
 	Kind     StepKind
-	Via      uint8 // of Plan.Context
+	Via      uint8 // index in PlanHead.Context
 	Asks     bool  // calls a function of the application: not for the progress thread
-	Right    bool  // left out if something is wrong
-	Peer     int32 // the rank that messages are told by
-	World    int32 // rank of that in MPI_COMM_WORLD
+	Right    bool  // skipped after an error
+	Peer     int32 // rank in the communicator
+	World    int32 // rank of Peer in MPI_COMM_WORLD
 	From, To uintptr
 	Bytes    int64
 }
 
-// PlanHead is what a plan is made of besides its steps: see struct gompi_plan_head.
+// PlanHead is the common part of a plan: see struct gompi_plan_head.
 type PlanHead struct {
-	Context     [2]uint64 // of messages among the group's own, and with the remote group
-	Comm        uintptr   // handle, which errors are raised on
-	Source, Tag int32     // this process' rank, as its messages tell it; their tag
-	Urgent      bool      // others may compute: progress threads look at what is much
-	// The predefined operation and datatype of steps StepCombine, and bytes of an element.
+	Context     [2]uint64 // of messages in the group, and with the remote group
+	Comm        uintptr   // handle on which errors are raised
+	Source, Tag int32     // this process' rank, as its messages carry it; their tag
+	Urgent      bool      // the receivers may compute: their progress threads poll for large messages
+	// The predefined operation and datatype of StepCombine steps, and the bytes of an element.
 	Op, Datatype uintptr
 	Element      int
-	Own          int // bytes of Go's memory that it has for itself
+	Own          int // bytes of Go memory that it allocates
 }
 
-// PlanUse is what a request is made of a plan for: enum gompi_plan_use.
+// PlanUse is how often a request of a plan starts it: enum gompi_plan_use.
 type PlanUse uint32
 
 // The uses of plans.
 const (
 	PlanOnce  PlanUse = iota
-	PlanKeep          // once, and C may keep the plan for others
-	PlanAgain         // by a persistent request, and then the same
+	PlanKeep          // once, and C may cache the plan for other calls
+	PlanAgain         // by a persistent request, at each start
 )
 
 // Running is a plan in C: see capi/message/plan.h.
 type Running interface {
 	// Free ends a plan that has no request.
 	Free()
-	// Do does a plan to its end; false: it is not of the application's messages, and Poll is for it.
+	// Do runs a plan to its end. Returns false if the calls in C do not use its carrier; the caller then uses Poll.
 	Do() bool
-	// Poll goes on with a plan as far as possible without waiting and returns whether it is over. Between Enter and
-	// Leave the process does so whenever it makes progress.
+	// Poll runs a plan as far as possible without waiting and returns whether it has ended. Between Enter and Leave
+	// the process does this whenever it makes progress.
 	Poll() bool
 	Enter()
 	Leave()
-	// Abandon ends a plan whose messages cannot come any longer, with an error class and text.
+	// Abandon ends a plan whose messages cannot arrive any longer, with an error class and text.
 	Abandon(class int32, text string)
-	// Why returns the error class that a plan has ended with, 0: none, and what was wrong.
+	// Why returns the error class and text with which a plan has ended; class 0: no error.
 	Why() (class int32, text string)
-	// Request makes a request of a plan, inactive if it is to be started again and again; else the plan begins. It
-	// goes with its request, or when it is over. nil: there is no memory, or too many are live.
+	// Request creates a request of a plan. It is inactive with PlanAgain; otherwise the plan starts. The plan is
+	// freed with its request, or when it has ended. nil if there is no memory, or too many requests exist.
 	Request(use PlanUse) Request
 }

@@ -1,8 +1,9 @@
-// Package p2p is messages between processes as Go sees them: what starts and waits for them where a call is Go's, and
-// what is made of several of them or is rare. Matching, the protocols and the requests are in C (capi/message), behind
-// Carrier, as are the calls that programs make all the time; nothing of that is here a second time.
+// Package p2p owns the Go view of messages between processes: it starts and waits for messages of calls that Go
+// executes, and implements rare calls and operations of several messages. Matching, the protocols and the requests are
+// in C (capi/message), behind Carrier, as are the frequent calls of programs. Nothing of that exists here a second
+// time.
 //
-// What is here: matched probes, plans for C to run (plan.go), and the messages by which communicators are made
+// The package contains matched probes, plans for C to run (plan.go), and the messages that create communicators
 // (comm.Host).
 //
 // The package must not know windows, collectives or handles of datatypes.

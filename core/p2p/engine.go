@@ -20,7 +20,8 @@ type Engine struct {
 	processes proc.Table
 	m         Carrier
 
-	// Collectives are for making communicators (comm.Host), set before the first is made; nil: by messages.
+	// Collectives creates communicators without messages (comm.Host). Set before the first communicator is created;
+	// nil: use messages.
 	Collectives interface {
 		ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error)
 		Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error)
@@ -32,19 +33,19 @@ type Engine struct {
 	ids atomic.Uint64
 }
 
-// Config says where the processes of the job are.
+// Config is the location of the processes of the job.
 type Config struct {
 	Size int // number of processes of the job
-	// Processes are all that this one knows, the job's first.
+	// Processes is the table of all processes that this one knows, those of the job first.
 	Processes proc.Table
-	// Open makes what carries the messages of this process, whose ring is there. An error: what the system has
-	// none of.
+	// Open creates the carrier of this process' messages. Precondition: its ring has memory. An error says which
+	// resource of the system is missing.
 	Open func(p *Place) (Carrier, error)
 }
 
-// New makes the engine of this process, with COMM_WORLD and COMM_SELF, and registers it as a service of nd. Messages
-// can be sent as soon as all processes of the node have called it. The control block of COMM_WORLD is made by
-// World.AttachBlock, collectively. MPI_ERR_NO_MEM: no memory for the message ring. MPI_ERR_OTHER: Open fails.
+// New creates the engine of this process, with COMM_WORLD and COMM_SELF. Messages can be sent as soon as all processes
+// of the node have called it. World.AttachBlock, a collective call, creates the control block of COMM_WORLD.
+// MPI_ERR_NO_MEM: no memory for the message ring. MPI_ERR_OTHER: Open fails.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
@@ -66,11 +67,11 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Enter makes these the messages that the calls in C are about; Leave ends that.
+// Enter makes this engine's messages the ones that the calls in C use; Leave ends that.
 func (e *Engine) Enter() { e.m.Enter() }
 func (e *Engine) Leave() { e.m.Leave() }
 
-// Close gives back the memory of messages that have been left, once no call uses it any longer.
+// Close frees the memory of the carrier. Preconditions: Leave has been called, and no call uses it any longer.
 func (e *Engine) Close() { e.m.Close() }
 
 // Shared returns the shared memory of the node that the engine works on.
@@ -81,15 +82,15 @@ func (e *Engine) NodeIndex(w int32) int {
 	return int(e.processes.At(w).Index)
 }
 
-// Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and goes on
-// with plans. It returns whether there was anything to do. It does not block: if another thread is at it, that one does
-// this thread's part as well.
+// Progress receives what has arrived, sends what could not be sent before, copies data of matched messages, and
+// advances plans. It returns whether there was anything to do. It does not block: if another thread is in it, that
+// thread does this thread's part as well.
 func (e *Engine) Progress() bool { return e.m.Progress() }
 
-// Lasts tells the receivers of all sends under way that this process waits for them.
+// Lasts notifies the receivers of all sends in progress that this process waits for them.
 func (e *Engine) Lasts() { e.m.Remind() }
 
-// broken returns an error once messages can no longer come.
+// broken returns an error once no more messages can arrive.
 func (e *Engine) broken() error {
 	if class := e.m.Broken(); class != 0 {
 		return mpierr.New(class, "the inbox of messages is damaged")

@@ -8,10 +8,11 @@ import (
 	"gompirma/core/shm"
 )
 
-// host is the engine as communicators see it: they exchange bytes of known length.
+// host is the engine as communicators use it: they exchange bytes of known length.
 type host struct{ *Engine }
 
-// Send implements comm.Host. Who makes a communicator is in a call, and looks; MPI_Comm_idup has returned.
+// Send implements comm.Host. The receiver is in a call and polls, except for MPI_Comm_idup, whose call has returned:
+// such messages are Urgent.
 func (h host) Send(c *comm.Comm, x comm.Context, dest int, tag int32, b []byte) error {
 	mode := Standard
 	if x == comm.IdupCreation {
@@ -34,8 +35,8 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 	return nil
 }
 
-// NewID implements comm.Host: 2^24 processes, 2^35 communicators made by each. C has the numbers above for as many
-// contexts of partitioned messages (capi/message/partition.c).
+// NewID implements comm.Host. It allows 2^24 processes, and 2^35 communicators created by each. C uses the numbers
+// above for as many contexts of partitioned messages (capi/message/partition.c).
 func (h host) NewID() uint64 { return uint64(h.processes.Self()+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.

@@ -7,12 +7,12 @@ import (
 	"gompirma/core/request"
 )
 
-// Mode says how a message is sent.
+// Mode is the mode of a send.
 type Mode uint8
 
-// The modes: standard, synchronous (complete when the receive has begun), ready; what is buffered is C's. Urgent may be
-// added: the receiver is to look at the message even if it computes; for steps of operations that the receiver's
-// process takes on its own.
+// The modes: standard, synchronous (complete when the receive has begun), ready; buffered mode is implemented in C.
+// Urgent may be added: it makes the receiver's process poll for the message even while it computes. It is for steps of
+// operations that the receiver's progress thread executes on its own.
 const (
 	Standard Mode = iota
 	Synchronous
@@ -23,7 +23,7 @@ const (
 	modeMask = Urgent - 1
 )
 
-// op is a send or receive under way as Go sees it: what it is doing is the carrier's matter.
+// op is the Go view of a send or receive in progress; the carrier holds its state.
 type op struct {
 	request.Request
 	e   *Engine
@@ -31,7 +31,7 @@ type op struct {
 	buf Buffer // kept alive
 }
 
-// known returns the op of a request of the carrier.
+// known returns an op for a request of the carrier.
 func (e *Engine) known(r Request, b *Buffer) *op {
 	o := &op{e: e, r: r, buf: *b}
 	o.Op, o.Life, o.Persistent = o, r.State(), r.IsPersistent()
@@ -41,8 +41,8 @@ func (e *Engine) known(r Request, b *Buffer) *op {
 	return o
 }
 
-// HandleOf returns a handle of the request of a message or plan for the application. ok is false if r is of neither;
-// h is 0 if there are as many as can be.
+// HandleOf returns a handle for the application of the request of a message or plan. ok is false if r is neither of
+// them. h is 0 if no handle is free.
 func HandleOf(r *request.Request) (h uintptr, ok bool) {
 	switch o := r.Op.(type) {
 	case *op:
@@ -58,7 +58,7 @@ func (o *op) Query(st *request.Status) error {
 	return o.r.Result().tell(st)
 }
 
-// tell fills in what a message has ended with, unless st is nil, and returns its error.
+// tell stores the result of a message to st, unless st is nil, and returns its error.
 func (x Result) tell(st *request.Status) error {
 	if st != nil {
 		*st = request.Status{Source: x.Source, Tag: x.Tag, Error: x.Class, Cancelled: x.Cancelled,
@@ -95,7 +95,7 @@ func (o *op) Release() error {
 	return nil
 }
 
-// operation describes a send or receive on c.
+// operation returns the description of a send or receive on c.
 func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32) Operation {
 	o := Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
 		World: -1}
@@ -106,7 +106,7 @@ func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag in
 	return o
 }
 
-// begin starts an operation: nil if it is over already. MPI_ERR_NO_MEM.
+// begin starts an operation. Returns nil if it has completed already. MPI_ERR_NO_MEM.
 func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	r, ok := e.m.Start(o)
 	if !ok {
@@ -118,7 +118,7 @@ func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	return e.known(r, b), nil
 }
 
-// outgoing describes a send in a mode other than buffered.
+// outgoing returns the description of a send in a mode other than buffered.
 func (e *Engine) outgoing(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode) Operation {
 	m := e.operation(c, x, b, dest, tag)
 	m.Mode, m.Urgent = uint8(mode&modeMask), mode&Urgent != 0

@@ -13,20 +13,20 @@ import (
 )
 
 // Plan is an operation of several messages on a communicator, which C runs (capi/message/plan.h). Addresses in its
-// steps are of the application's memory, or of Go's that Keep refers to.
+// steps are of the application's memory, or of Go memory that Keep keeps alive.
 type Plan struct {
 	PlanHead
 	Steps []Step
-	Go    []func() error // of steps StepGo, which have the number in Bytes
-	Gone  func()         // nil, or called when there is nothing left of its request
+	Go    []func() error // functions of StepGo steps, indexed by their Bytes
+	Gone  func()         // called when its request has been freed; may be nil
 	Keep  any
 }
 
-// plans has those that C refers to.
+// plans has the plans that C refers to.
 var plans = handle.NewTable[Plan](handle.Request)
 
-// PlanStep does step number what, of kind StepGo, of the plan with this object, and returns 0 or an error class with
-// what is wrong. The carrier calls it.
+// PlanStep executes the StepGo step number what of the plan with this object. It returns 0 or an error class with its
+// text. The carrier calls it.
 func PlanStep(object uintptr, what int) (class int32, text string) {
 	if err := guarded(func() error { return plans.Get(object).Go[what]() }); err != nil {
 		return mpierr.ClassOf(err), err.Error()
@@ -34,7 +34,7 @@ func PlanStep(object uintptr, what int) (class int32, text string) {
 	return abi.MPI_SUCCESS, ""
 }
 
-// PlanGone is called by the carrier when there is nothing left of a plan.
+// PlanGone frees the plan with this object. The carrier calls it when a plan and its request have ended.
 func PlanGone(object uintptr) {
 	err := guarded(func() error {
 		if p := plans.Remove(object); p.Gone != nil {
@@ -47,7 +47,7 @@ func PlanGone(object uintptr) {
 	}
 }
 
-// guarded calls f. A panic must not get into C: it becomes an error.
+// guarded calls f and converts a panic to an error, since a panic must not unwind into C.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -57,7 +57,7 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// open makes a plan in C of p, under a number in plans.
+// open creates a plan in C for p and registers p in plans.
 func (e *Engine) open(p *Plan) (c Running, object uintptr, err error) {
 	object, ok := plans.Add(p)
 	if ok {
@@ -69,7 +69,7 @@ func (e *Engine) open(p *Plan) (c Running, object uintptr, err error) {
 	return nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
 }
 
-// Run does a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
+// Run executes a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
 // MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Go.
 func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 	x, object, err := e.open(p)
@@ -80,7 +80,7 @@ func (e *Engine) Run(p *Plan, c *comm.Comm) error {
 		plans.Remove(object)
 		x.Free()
 	}()
-	if !x.Do() && !x.Poll() { // in tests, which have several processes in one
+	if !x.Do() && !x.Poll() { // Poll: in tests, which have several processes in one
 		x.Enter()
 		if err := e.AwaitFor(x.Poll, shm.Waiting{Peer: -1, Object: uint64(c.Handle)}); err != nil {
 			x.Abandon(mpierr.ClassOf(err), err.Error())
@@ -99,7 +99,8 @@ type planRequest struct{ op }
 // Cancel implements request.Operation.
 func (*planRequest) Cancel() error { return request.None{}.Cancel() }
 
-// StartPlan makes a request of a plan on c, inactive if it is for MPI_Start; else the plan begins. MPI_ERR_NO_MEM.
+// StartPlan creates a request of a plan on c. It is inactive with PlanAgain, for MPI_Start; otherwise the plan starts.
+// MPI_ERR_NO_MEM.
 func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request, error) {
 	x, object, err := e.open(p)
 	if err != nil {
@@ -116,6 +117,6 @@ func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request
 	return &o.Request, nil
 }
 
-// ProgressThread tells that the calling thread is the process' progress thread, which calls no function of the
+// ProgressThread declares that the calling thread is the process' progress thread, which calls no function of the
 // application.
 func (e *Engine) ProgressThread() { e.m.ProgressThread() }

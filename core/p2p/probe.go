@@ -7,18 +7,19 @@ import (
 	"gompirma/core/request"
 )
 
-// Message is a message that a matched probe has taken out, which is received by Mrecv only. MPI_Mprobe and its like are
-// C's (capi/message/probe_calls.c).
+// Message is a message that a matched probe has removed from the queues; only Mrecv receives it. MPI_Mprobe and its
+// variants are implemented in C (capi/message/probe_calls.c).
 type Message struct {
 	m Matched
-	c *comm.Comm // that it came on; nil: MPI_MESSAGE_NO_PROC
+	c *comm.Comm // communicator of the message; nil: MPI_MESSAGE_NO_PROC
 }
 
 // NoProc is a message from MPI_PROC_NULL.
 var NoProc = &Message{}
 
-// Improbe takes out the message that a receive of that source and tag would take, to be received by Mrecv only, and
-// returns its status (MPI-5.0 3.8.2); nil if there is none. The caller has checked the arguments.
+// Improbe removes from the queues the message that a receive with that source and tag would match, and returns it and
+// its status (MPI-5.0 3.8.2). Only Mrecv can receive it then. Returns nil if there is no such message. The caller has
+// validated the arguments.
 func (e *Engine) Improbe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) *Message {
 	if source == abi.MPI_PROC_NULL {
 		*st = request.ProcNull
@@ -46,7 +47,7 @@ func (e *Engine) Mprobe(c *comm.Comm, x comm.Context, source int, tag int32, st 
 	var m *Message
 	looked := ^uint64(0)
 	err := e.AwaitFor(func() bool {
-		// Only a new arrival can change the answer.
+		// Only a new arrival can change the result.
 		if now := e.m.Arrived(c.Context(x)); m == nil && now != looked {
 			looked = now
 			m = e.pick(c, x, source, tag, st)
@@ -56,10 +57,10 @@ func (e *Engine) Mprobe(c *comm.Comm, x comm.Context, source int, tag int32, st 
 	return m, err
 }
 
-// Imrecv starts the receive of a message that Mprobe or Improbe has taken out; m is used up. MPI_ERR_NO_MEM.
+// Imrecv starts the receive of a message that Mprobe or Improbe has returned, and consumes m. MPI_ERR_NO_MEM.
 func (e *Engine) Imrecv(b Buffer, m *Message) (*request.Request, error) {
 	if m == NoProc {
-		// It came on no communicator: an error would be the process'.
+		// The message has no communicator: an error would be raised on the process.
 		r := &fromNobody{}
 		r.Kind, r.Op, r.Status = request.Receive, r, request.ProcNull
 		r.Complete()
@@ -76,7 +77,7 @@ func (e *Engine) Imrecv(b Buffer, m *Message) (*request.Request, error) {
 	return &o.Request, nil
 }
 
-// Mrecv is Imrecv that returns when the message is there. st may be nil.
+// Mrecv is Imrecv that waits until the message has been received. st may be nil.
 func (e *Engine) Mrecv(b Buffer, m *Message, st *request.Status) error {
 	r, err := e.Imrecv(b, m)
 	if err != nil {

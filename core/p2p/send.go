@@ -6,9 +6,9 @@ import (
 	"gompirma/core/request"
 )
 
-// Send sends a message (MPI-5.0 3.2, 3.4); it returns when the buffer may be used again, in Synchronous mode when the
-// receive has begun. dest is a rank of c.Peers() or MPI_PROC_NULL; the caller has checked it and the tag. A message of
-// up to 16 KiB costs one record and does not wait for the receiver as long as there is room in its ring.
+// Send sends a message (MPI-5.0 3.2, 3.4). It returns when the buffer may be used again, in Synchronous mode when the
+// receive has begun. dest is a rank of c.Peers() or MPI_PROC_NULL; the caller has validated it and the tag. A message
+// of up to 16 KiB costs one record and does not wait for the receiver while its ring has space.
 func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int32, mode Mode) error {
 	if dest == abi.MPI_PROC_NULL {
 		return nil
@@ -17,8 +17,8 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	return e.do(&m, c, &b, nil)
 }
 
-// Isend starts a message. The request is request.Completed if the buffer may be used again already. Besides the
-// arguments' errors, which the caller has checked, only MPI_ERR_NO_MEM is possible.
+// Isend starts a send. It returns request.Completed if the buffer may be used again already. The caller has validated
+// the arguments, so the only possible error is MPI_ERR_NO_MEM.
 func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int32,
 	mode Mode) (*request.Request, error) {
 	if dest == abi.MPI_PROC_NULL {
@@ -32,9 +32,9 @@ func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int
 	return &o.Request, nil
 }
 
-// Recv receives a message into b (MPI-5.0 3.2.4) and returns when it is there. source is a rank of c.Peers(),
-// MPI_ANY_SOURCE or MPI_PROC_NULL; the caller has checked it and the tag. st may be nil. MPI_ERR_TRUNCATE: the message
-// is longer than b, which has got its beginning.
+// Recv receives a message into b (MPI-5.0 3.2.4) and returns when it has arrived. source is a rank of c.Peers(),
+// MPI_ANY_SOURCE or MPI_PROC_NULL; the caller has validated it and the tag. st may be nil. MPI_ERR_TRUNCATE if the
+// message is longer than b; b then holds its beginning.
 func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32, st *request.Status) error {
 	if source == abi.MPI_PROC_NULL {
 		if st != nil {
@@ -53,7 +53,7 @@ type fromNobody struct {
 	request.None
 }
 
-// Cancel implements request.Operation: it is over.
+// Cancel implements request.Operation. It does nothing, since the receive is complete.
 func (*fromNobody) Cancel() error { return nil }
 
 // Irecv starts a receive.

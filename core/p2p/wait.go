@@ -8,7 +8,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// do does a send or receive to its end. C waits for it, but for tests that have several processes in one.
+// do executes a send or receive to its end. The wait is in C, except in tests that run several processes in one.
 func (e *Engine) do(m *Operation, c *comm.Comm, b *Buffer, st *request.Status) error {
 	m.Blocking = true
 	if x, ok := e.m.Do(*m); ok {
@@ -22,7 +22,7 @@ func (e *Engine) do(m *Operation, c *comm.Comm, b *Buffer, st *request.Status) e
 	return e.await(o, c, m.Peer, st)
 }
 
-// await waits for an operation that no handle refers to, and lets it go.
+// await waits for an operation that has no handle, and releases it.
 func (e *Engine) await(o *op, c *comm.Comm, peer int32, st *request.Status) error {
 	if !o.IsComplete() {
 		err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.m.Broken() != 0 }, e.waiting(c, peer))
@@ -39,7 +39,7 @@ func (e *Engine) await(o *op, c *comm.Comm, peer int32, st *request.Status) erro
 	return err
 }
 
-// waiting is what a thread waits for that needs the process with this rank on c, which may be MPI_ANY_SOURCE.
+// waiting returns the description of a wait for the process with this rank on c, which may be MPI_ANY_SOURCE.
 func (e *Engine) waiting(c *comm.Comm, rank int32) shm.Waiting {
 	what := shm.Waiting{Peer: -1, Object: uint64(c.Handle)}
 	if rank >= 0 {
@@ -50,8 +50,8 @@ func (e *Engine) waiting(c *comm.Comm, rank int32) shm.Waiting {
 	return what
 }
 
-// Wait waits for a request and finishes it (MPI_Wait): st, which may be nil, gets its status. A request that is not
-// persistent must not be used afterwards.
+// Wait waits for a request and finishes it (MPI_Wait). It stores the status to st, which may be nil. A request that is
+// not persistent must not be used afterwards.
 func (e *Engine) Wait(r *request.Request, st *request.Status) error {
 	if err := e.Await(r); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (e *Engine) Wait(r *request.Request, st *request.Status) error {
 	return err
 }
 
-// Await waits until a request is complete or inactive and leaves it so. MPI_ERR_PROC_ABORTED: it will not be, because a
-// process has died.
+// Await waits until a request is complete or inactive and leaves it in this state. MPI_ERR_PROC_ABORTED if a process
+// has failed, so that the request cannot complete.
 func (e *Engine) Await(r *request.Request) error {
 	if r.IsComplete() || r.Inactive() {
 		return nil
@@ -69,12 +69,12 @@ func (e *Engine) Await(r *request.Request) error {
 	return e.AwaitAny(r.IsComplete)
 }
 
-// AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
+// AwaitAny waits until done, a condition on several requests, returns true. For MPI_Waitany and MPI_Waitsome.
 func (e *Engine) AwaitAny(done func() bool) error {
 	return e.AwaitFor(done, shm.Waiting{Peer: shm.PeersSeveral})
 }
 
-// AwaitFor is AwaitAny that tells what done is about.
+// AwaitFor is AwaitAny with a description of the wait for reports.
 func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	if err := e.nd.WaitFor(func() bool { return done() || e.m.Broken() != 0 }, what); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	return nil
 }
 
-// Persist turns a new, never started operation into an inactive persistent request: for tests, MPI_Send_init,
-// MPI_Recv_init and their relatives.
+// Persist creates an inactive persistent request of a send or receive: for tests, MPI_Send_init, MPI_Recv_init and
+// their variants.
 func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer, peer int, tag int32,
 	mode Mode) (*request.Request, error) {
 	m := e.operation(c, x, &b, int32(peer), tag)
@@ -99,6 +99,6 @@ func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer,
 	return &o.Request, nil
 }
 
-// Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize. What nobody has
-// received by the time that its receiver is in MPI_Finalize too is taken back.
+// Flushed waits until this process has sent all of its messages: part of MPI_Finalize. Messages that their receiver has
+// not received when it is in MPI_Finalize too are withdrawn.
 func (e *Engine) Flushed() error { return e.nd.Wait(e.m.Flushed) }

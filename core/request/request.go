@@ -1,8 +1,9 @@
-// Package request owns what Go knows of an operation under way: a message, a persistent operation, a collective.
-// Whoever starts an operation embeds or fills a Request. The application's requests are C's (capi/message/request.h),
-// which completes, tests and frees them all alike, and asks Operation for what Go carries out.
+// Package request owns the Go view of an operation in progress: a message, a persistent operation, a collective. The
+// code that starts an operation embeds or fills a Request. The application's requests are in C
+// (capi/message/request.h), which completes, tests and frees all of them and calls Operation for those that Go
+// executes.
 //
-// It must not know messages or windows: what differs between kinds of requests is behind Operation.
+// The package must not know messages or windows: Operation hides the differences between kinds of requests.
 package request
 
 import (
@@ -12,20 +13,20 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Done is the handle of a request that is complete from the start and stands for no message: MPI_Rput on a directly
-// mapped window returns it, so that it costs no table entry. Any number of requests may have it; waiting for it gives
-// the empty status. It lies in the range that the ABI keeps for predefined requests.
+// Done is the handle of a request that is complete from the start and has no table entry. MPI_Rput on a directly mapped
+// window returns it to save the entry. Any number of requests may have this handle. Waiting for it gives the empty
+// status. It is in the range that the ABI reserves for predefined requests.
 const Done = abi.MPI_REQUEST_NULL + 1
 
-// Operation is what differs between the kinds of requests. Embed None for the methods a kind does not need.
+// Operation is the behaviour of one kind of request. Embed None for the methods that a kind does not need.
 type Operation interface {
-	// Start begins a persistent operation (MPI_Start); the request is inactive.
+	// Start begins a persistent operation (MPI_Start). Precondition: the request is inactive.
 	Start() error
-	// Cancel tries to cancel (MPI_Cancel); it must not block. Whether it succeeded is in the status once the
-	// request is complete.
+	// Cancel tries to cancel the operation (MPI_Cancel) without blocking. Once the request is complete, the status
+	// says whether it succeeded.
 	Cancel() error
-	// Query is called once when a completed request whose life is elsewhere is looked at, before its status is
-	// read; its error is the call's error.
+	// Query is called once for a completed request whose state is in C (Life), before its status is read. Its error
+	// is the error of the call.
 	Query(st *Status) error
 	// Release is called when neither the application nor the operation needs the request any longer.
 	Release() error
@@ -44,14 +45,14 @@ func (None) Cancel() error {
 func (None) Query(*Status) error { return nil }
 func (None) Release() error      { return nil }
 
-// The life of a request. A request that is not persistent is active from its creation on.
+// The state of a request. A request that is not persistent is active from its creation on.
 const (
 	active   = uint32(iota)
 	complete // the operation is done: Status and Err are valid
-	inactive // persistent, not started (or looked at after completion)
+	inactive // persistent, and not started, or its completion has been returned
 )
 
-// Kind tells the kinds of requests apart where the standard does.
+// Kind is the kind of a request, as far as the standard distinguishes them.
 type Kind uint8
 
 // The kinds of requests.
@@ -61,16 +62,17 @@ const (
 	Collective
 )
 
-// Request is an operation under way. The zero value is active and of kind Send.
+// Request is an operation in progress. The zero value is active and of kind Send.
 //
-// Status and Err are written by whoever completes it before Complete, and read by others only after IsComplete.
+// The thread that completes the operation writes Status and Err before Complete. Other threads read them only after
+// IsComplete.
 type Request struct {
 	state atomic.Uint32
 	freed atomic.Uint32 // freedByUser, freedByOp
 	tell  atomic.Pointer[func()]
-	told  atomic.Bool // for this start of it
-	// Life is where the state of the request is if it is not here: that of a message is in C, which completes it,
-	// and which Op asks what has become of it. Set before anybody else sees the request.
+	told  atomic.Bool // tell has been called for this start
+	// Life is the word with the state of the request if it is not in state: C holds that of a message and completes
+	// it, and Op queries the result. Set before other threads can see the request.
 	Life *uint32
 
 	Kind       Kind
@@ -78,7 +80,7 @@ type Request struct {
 	Status     Status
 	Err        error
 	Op         Operation
-	// Owner is the communicator, window or session that errors are raised on; nil: the default handler.
+	// Owner is the communicator, window or session on which errors are raised; nil: the default handler.
 	Owner any
 }
 
@@ -118,7 +120,7 @@ func (r *Request) Inactive() bool { return r.life() == inactive }
 // SetInactive makes a persistent request inactive: at its creation, and when a call has returned its completion.
 func (r *Request) SetInactive() { r.setLife(inactive) }
 
-// SetActive makes a persistent request active; called by Operation.Start.
+// SetActive makes a persistent request active. Operation.Start calls it.
 func (r *Request) SetActive() {
 	r.Err = nil
 	r.told.Store(false)
@@ -126,7 +128,7 @@ func (r *Request) SetActive() {
 }
 
 // Complete publishes Status and Err. The caller then wakes the threads of this process that may wait (shm.Node.Wake).
-// If the application has freed the request meanwhile, it is released here.
+// Complete releases the request if the application has freed it meanwhile.
 func (r *Request) Complete() {
 	r.state.Store(complete)
 	r.inform()
@@ -135,7 +137,7 @@ func (r *Request) Complete() {
 	}
 }
 
-// Tell has f called when the request is complete, once for each start of it: at once if it is.
+// Tell makes f be called when the request is complete, once for each start of it; at once if it is complete already.
 func (r *Request) Tell(f func()) {
 	r.tell.Store(&f)
 	if r.IsComplete() {
@@ -156,8 +158,8 @@ func (r *Request) release() error {
 	return r.Op.Release()
 }
 
-// Free is MPI_Request_free without the handle: released now if it is complete or inactive, else as soon as it
-// completes. Where its life is elsewhere, Release sees to that.
+// Free implements MPI_Request_free except for the handle. It releases the request at once if it is complete or
+// inactive, otherwise on completion. If the state is in C (Life), it calls Release at once, which takes care of that.
 func (r *Request) Free() error {
 	if r.Life != nil || r.state.Load() != active {
 		return r.release()
@@ -169,8 +171,8 @@ func (r *Request) Free() error {
 	return nil
 }
 
-// Finish is what MPI_Wait and MPI_Test do with a complete request: st (may be nil) gets its status, a persistent one
-// becomes inactive, any other is released; its error is returned. freed says that the handle is to become
+// Finish does what MPI_Wait and MPI_Test do with a complete request. It stores the status to st (may be nil), makes a
+// persistent request inactive, releases any other, and returns the request's error. freed: the handle must become
 // MPI_REQUEST_NULL. Precondition: IsComplete.
 func (r *Request) Finish(st *Status) (freed bool, err error) {
 	freed = !r.Persistent

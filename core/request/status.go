@@ -2,7 +2,7 @@ package request
 
 import "gompirma/core/abi"
 
-// Status is what is known of a completed operation. In C it is an MPI_Status, 32 bytes without padding:
+// Status is the result of a completed operation. In C it is an MPI_Status, 32 bytes without padding:
 //
 //	 0  int MPI_SOURCE
 //	 4  int MPI_TAG

@@ -16,7 +16,7 @@ var _ = [1]struct{}{}[unsafe.Sizeof(cStatus{})-StatusSize]
 
 func at(addr uintptr) *cStatus { return *(**cStatus)(unsafe.Pointer(&addr)) }
 
-// Store writes everything but MPI_ERROR to the MPI_Status at addr; nothing if addr is MPI_STATUS_IGNORE (0).
+// Store writes all fields except MPI_ERROR to the MPI_Status at addr; nothing if addr is MPI_STATUS_IGNORE (0).
 func (s *Status) Store(addr uintptr) {
 	if addr == 0 {
 		return
