@@ -3,14 +3,14 @@ package abi
 import "strings"
 
 // A FortranConversion is a C function that converts a handle or a status from or to Fortran (MPI-5.0 19.3.4, 19.3.5).
-// It is no part of the standard ABI, which does not know Fortran's types.
+// It is not part of the standard ABI, which does not define Fortran's types.
 type FortranConversion struct {
 	Name, Returns, Params string
-	// the ABI's function that does the same where an INTEGER is an int, "" if there is none
+	// The ABI's function that does the same where an INTEGER is an int, "" if there is none.
 	Same string
 }
 
-// FortranConversions returns all of them.
+// FortranConversions returns all of these functions.
 func FortranConversions() []FortranConversion {
 	var out []FortranConversion
 	for _, f := range Functions() {

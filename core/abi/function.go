@@ -3,14 +3,14 @@ package abi
 // Dir is the direction of a parameter.
 type Dir string
 
-// The directions, as the standard's text has them: for a handle or a buffer they speak of what it refers to.
+// The directions as in the standard's text: for a handle or a buffer they refer to the object or the data.
 const (
 	In    Dir = "in"
 	Out   Dir = "out"
 	InOut Dir = "inout"
 )
 
-// Form says in which bindings a parameter stands.
+// Form is a set of bindings.
 type Form int
 
 // The bindings a parameter may be hidden in.
@@ -18,13 +18,13 @@ const (
 	C Form = 1 << iota
 	F08
 	F90
-	F08Intent // the parameter stands in mpi_f08, its INTENT does not
+	F08Intent // the parameter exists in mpi_f08, its INTENT does not
 )
 
-// Kind is the semantic kind of a parameter: what it means, and from that its type in each binding.
+// Kind is the semantic kind of a parameter, which determines its meaning and its type in each binding.
 type Kind struct {
 	Name string // as in the standard's binding tables, "RMA_DISPLACEMENT_NNI"
-	// C element type; "FUNC *" for the callback the parameter names; ends in * if it is the whole type
+	// C element type; "FUNC *" for the callback that the parameter names; ends in * if it is the whole type.
 	C      string
 	CLarge string // the same in the large-count form
 	// integer, logical, character, aint, count, offset, handle, status, choice, c_ptr, procedure, none
@@ -33,7 +33,7 @@ type Kind struct {
 	Meaning string // a few words for documentation
 }
 
-// Poly reports whether the kind has another type in the large-count form.
+// Poly returns whether the kind has another type in the large-count form.
 func (k *Kind) Poly() bool { return k.C != k.CLarge }
 
 // Param is one parameter of a function or callback.
@@ -45,17 +45,17 @@ type Param struct {
 	Const    bool
 	Async    bool // the buffer may be accessed after the call returns: ASYNCHRONOUS in Fortran
 	Optional bool // OPTIONAL in Fortran (ierror)
-	// empty: a scalar. One entry per dimension: a parameter's name, a constant, a number, or "*" for what the text
-	// says
+	// Empty for a scalar. Otherwise one entry per dimension: a parameter's name, a constant, a number, or "*" if
+	// the text defines the length.
 	Length  []string
-	Array   string // "hidden": an array in C although the parameter speaks of one value
+	Array   string // "hidden": an array in C although the parameter describes one value
 	Func    string // for a callback: the name of its prototype, without _c
 	Hidden  Form   // the bindings that leave it out
 	C       string // the C declaration, "const int recvcounts[]"
 	Meaning string // a few words for documentation
 }
 
-// Handle reports whether the parameter is an MPI handle or an array of them; pointer tells whether C gets its address.
+// Handle returns whether the parameter is an MPI handle or an array of them, and whether C receives its address.
 func (p *Param) Handle() (is, pointer bool) {
 	if p.Kind.Fortran != "handle" {
 		return false, false
@@ -63,7 +63,7 @@ func (p *Param) Handle() (is, pointer bool) {
 	return true, p.Pointer()
 }
 
-// Pointer reports whether the C parameter is passed as an address.
+// Pointer returns whether the C parameter is passed as an address.
 func (p *Param) Pointer() bool {
 	for _, c := range p.C {
 		if c == '*' || c == '[' {
@@ -77,7 +77,7 @@ func (p *Param) Pointer() bool {
 // CType returns the C type of the parameter as a cast would write it, "const int *" for "const int recvcounts[]".
 func (p *Param) CType() string { return cTypeOf(p.C, p.CName) }
 
-// Function is one function of the standard ABI. A function with a large-count form is two of them, MPI_Put and
+// Function is one function of the standard ABI. A function with a large-count form is two Functions, MPI_Put and
 // MPI_Put_c.
 type Function struct {
 	Name       string
@@ -94,7 +94,7 @@ type Function struct {
 	Twin       *Function // the other form, or nil
 }
 
-// CParams returns the parameters that stand in the C prototype.
+// CParams returns the parameters of the C prototype.
 func (f *Function) CParams() []*Param {
 	params := make([]*Param, 0, len(f.Params))
 	for _, p := range f.Params {
@@ -105,8 +105,8 @@ func (f *Function) CParams() []*Param {
 	return params
 }
 
-// Widens reports whether this function can be carried out by its large-count form with its values widened: they differ
-// in values only.
+// Widens returns whether this function can be implemented by its large-count form with its values widened: the two
+// differ only in parameters passed by value.
 func (f *Function) Widens() bool {
 	if f.Large || f.Twin == nil {
 		return false
@@ -123,7 +123,7 @@ func (f *Function) Widens() bool {
 	return true
 }
 
-// Callback is the prototype of a function that a program hands to MPI. One with a large-count form is two of them.
+// Callback is the prototype of a function that a program passes to MPI. One with a large-count form is two Callbacks.
 type Callback struct {
 	Name       string
 	Returns    string
@@ -137,11 +137,11 @@ type Callback struct {
 type Constant struct {
 	Name string
 	Type string // "int", "alias", or the C type it is cast to
-	// as in the table: hexadecimal where the standard writes it so; for an alias the name it stands for
+	// As in the table: hexadecimal where the standard writes it so; for an alias the name of its target.
 	Value string
-	Text  string // for an error class: what it means
-	Group string // what the constants around it are
+	Text  string // for an error class: its meaning
+	Group string // description of the group of constants that it belongs to
 }
 
-// Number returns the constant's value; an alias has that of what it stands for.
+// Number returns the constant's value; an alias has the value of its target.
 func (c *Constant) Number() int64 { return numbers()[c.Name] }

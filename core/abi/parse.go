@@ -14,8 +14,8 @@ import (
 //go:embed table/*.txt
 var tables embed.FS
 
-// Functions returns every function of the ABI: by chapter, within a chapter as the table has them, a large-count form
-// after its small one. The result is shared: do not change it.
+// Functions returns every function of the ABI: by chapter, within a chapter in the order of the table, a large-count
+// form after its small one. The result is shared: do not change it.
 func Functions() []*Function { return parsed().functions }
 
 // FunctionByName returns the function called name, or nil.
@@ -24,13 +24,13 @@ func FunctionByName(name string) *Function { return parsed().byName[name] }
 // Chapters returns the titles of the standard's chapters that have functions, by number.
 func Chapters() map[int]string { return parsed().chapters }
 
-// Removed returns the functions that MPI-3.0 removed. They are no part of the ABI, and the library does not export
-// them: header and Fortran bindings serve them by the functions that replaced them. The result is shared: do not change
-// it.
+// Removed returns the functions that MPI-3.0 removed. They are not part of the ABI, and the library does not export
+// them: header and Fortran bindings implement them by the functions that replaced them. The result is shared: do not
+// change it.
 func Removed() []*Function { return parsed().removed }
 
-// RemovedConstants returns the constants that MPI-3.0 removed and that header and Fortran bindings have nevertheless.
-// The result is shared: do not change it.
+// RemovedConstants returns the constants that MPI-3.0 removed and that header and Fortran bindings still define. The
+// result is shared: do not change it.
 func RemovedConstants() []*Constant { return parsed().removedConstants }
 
 // Constants returns every constant of the ABI in the standard's order. The result is shared: do not change it.
@@ -55,7 +55,7 @@ type table struct {
 	removedConstants []*Constant
 }
 
-// parsed panics on a malformed table: it is part of the program, and tests read all of it.
+// parsed panics on a malformed table: the table is part of the program, and tests read all of it.
 var parsed = sync.OnceValue(func() *table {
 	t := &table{kinds: map[string]*Kind{}, names: map[string]string{}, byName: map[string]*Function{},
 		chapters: map[int]string{}}
@@ -97,8 +97,8 @@ var numbers = sync.OnceValue(func() map[string]int64 {
 	return values
 })
 
-// lines calls use for each line of a table that is neither empty nor a comment; blanks at the end are gone, those in
-// front are not.
+// lines calls use for each line of a table that is neither empty nor a comment. It removes trailing blanks, but not
+// leading ones.
 func lines(name string, use func(line string)) {
 	text, err := tables.ReadFile(path.Join("table", name+".txt"))
 	if err != nil {
@@ -201,7 +201,7 @@ func (t *table) parseCallbacks() {
 	})
 }
 
-// meaning returns what a parameter means: by its name if that is known, else by its kind.
+// meaning returns the meaning of a parameter: by its name if that is known, else by its kind.
 func (t *table) meaning(name string, kind *Kind) string {
 	for _, key := range []string{name + " " + kind.Name, name} {
 		if m, ok := t.names[key]; ok {
@@ -355,8 +355,7 @@ func (t *table) parseParam(line string) (p *Param, largeOnly bool) {
 	return p, largeOnly
 }
 
-// declared returns p with the C declaration that it has in the small or the large-count form, unless the table gave
-// one.
+// declared returns p with its C declaration in the small or the large-count form, unless the table specifies one.
 func (p *Param) declared(large bool) *Param {
 	q := *p
 	if q.C != "" {
@@ -386,7 +385,7 @@ func (p *Param) declared(large bool) *Param {
 	return &q
 }
 
-// cTypeOf takes the name out of a C declaration: "int ranges[][3]" is "int (*)[3]", "const int counts[]" is "const int
+// cTypeOf removes the name from a C declaration: "int ranges[][3]" is "int (*)[3]", "const int counts[]" is "const int
 // *".
 func cTypeOf(decl, name string) string {
 	if decl == "..." {

@@ -2,7 +2,7 @@ package datatype
 
 import "math/bits"
 
-// arith calculates in 64 bits and remembers whether a result did not fit.
+// arith calculates in 64 bits and records whether a result has overflowed.
 type arith struct{ over bool }
 
 func (a *arith) add(x, y int64) int64 {

@@ -7,10 +7,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Subarray makes the part of an array of old that has subsizes[i] elements from starts[i] on in dimension i of sizes[i]
-// (MPI-5.0 5.1.3); order is MPI_ORDER_C or MPI_ORDER_FORTRAN. The extent is that of the whole array. The slices have
-// the same length. MPI_ERR_DIMS: there are no dimensions. MPI_ERR_ARG: order, a size, a subsize or a start is out of
-// range.
+// Subarray creates the type of the part of an array of old that has subsizes[i] elements from starts[i] on in dimension
+// i of sizes[i] (MPI-5.0 5.1.3). order is MPI_ORDER_C or MPI_ORDER_FORTRAN. The extent is that of the whole array. The
+// slices have the same length. MPI_ERR_DIMS if there are no dimensions; MPI_ERR_ARG if order, a size, a subsize or a
+// start is out of range.
 func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type) (*Type, error) {
 	if err := checkOrder(len(sizes), order); err != nil {
 		return nil, err
@@ -40,10 +40,11 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 	return array(a, dims, order, old)
 }
 
-// Darray makes what process rank of size has of an array of old that is distributed over a grid of processes (MPI-5.0
-// 5.1.4): of gsizes[i] elements in dimension i, as distribs[i] with dargs[i] says, over psizes[i] processes. The extent
-// is that of the whole array. The slices have the same length. MPI_ERR_DIMS: there are no dimensions, or the grid has
-// not size processes. MPI_ERR_RANK: rank is not in it. MPI_ERR_ARG: another argument is out of range.
+// Darray creates the type of the part that process rank of size has of an array of old that is distributed over a grid
+// of processes (MPI-5.0 5.1.4). Dimension i has gsizes[i] elements, which are distributed over psizes[i] processes by
+// distribs[i] with dargs[i]. The extent is that of the whole array. The slices have the same length. MPI_ERR_DIMS if
+// there are no dimensions, or the grid does not have size processes; MPI_ERR_RANK if rank is not in it; MPI_ERR_ARG if
+// another argument is out of range.
 func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes []int32, order int32,
 	old *Type) (*Type, error) {
 	if err := checkOrder(len(gsizes), order); err != nil {
@@ -88,7 +89,7 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 	return array(a, dims, order, old)
 }
 
-// distribute says what the process with a coordinate of so many has of a dimension.
+// distribute returns the part of a dimension that the process with a coordinate among processes has.
 func distribute(i int, size int64, distrib, darg int32, processes, coordinate int64) (dimension, error) {
 	if size < 1 {
 		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
@@ -146,13 +147,13 @@ func checkOrder(ndims int, order int32) error {
 	return nil
 }
 
-// dimension says which indices of a dimension belong to a type: blocks of so many, step apart from start on, the last
-// one of last indices.
+// dimension is the indices of a dimension that belong to a type: blocks of block indices, step apart from start on; the
+// last block has last indices.
 type dimension struct {
 	size, start, block, blocks, step, last int64
 }
 
-// array makes the type of the elements that dims tell of an array of old.
+// array creates the type of the elements that dims select of an array of old.
 func array(a args, dims []dimension, order int32, old *Type) (*Type, error) {
 	b := &builder{}
 	if order == abi.MPI_ORDER_C {

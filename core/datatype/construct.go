@@ -5,27 +5,25 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Form says which form of a constructor was called: it decides what MPI_Type_get_envelope and MPI_Type_get_contents
-// report.
+// Form is the form of a constructor: it decides what MPI_Type_get_envelope and MPI_Type_get_contents report.
 type Form uint8
 
 // The forms.
 const (
 	Small Form = 0 // int counts
 	Large Form = 1 // MPI_Count counts: MPI_Type_vector_c and so on
-	// besides one of them: somebody else has constructed the type and given it a handle (Keep)
+	// In addition to one of them: the caller has constructed the type and assigns its handle (Keep).
 	Again Form = 2
 )
 
-// component is n copies of t that a constructor places somewhere; [lo, hi] is where their lower and upper bounds come
-// to lie.
+// component is n copies of t that a constructor places; [lo, hi] are the bounds of their lower and upper bounds.
 type component struct {
 	t      *Type
 	n      int64
 	lo, hi int64
 }
 
-// span returns n copies of t, step apart, of which the first lies at disp, as a component.
+// span returns the component of n copies of t, step apart, the first at disp.
 func (b *builder) span(t *Type, disp, n, step int64) component {
 	last := int64(0)
 	if n > 0 {
@@ -34,18 +32,18 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 	return component{t, n, b.add(b.add(disp, min(0, last)), t.lb), b.add(b.add(disp, max(0, last)), t.ub)}
 }
 
-// derive makes the type that args describe. comps are its parts in typemap order; place composes the layouts of types,
-// as view gives them, to that of the new one, and is called twice if bytes and elements differ.
+// derive creates the type that args describe. comps are its parts in typemap order. place composes the layouts of the
+// old types, which view returns, to that of the new one; derive calls it twice if bytes and elements differ.
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)
 }
 
-// compose is derive without giving the type a handle.
+// compose is derive without assigning a handle.
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
-	lo, hi := int64(0), int64(0) // without markers: the bounds of the parts, whose own padding counts
+	lo, hi := int64(0), int64(0) // without explicit bounds: the bounds of the parts, including their own padding
 	for _, c := range comps {
 		if c.n == 0 {
 			continue
@@ -110,7 +108,7 @@ func like(old *Type, a args) *Type {
 	}
 }
 
-// register gives a new type its handle and takes references to what it was made from.
+// register assigns a handle to a new type and acquires references to the types it was constructed from.
 func (t *Type) register(b *builder) (*Type, error) {
 	b.sub(t.ub, t.lb)
 	if b.over {
@@ -162,7 +160,7 @@ func checkBlocklengths(lengths []int64) error {
 	return nil
 }
 
-// Dup makes a copy of old, committed if old is (MPI-5.0 5.1.10). Name and attributes are not copied.
+// Dup creates a copy of old, committed if old is (MPI-5.0 5.1.10). It does not copy name and attributes.
 func Dup(form Form, old *Type) (*Type, error) {
 	t := like(old, args{combiner: abi.MPI_COMBINER_DUP, form: form, types: []*Type{old}})
 	if old.Committed() {
@@ -172,8 +170,8 @@ func Dup(form Form, old *Type) (*Type, error) {
 	return t.register(&builder{})
 }
 
-// Contiguous makes count copies of old, one after another (MPI-5.0 5.1.2).
-// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the size does not fit 64 bits; so do all constructors.
+// Contiguous creates the type of count copies of old, one after another (MPI-5.0 5.1.2). MPI_ERR_COUNT if count is
+// negative. Like all constructors, it returns MPI_ERR_VALUE_TOO_LARGE if the size does not fit 64 bits.
 func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 	if err := checkCount(count); err != nil {
 		return nil, err
@@ -185,8 +183,8 @@ func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 	})
 }
 
-// Vector makes count blocks of blocklength copies of old, stride extents of old apart (MPI-5.0 5.1.2).
-// MPI_ERR_COUNT: count is negative. MPI_ERR_ARG: blocklength is negative.
+// Vector creates the type of count blocks of blocklength copies of old, stride extents of old apart (MPI-5.0 5.1.2).
+// MPI_ERR_COUNT if count is negative; MPI_ERR_ARG if blocklength is negative.
 func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
 	b := &builder{}
 	a := args{combiner: abi.MPI_COMBINER_VECTOR, form: form, counts: []int64{count, blocklength, stride},
@@ -209,14 +207,14 @@ func vector(b *builder, a args, count, blocklength, step int64, old *Type) (*Typ
 		return nil, err
 	}
 	if count <= 1 || blocklength == 0 {
-		b.over = false // a stride that is not used may be anything
+		b.over = false // an unused stride may have any value
 	}
 	return derive(b, a, b.grid(old, count, step, blocklength), func(view func(*Type) placed) placed {
 		return b.repeat(b.repeat(view(old), blocklength, old.Extent()), count, step)
 	})
 }
 
-// grid returns count blocks, step apart, of blocklength copies of old as a component.
+// grid returns the component of count blocks, step apart, of blocklength copies of old.
 func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 	if count == 0 || blocklength == 0 {
 		return nil
@@ -226,8 +224,8 @@ func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 	return []component{{old, b.mul(count, blocklength), b.add(row.lo, min(0, last)), b.add(row.hi, max(0, last))}}
 }
 
-// Indexed makes blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0 5.1.2). The slices
-// have the same length. MPI_ERR_ARG: a blocklength is negative.
+// Indexed creates the type of blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0
+// 5.1.2). The slices have the same length. MPI_ERR_ARG if a blocklength is negative.
 func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
 	a := args{combiner: abi.MPI_COMBINER_INDEXED, form: form, counts: join(blocklengths, displacements),
 		types: []*Type{old}}
@@ -261,7 +259,7 @@ func HindexedBlock(form Form, blocklength int64, displacements []int64, old *Typ
 	return indexed(a, func(int) int64 { return blocklength }, displacements, 1, old)
 }
 
-// join is count, blocklengths, displacements: the order of MPI_Type_get_contents.
+// join returns count, blocklengths, displacements: the order of MPI_Type_get_contents.
 func join(blocklengths, displacements []int64) []int64 {
 	out := make([]int64, 0, 1+2*len(blocklengths))
 	out = append(out, int64(len(blocklengths)))
@@ -293,7 +291,7 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 		if one.n == nil || b.over {
 			return placed{}
 		}
-		if one.n.kind == NodeBlock && one.n.size == extent { // dense: every block is one piece
+		if one.n.kind == NodeBlock && one.n.size == extent { // dense: every block is contiguous
 			disps, sizes := make([]int64, 0, len(displacements)), make([]int64, 0, len(displacements))
 			for i, d := range displacements {
 				if n := length(i); n > 0 {
@@ -321,8 +319,8 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 	})
 }
 
-// Struct makes blocklengths[i] copies of types[i] at displacements[i] bytes for each i in turn (MPI-5.0 5.1.2). The
-// slices have the same length. MPI_ERR_ARG: a blocklength is negative.
+// Struct creates the type of blocklengths[i] copies of types[i] at displacements[i] bytes, for each i (MPI-5.0 5.1.2).
+// The slices have the same length. MPI_ERR_ARG if a blocklength is negative.
 func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Type, error) {
 	if err := checkBlocklengths(blocklengths); err != nil {
 		return nil, err
@@ -348,7 +346,7 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 	})
 }
 
-// Resized is old with another lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
+// Resized creates a copy of old with another lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
 func Resized(form Form, old *Type, lb, extent int64) (*Type, error) {
 	b := &builder{}
 	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, form: form, counts: []int64{lb, extent},

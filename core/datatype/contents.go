@@ -5,8 +5,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// args is how a type was constructed: integers, counts and displacements in the order in which the constructor with
-// MPI_Count has them (MPI_Type_get_contents_c tells them so), the types. form says which it was.
+// args is how a type was constructed: integers, counts and displacements in the order of the constructor with MPI_Count
+// (which is that of MPI_Type_get_contents_c), and the types. form is the form of the constructor.
 type args struct {
 	combiner int32
 	form     Form
@@ -25,7 +25,7 @@ type Contents struct {
 	Types     []*Type
 }
 
-// Large says whether the type was constructed with MPI_Count counts; MPI_Type_get_envelope without _c is not for it.
+// Large returns whether the type was constructed with MPI_Count counts; MPI_Type_get_envelope without _c then fails.
 func (t *Type) Large() bool { return t.args.large() && len(t.args.counts) > 0 }
 
 func (a *args) large() bool { return a.form&Large != 0 }
@@ -43,7 +43,7 @@ func (a *args) addresses() int {
 	return 0
 }
 
-// Contents tells how the type was constructed. For a named type only the combiner is set.
+// Contents returns how the type was constructed. For a named type only the combiner is set.
 func (t *Type) Contents() Contents {
 	a := &t.args
 	c := Contents{Combiner: a.combiner, Integers: a.ints, Types: a.types}
@@ -54,7 +54,7 @@ func (t *Type) Contents() Contents {
 	counts, bytes := a.counts, a.addresses()
 	c.Addresses = counts[len(counts)-bytes:]
 	narrow := make([]int32, 0, len(a.ints)+len(counts)-bytes)
-	before := 0 // so many integers stand before the counts
+	before := 0 // number of integers before the counts
 	switch a.combiner {
 	case abi.MPI_COMBINER_SUBARRAY:
 		before = 1
@@ -71,8 +71,8 @@ func (t *Type) Contents() Contents {
 	return c
 }
 
-// CheckContents checks the sizes of the arrays for MPI_Type_get_contents_c. MPI_ERR_TYPE: the type is a named one.
-// MPI_ERR_ARG: an array is too small.
+// CheckContents validates the sizes of the arrays of MPI_Type_get_contents_c. MPI_ERR_TYPE if the type is a named one;
+// MPI_ERR_ARG if an array is too small.
 func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	if t.args.combiner == abi.MPI_COMBINER_NAMED {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%s is a named predefined datatype, it has no contents", t)
@@ -92,8 +92,8 @@ func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	return nil
 }
 
-// Again returns what MPI_Type_get_contents hands out for t: a predefined type itself, of another a new one that is
-// constructed the same way, not committed, with a handle of its own.
+// Again returns the type that MPI_Type_get_contents returns for t: t itself if it is predefined, otherwise a new type
+// that is constructed the same way, not committed, with a handle of its own.
 func (t *Type) Again() (*Type, error) {
 	if t.Predefined() {
 		return t, nil

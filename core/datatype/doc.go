@@ -1,13 +1,13 @@
 // Package datatype owns MPI's datatypes: the predefined ones of the ABI, the constructors, and the flattened form of a
-// type, a flat []int64 program that says which bytes a type touches (format.go). It knows nothing of communication, of
-// C, or of who may call what when.
+// type, a flat []int64 program that describes which bytes a type touches (format.go). It must not know communication,
+// C, or which calls are allowed when.
 //
 // # Types
 //
-// A *Type is immutable once made, except for its name, its attributes and whether it is committed. Get finds one by
-// handle. The constructors (Vector, Struct, ...) return a new *Type with one reference and a handle; operations that
-// outlive the call hold it with Retain and let go with Release, so that MPI_Type_free, which is Free, may come while
-// they run. Program returns the flattened form.
+// A *Type is immutable after its creation, except for its name, its attributes and whether it is committed. Get returns
+// one by handle. The constructors (Vector, Struct, ...) return a new *Type with one reference and a handle. An
+// operation that outlives its call holds the type with Retain and ends that with Release, so MPI_Type_free (Free) may
+// be called while it is in progress. Program returns the flattened form.
 //
 // # Layout
 //
@@ -17,7 +17,7 @@
 //	                            buffer's address
 //	l.Packed(count)             the bytes of data of count copies
 //
-// C walks over the data (capi/datatype); Pack and Unpack lead there.
+// C iterates over the data (capi/datatype); Pack and Unpack call it.
 //
 // Sizes, offsets, extents and bounds are in bytes, always 64 bits wide. All arithmetic on them is checked.
 package datatype

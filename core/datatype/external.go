@@ -24,7 +24,7 @@ func (b *Basic) external() int64 {
 	return b.Size
 }
 
-// reversed returns the bytes of what external32 only has in reverse.
+// reversed returns the size of the units whose bytes external32 reverses, if that is the only difference; 0 otherwise.
 func (b *Basic) reversed() int32 {
 	switch {
 	case b.Class == Pair || b.Long || b.external() != b.Size:
@@ -43,29 +43,30 @@ func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
 	return n, !a.over && count >= 0
 }
 
-// PackExternal writes count copies at an address to dst in external32; dst has ExternalSize bytes. MPI_ERR_CONVERSION:
-// a long or a wide character does not fit; dst is then filled up to there. Precondition: InMemory has refused nothing.
+// PackExternal writes count copies at an address to dst in external32. dst has ExternalSize bytes. MPI_ERR_CONVERSION
+// if a long or a wide character does not fit; dst is then filled up to this element. Precondition: InMemory has
+// returned nil.
 func (t *Type) PackExternal(dst []byte, address uintptr, count int64) error {
 	x := t.exchange(dst, address, count, true)
 	x.next()
 	return x.run(t, count)
 }
 
-// UnpackExternal reads count copies in external32 from src to an address, as PackExternal has them.
+// UnpackExternal reads count copies in the form of PackExternal from src and stores them at an address.
 func (t *Type) UnpackExternal(address uintptr, src []byte, count int64) {
 	x := t.exchange(src, address, count, false)
-	x.run(t, count) // what external32 has fits
+	x.run(t, count) // every external32 value fits
 	x.next()
 }
 
-// exchange converts between memory and external32, following the signature.
+// exchange converts between memory and external32 in the order of the signature.
 type exchange struct {
 	address  uintptr
 	count    int64
 	program  []int64
-	external []byte // what is left of it
+	external []byte // the part that is not converted yet
 	pack     bool
-	native   []byte // a piece of the packed data, from position on, of which used bytes are converted
+	native   []byte // a segment of the packed data that begins at position; its first used bytes are converted
 	position int64
 	used     int64
 }
@@ -75,7 +76,7 @@ func (t *Type) exchange(external []byte, address uintptr, count int64, pack bool
 		native: make([]byte, min(count*t.Size(), 4096))}
 }
 
-// next goes to the piece behind what is converted: it stores that, or loads the piece.
+// next advances to the segment after the converted data. It stores that data or loads the new segment.
 func (x *exchange) next() {
 	if !x.pack {
 		Unpack(x.address, x.count, x.program, x.position, x.native[:x.used])
@@ -195,9 +196,9 @@ func (b *Basic) narrow(native, external []byte, pack bool) error {
 func toQuad(quad, x87 []byte) {
 	m, se := binary.LittleEndian.Uint64(x87), binary.LittleEndian.Uint16(x87[8:])
 	if se&0x7fff == 0 && m>>63 != 0 {
-		se++ // a number that could have been written as a normal one
+		se++ // a pseudo-denormal: the same value as a normal number
 	}
-	m &^= 1 << 63 // the leading one is not written in binary128
+	m &^= 1 << 63 // binary128 does not store the leading one
 	binary.LittleEndian.PutUint64(quad, m<<49)
 	binary.LittleEndian.PutUint64(quad[8:], uint64(se)<<48|m>>15)
 }
@@ -207,7 +208,7 @@ func fromQuad(x87, quad []byte) {
 	lo, hi := binary.LittleEndian.Uint64(quad), binary.LittleEndian.Uint64(quad[8:])
 	se := uint16(hi >> 48)
 	m := hi<<16>>1 | lo>>49 // the upper 63 bits of the fraction
-	rest := lo << 15        // those behind them
+	rest := lo << 15        // the remaining bits below them
 	switch exp := se & 0x7fff; {
 	case exp == 0x7fff: // infinity, NaN
 		if m == 0 && rest != 0 {

@@ -1,19 +1,19 @@
 package datatype
 
-// Facts is what the calls that only ask tell of a type, committed or not. They never change.
+// Facts is what the inquiry calls return for a type, committed or not. It is immutable.
 type Facts struct {
 	Size, LB, Extent, TrueLB, TrueExtent int64 // in bytes
-	Numbers                              int64 // basic elements of one copy, where a pair type is two
+	Numbers                              int64 // basic elements of one copy; a pair type counts as two
 	Unit                                 int64 // bytes of each of these; 0: they differ, or there are none
 	// MPI_Type_get_envelope_c
 	Combiner                           int32
 	Integers, Addresses, Counts, Types int64
-	Large                              bool // only the forms with MPI_Count can tell how it was constructed
-	// For constructing others: the largest alignment of an element; whether lb and extent were given, not found.
+	Large                              bool // only the forms with MPI_Count can return how it was constructed
+	// For constructing other types: the largest alignment of an element; whether lb and extent were set explicitly.
 	Align   int32
 	Resized bool
-	// bytes of what external32 has in reverse, and nothing else is different there; 0: something else is, or they
-	// differ
+	// Size of the units whose bytes external32 reverses, if that is the only difference for all elements; 0
+	// otherwise.
 	Reversed int32
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// node is one node of the flattened form before it is written down as words (format.go says what each kind means).
-// Nodes are immutable and shared between types.
+// node is one node of the flattened form before it is written as words (format.go defines the kinds). Nodes are
+// immutable and shared between types.
 type node struct {
 	kind     int16
 	overlap  bool // FlagOverlap
@@ -20,7 +20,7 @@ type node struct {
 	*entries // never nil: noEntries of a block or a loop
 }
 
-// entries is what a node with a list has besides.
+// entries is the additional part of a node with a list.
 type entries struct {
 	disps    []int64
 	prefix   []int64 // blocks, seq
@@ -29,20 +29,20 @@ type entries struct {
 
 var noEntries entries
 
-// placed is a node at a displacement: the whole layout of a type. n is nil if there are no bytes.
+// placed is a node at a displacement: the layout of a type. n is nil if there are no bytes.
 type placed struct {
 	disp int64
 	n    *node
 }
 
-// builder makes normalised nodes.
+// builder creates normalised nodes.
 type builder struct{ arith }
 
 func block(size int64) *node {
 	return &node{kind: NodeBlock, size: size, hi: size, segments: 1, depth: 1, entries: &noEntries}
 }
 
-// at moves p by disp.
+// at returns p moved by disp.
 func (b *builder) at(p placed, disp int64) placed {
 	if p.n == nil {
 		return p
@@ -50,7 +50,7 @@ func (b *builder) at(p placed, disp int64) placed {
 	return placed{b.add(p.disp, disp), p.n}
 }
 
-// repeat places count copies of p, stride apart.
+// repeat returns count copies of p, stride apart.
 func (b *builder) repeat(p placed, count, stride int64) placed {
 	switch {
 	case count == 0 || p.n == nil:
@@ -77,8 +77,8 @@ func (b *builder) repeat(p placed, count, stride int64) placed {
 	return placed{p.disp, n}
 }
 
-// loopOverlap says whether the copies of a loop's child can touch a byte twice. A nest of loops over one block is
-// looked at in the order of its strides, so that a transposed matrix is seen to be free of overlap.
+// loopOverlap returns whether the copies of a loop's child can touch a byte twice. It checks a nest of loops over one
+// block in the order of strides, so that it finds no overlap in a transposed matrix.
 func (b *builder) loopOverlap(n *node) bool {
 	type level struct{ stride, count int64 }
 	var nest []level
@@ -95,7 +95,7 @@ func (b *builder) loopOverlap(n *node) bool {
 		if l.stride < span {
 			return true
 		}
-		span += (l.count - 1) * l.stride // hi-lo of the whole nest at most, which was checked
+		span += (l.count - 1) * l.stride // at most hi-lo of the whole nest, which has been checked
 	}
 	return false
 }
@@ -156,7 +156,7 @@ func (b *builder) concat(items []placed) placed {
 	return placed{first, n}
 }
 
-// blocks places a block of sizes[i] bytes at disps[i] for each i in turn. It keeps and changes both slices.
+// blocks places a block of sizes[i] bytes at disps[i] for each i. It keeps and changes both slices.
 func (b *builder) blocks(disps, sizes []int64) placed {
 	k := 0 // blocks after merging
 	for i, size := range sizes {
@@ -215,7 +215,8 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 	return placed{first, n}
 }
 
-// runEnd returns the end of the run of equal blocks at equal distances that begins at i; a run has at least three.
+// runEnd returns the end of the run of equal blocks at equal distances that begins at i. A run has at least three
+// blocks.
 func runEnd(disps, sizes []int64, i int) int {
 	j := i + 1
 	for j < len(disps) && sizes[j] == sizes[i] && disps[j]-disps[j-1] == disps[i+1]-disps[i] {
@@ -230,7 +231,7 @@ func runEnd(disps, sizes []int64, i int) int {
 // hull is the range of bytes of one entry of a list.
 type hull struct{ lo, hi int64 }
 
-// finish fills the bounds and the overlap of a list, whose entry i lies in at(i).
+// finish sets the bounds and the overlap of a list, whose entry i lies in at(i).
 func (b *builder) finish(n *node, at func(i int) hull) {
 	up, down := true, true
 	p := at(0)
@@ -259,7 +260,7 @@ func (b *builder) finish(n *node, at func(i int) hull) {
 	}
 }
 
-// merge drops items without bytes and joins blocks that follow each other without a gap.
+// merge removes items without bytes and joins blocks that follow each other without a gap.
 func (b *builder) merge(items []placed) []placed {
 	out := items[:0:0]
 	changed := false
@@ -297,7 +298,7 @@ func (b *builder) merge(items []placed) []placed {
 	return items
 }
 
-// same says whether all items are the same node.
+// same returns whether all items are the same node.
 func same(items []placed) bool {
 	for _, it := range items[1:] {
 		if !equal(items[0].n, it.n) {
@@ -307,7 +308,7 @@ func same(items []placed) bool {
 	return true
 }
 
-// equal says whether two nodes are known to be the same; nodes with lists are compared by identity.
+// equal returns whether two nodes are known to be the same. It compares nodes with lists by identity.
 func equal(x, y *node) bool {
 	for x != y {
 		if x.kind != y.kind || x.size != y.size || x.kind > NodeLoop || x.count != y.count ||
@@ -322,7 +323,7 @@ func equal(x, y *node) bool {
 	return true
 }
 
-// intern returns a node equal to n that was seen before, or n.
+// intern returns a node equal to n that it has seen before, or n.
 func intern(known map[[3]int64][]*node, n *node) *node {
 	key := [3]int64{int64(n.kind), n.size, n.stride}
 	for _, k := range known[key] {
@@ -336,7 +337,7 @@ func intern(known map[[3]int64][]*node, n *node) *node {
 	return n
 }
 
-// regular says whether the items are stride apart.
+// regular returns whether the items are stride apart.
 func regular(items []placed, stride int64) bool {
 	for i := 1; i < len(items); i++ {
 		if items[i].disp-items[i-1].disp != stride {
@@ -346,7 +347,7 @@ func regular(items []placed, stride int64) bool {
 	return true
 }
 
-// compress turns each run of the same node at equal distances into one loop, if that leaves at most half of the items.
+// compress converts each run of the same node at equal distances to one loop, if that leaves at most half of the items.
 func (b *builder) compress(items []placed) []placed {
 	runs := 0
 	for i := 0; i < len(items); runs++ {
@@ -381,7 +382,7 @@ func nodeRunEnd(items []placed, i int) int {
 	return j
 }
 
-// extend joins a loop with neighbours that go on where it stops: one more child, or another loop of the same.
+// extend joins a loop with neighbours that continue it: one more child, or another loop of the same child.
 func (b *builder) extend(items []placed) []placed {
 	if !slices.ContainsFunc(items, func(p placed) bool { return p.n.kind == NodeLoop }) {
 		return items
@@ -405,7 +406,7 @@ func (b *builder) extend(items []placed) []placed {
 	return out
 }
 
-// turns returns a loop's parts; any other node is one turn of itself.
+// turns returns the parts of a loop; it treats any other node as one iteration of itself.
 func turns(n *node) (count int64, child *node, stride int64) {
 	if n.kind == NodeLoop {
 		return n.count, n.child, n.stride
@@ -414,7 +415,7 @@ func turns(n *node) (count int64, child *node, stride int64) {
 }
 
 // inline replaces children that are lists themselves by their entries if they are short or hold more than half of all
-// bytes: fewer levels to climb, more blocks to merge, and a bounded depth.
+// bytes. This gives fewer levels, more blocks to merge, and a bounded depth.
 func inline(items []placed) ([]placed, bool) {
 	const short = 8
 	var total int64

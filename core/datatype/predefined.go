@@ -4,7 +4,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// Class groups predefined types by what can be done with them (MPI-5.0 6.9.2).
+// Class groups predefined types by the operations that are defined for them (MPI-5.0 6.9.2).
 type Class uint8
 
 // The classes.
@@ -24,7 +24,7 @@ const (
 	numClasses
 )
 
-// Language says to whose types a predefined type belongs: MPI's operations treat integers of C and of Fortran
+// Language is the language to which a predefined type belongs: MPI's operations treat integers of C and of Fortran
 // differently.
 type Language uint8
 
@@ -36,7 +36,7 @@ const (
 	Fortran
 )
 
-// Basic is what is known of a predefined type.
+// Basic is the description of a predefined type.
 type Basic struct {
 	Handle   uintptr
 	Name     string
@@ -45,15 +45,15 @@ type Basic struct {
 	Size     int64 // bytes of data
 	Align    int64
 	Extent   int64 // bytes of the C or Fortran object
-	// Long says that the format is C's long double (x86's 80 bits in 16 bytes), or a pair of those, for which Go
-	// has no type.
+	// Long: the format is C's long double (x86's 80 bits in 16 bytes), or a pair of those, for which Go has no
+	// type.
 	Long bool
-	// A pair type: the types of its parts and where the second one lies.
+	// Of a pair type: the types of its parts and the offset of the second one.
 	Value, Index uintptr
 	IndexAt      int64
 }
 
-// One row of the table of predefined types. Alignment is the size, or half of it for complex types.
+// row returns an entry of the table of predefined types. Alignment is the size, or half of it for complex types.
 func row(h uintptr, name string, class Class, lang Language, size int64) Basic {
 	align := size
 	if class == Complex {
@@ -68,7 +68,7 @@ func long(h uintptr, name string, class Class, lang Language, size int64) Basic 
 	return b
 }
 
-// pair is struct { value; index } laid out as C does (the Fortran pairs are arrays of two, which is the same).
+// pair returns struct { value; index } with the layout of C (the Fortran pairs are arrays of two, which is the same).
 func pair(h uintptr, name string, lang Language, value, index uintptr) Basic {
 	v, i := basics[value-firstBasic], basics[index-firstBasic]
 	align := max(v.Align, i.Align)
@@ -88,12 +88,12 @@ const (
 	endBasic   = 0x300
 )
 
-// TwoInteger8 is the handle of a pair of two INTEGER8s, which the ABI has no name for: a slot among its Fortran pairs
+// TwoInteger8 is the handle of a pair of two INTEGER8s, for which the ABI has no name: a value among its Fortran pairs
 // that it leaves free. It is MPI_2INTEGER where Fortran's INTEGERs have 8 bytes.
 const TwoInteger8 = 0x233
 
-// basics holds the predefined types at handle - firstBasic; Size 0 where there is none. The sizes are those of the LP64
-// ABI and of gfortran's default kinds.
+// basics holds the predefined types at handle - firstBasic; Size is 0 where there is none. The sizes are those of the
+// LP64 ABI and of gfortran's default kinds.
 var basics [endBasic - firstBasic]Basic
 
 func init() {
@@ -189,7 +189,7 @@ func init() {
 	}
 }
 
-// BasicOf returns what is known of the predefined type with handle h, or nil if there is none (derived types and
+// BasicOf returns the description of the predefined type with handle h, or nil if there is none (derived types and
 // MPI_DATATYPE_NULL included).
 func BasicOf(h uintptr) *Basic {
 	if h-firstBasic >= uintptr(len(basics)) || basics[h-firstBasic].Size == 0 {

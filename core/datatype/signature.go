@@ -8,7 +8,7 @@ type part struct {
 	n int64
 }
 
-// append adds n copies of t at the end. The signature of a type that is one part itself is taken in its place, so that
+// append adds n copies of t at the end. If the signature of t has one part only, it appends that part instead, so that
 // chains of constructors stay one level deep.
 func (s signature) append(t *Type, n int64) signature {
 	if len(t.sig) == 1 {
@@ -21,8 +21,8 @@ func (s signature) append(t *Type, n int64) signature {
 	return append(s, part{t, n})
 }
 
-// ElementsIn returns how many basic elements the first so many bytes of copies of the type hold, where a pair type is
-// two: MPI_Get_elements (MPI-5.0 5.1.11). ok is false if they end inside an element.
+// ElementsIn returns how many basic elements the first bytes of copies of the type hold: MPI_Get_elements (MPI-5.0
+// 5.1.11). A pair type counts as two. ok is false if the data ends inside an element.
 func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	size := t.Size()
 	if size == 0 {
@@ -81,8 +81,8 @@ type Run struct {
 	N     int64
 }
 
-// Signature returns what count copies of the type consist of (MPI-5.0 5.1), neighbours of one type together. ok is
-// false if there are more than most runs.
+// Signature returns the basic elements of count copies of the type (MPI-5.0 5.1), as runs of one type. ok is false if
+// there are more than most runs.
 func (t *Type) Signature(count int64, most int) (runs []Run, ok bool) {
 	return t.runs(nil, count, most)
 }

@@ -15,22 +15,22 @@ type Type struct {
 	h        uintptr
 	number   uintptr // in derived; the same as h without Handles
 	basic    *Basic  // of a predefined type, unnamed ones included
-	args     args    // how it was constructed
-	elem     *Basic  // the one predefined type that all elements have; nil: several, or none
-	elements int64   // of predefined types; a pair type is one
-	numbers  int64   // the same, where a pair type is two
-	unit     int64   // bytes of each of the numbers; 0: they differ, or there are none
+	args     args    // arguments of its constructor
+	elem     *Basic  // the predefined type that all elements have; nil: several, or none
+	elements int64   // number of elements of predefined types; a pair type counts as one
+	numbers  int64   // number of elements; a pair type counts as two
+	unit     int64   // bytes of each of these numbers; 0: they differ, or there are none
 	external int64   // bytes in external32
 	reversed int32   // Facts.Reversed
 	sig      signature
 	lb, ub   int64
 	align    int32 // the largest alignment of an element, 1 without elements
-	resized  bool  // lb and ub were given, not found
+	resized  bool  // lb and ub were set explicitly
 	bytes    placed
-	elems    placed // with elem: the elements including gaps inside them; the same node as bytes if they have none
+	elems    placed // with elem: the elements including gaps inside them; the same node as bytes if there are none
 
 	committed atomic.Bool
-	// the application's handle, types constructed from this one, operations that use it
+	// References: the application's handle, types constructed from this one, operations that use it.
 	refs atomic.Int64
 	prog atomic.Pointer[[]int64] // nil: not assembled yet
 }
@@ -38,21 +38,23 @@ type Type struct {
 // predefined holds the predefined types at handle - firstBasic.
 var predefined [endBasic - firstBasic]*Type
 
-// Handles is who makes the handles of derived types, if that is not this package. A type is known here by a number.
+// Handles creates the handles of derived types; if it is nil, this package does. This package identifies a type by a
+// number.
 var Handles interface {
-	// Add gives a type its handle. ok is false if there is no memory, or as many are live as can be.
+	// Add assigns a handle to a type. ok is false if there is no memory, or the limit of live handles is reached.
 	Add(t *Type, number uintptr) (h uintptr, ok bool)
 	// Find returns the number of a live type, 0 if there is none.
 	Find(h uintptr) uintptr
-	// Remove ends a handle.
+	// Remove frees a handle.
 	Remove(h uintptr)
-	// Commit makes the live type with this handle a committed one; Committed tells whether there is one that is.
+	// Commit marks the live type with this handle as committed. Committed returns whether the handle is that of a
+	// live committed type.
 	Commit(h uintptr)
 	Committed(h uintptr) bool
 }
 
-// derived holds the handles, or numbers, of all other types. A type leaves it when it is freed, though it may still be
-// in use.
+// derived holds the handles, or numbers, of all other types. A type is removed when it is freed, though operations may
+// still use it.
 var derived = handle.NewTable[Type](handle.Datatype)
 
 // Live returns the number of derived types whose handles are not freed.
@@ -83,7 +85,7 @@ func newBasic(b *Basic) *Type {
 	return t
 }
 
-// Get returns the type with handle h. MPI_ERR_TYPE: there is none; MPI_DATATYPE_NULL is none.
+// Get returns the type with handle h. MPI_ERR_TYPE if there is none, or for MPI_DATATYPE_NULL.
 func Get(h uintptr) (*Type, error) {
 	if h-firstBasic < uintptr(len(predefined)) {
 		if t := predefined[h-firstBasic]; t != nil {
@@ -108,21 +110,21 @@ func lookup(h uintptr) *Type {
 	return derived.Get(h)
 }
 
-// Keep makes t, which was constructed with the form Again, the type with handle h, and returns its number.
+// Keep assigns handle h to t, which was constructed with the form Again, and returns its number.
 func Keep(t *Type, h uintptr) (number uintptr, ok bool) {
 	t.h = h
 	t.number, ok = derived.Add(t)
 	return t.number, ok
 }
 
-// Known returns the type with a number, nil if there is none; Forget takes it away.
+// Known returns the type with a number, nil if there is none.
 func Known(number uintptr) *Type { return derived.Get(number) }
 
-// Forget takes the type with a number away.
+// Forget removes the type with a number.
 func Forget(number uintptr) { derived.Remove(number) }
 
-// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE: there is none, or it is
-// not committed.
+// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE if there is none, or it
+// is not committed.
 func GetCommitted(h uintptr) (*Type, error) {
 	t, err := Get(h)
 	if err == nil && !t.Committed() {
@@ -131,8 +133,8 @@ func GetCommitted(h uintptr) (*Type, error) {
 	return t, err
 }
 
-// GetFor is GetCommitted for count elements. For none MPI_DATATYPE_NULL will do, as programs that have nothing to send
-// pass it.
+// GetFor is GetCommitted for count elements. If count is 0 it accepts MPI_DATATYPE_NULL, which programs with nothing to
+// send pass.
 func GetFor(h uintptr, count int64) (*Type, error) {
 	if count == 0 && h == abi.MPI_DATATYPE_NULL {
 		h = abi.MPI_BYTE
@@ -140,14 +142,14 @@ func GetFor(h uintptr, count int64) (*Type, error) {
 	return GetCommitted(h)
 }
 
-// Handle returns the handle; it stays the same number when the type is freed.
+// Handle returns the handle. The number stays the same when the type is freed.
 func (t *Type) Handle() uintptr { return t.h }
 
-// Basic returns what is known of a predefined type, nil for a derived one; that of an unnamed one is the named type's
-// with the same representation.
+// Basic returns the description of a predefined type, nil for a derived one. That of an unnamed type is the description
+// of the named type with the same representation.
 func (t *Type) Basic() *Basic { return t.basic }
 
-// Elem returns the one predefined type that all elements have, nil if they are of several types or there are none.
+// Elem returns the predefined type that all elements have, nil if they are of several types or there are none.
 func (t *Type) Elem() *Basic { return t.elem }
 
 // Size returns the bytes of data (MPI-5.0 5.1.5).
@@ -161,10 +163,10 @@ func (t *Type) Size() int64 {
 	return t.bytes.n.size
 }
 
-// LB returns the lower bound, Extent the distance of copies (MPI-5.0 5.1.7).
+// LB returns the lower bound (MPI-5.0 5.1.7).
 func (t *Type) LB() int64 { return t.lb }
 
-// Extent returns the distance of copies.
+// Extent returns the distance of copies (MPI-5.0 5.1.7).
 func (t *Type) Extent() int64 { return t.ub - t.lb }
 
 // TrueExtent returns the lowest byte of data and the distance from there to one past the highest (MPI-5.0 5.1.8).
@@ -175,7 +177,7 @@ func (t *Type) TrueExtent() (lb, extent int64) {
 	return t.bytes.disp + t.bytes.n.lo, t.bytes.n.hi - t.bytes.n.lo
 }
 
-// Committed says whether the type may be used in communication.
+// Committed returns whether the type may be used in communication.
 func (t *Type) Committed() bool {
 	if t.elsewhere() {
 		return Handles.Committed(t.h)
@@ -183,7 +185,7 @@ func (t *Type) Committed() bool {
 	return t.committed.Load()
 }
 
-// elsewhere says whether somebody else remembers if the type is committed.
+// elsewhere returns whether Handles stores whether the type is committed.
 func (t *Type) elsewhere() bool { return Handles != nil && t.basic == nil && t.h != 0 }
 
 // Commit allows the type in communication (MPI-5.0 5.1.9). Committing twice is allowed.
@@ -195,8 +197,8 @@ func (t *Type) Commit() {
 	t.committed.Store(true)
 }
 
-// Program returns the flattened form. It is made at the first call, which those types only know that messages are made
-// of, and does not change; the caller must not change it either.
+// Program returns the flattened form, which must not be changed. The first call creates it, so only types that are used
+// in messages have one.
 func (t *Type) Program() []int64 {
 	if p := t.prog.Load(); p != nil {
 		return *p
@@ -206,7 +208,7 @@ func (t *Type) Program() []int64 {
 	return *t.prog.Load()
 }
 
-// Assemble makes the flattened form for somebody else who keeps it, in room if that is large enough.
+// Assemble creates the flattened form for a caller that stores it, in room if that is large enough.
 func (t *Type) Assemble(room []int64) []int64 {
 	h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
 	if t.elem != nil {
@@ -215,17 +217,17 @@ func (t *Type) Assemble(room []int64) []int64 {
 	return assemble(h, room)
 }
 
-// Layout returns what the program says.
+// Layout returns the description of the type by its program.
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
-// Nowhere says that data which begins lo bytes behind an address is not in memory: in the first page there is none, so
+// Nowhere returns whether data that begins lo bytes after an address cannot be in memory. No data is in the first page:
 // the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not
 // addresses.
 func Nowhere(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
-// InMemory refuses a buffer of count copies, at least 0, that cannot be in memory, so that Pack and Unpack can be
-// called for the others; what names the buffer. MPI_ERR_BUFFER: it is nowhere, or passes the last address;
-// MPI_ERR_COUNT: 64 bits do not count how far the copies reach.
+// InMemory returns an error for a buffer of count >= 0 copies that cannot be in memory. Pack and Unpack may be called
+// for all others. what is the name of the buffer in messages. MPI_ERR_BUFFER: the data is in the first page or exceeds
+// the address space. MPI_ERR_COUNT: the span of the copies does not fit 64 bits.
 func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	lo, hi, fit := t.Layout().Bounds(count)
 	switch {
@@ -246,11 +248,11 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	return nil
 }
 
-// Near says that n bytes of memory from an address on, and as many again, are neither nowhere nor beyond all addresses:
-// what can be told of most buffers without a look at the type, which has its data there.
+// Near returns whether n bytes of memory from an address on, and as many again, are neither in the first page nor
+// beyond the address space. This suffices for most buffers without reading the layout of the type.
 func Near(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
-// Retain takes a reference for an operation or a type that uses t.
+// Retain acquires a reference for an operation or a type that uses t.
 func (t *Type) Retain() *Type {
 	if t.basic == nil {
 		t.refs.Add(1)
@@ -258,7 +260,7 @@ func (t *Type) Retain() *Type {
 	return t
 }
 
-// Release lets go a reference.
+// Release releases a reference.
 func (t *Type) Release() {
 	if t.basic != nil || t.refs.Add(-1) != 0 {
 		return
@@ -268,8 +270,8 @@ func (t *Type) Release() {
 	}
 }
 
-// Free ends the life of the handle; operations and types that use the type go on (MPI-5.0 5.1.9). MPI_ERR_TYPE: t is
-// predefined, or already freed.
+// Free frees the handle. Operations and types that use the type continue (MPI-5.0 5.1.9). MPI_ERR_TYPE if t is
+// predefined or already freed.
 func (t *Type) Free() error {
 	if t.Predefined() {
 		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is predefined and cannot be freed", t)
@@ -284,7 +286,7 @@ func (t *Type) Free() error {
 	return nil
 }
 
-// Predefined says whether the type is one of the library's: a named one, or one that MPI_Type_create_f90_ or
+// Predefined returns whether the type is one of the library's: a named one, or one that MPI_Type_create_f90_ or
 // MPI_Type_get_value_index returned.
 func (t *Type) Predefined() bool {
 	switch t.args.combiner {
@@ -295,8 +297,8 @@ func (t *Type) Predefined() bool {
 	return false
 }
 
-// Named returns the name of a type, "" if it has none (MPI-5.0 7.8). Set by capi, which knows what the application has
-// given.
+// Named returns the name of a type, "" if it has none (MPI-5.0 7.8). capi sets it, since capi stores the names that the
+// application sets.
 var Named = func(h uintptr) string {
 	if b := BasicOf(h); b != nil {
 		return b.Name
@@ -304,7 +306,7 @@ var Named = func(h uintptr) string {
 	return ""
 }
 
-// String describes the type in a message.
+// String returns a description of the type for messages.
 func (t *Type) String() string {
 	if n := Named(t.h); n != "" {
 		return n

@@ -6,7 +6,7 @@ type writer struct {
 	refs map[*node]int64
 }
 
-// words returns the words that the nodes below n take, those in seen not counted again.
+// words returns the number of words of n and the nodes below it. It does not count nodes in seen again.
 func words(seen map[*node]bool, n *node) int {
 	if n == nil || seen[n] {
 		return 0
@@ -23,7 +23,7 @@ func words(seen map[*node]bool, n *node) int {
 	return sum
 }
 
-// write appends the nodes below n, children first, and returns the reference of n.
+// write appends n and the nodes below it, children first, and returns the reference of n.
 func (w *writer) write(n *node) int64 {
 	if ref, ok := w.refs[n]; ok {
 		return ref
@@ -54,7 +54,7 @@ func (w *writer) write(n *node) int64 {
 	return ref
 }
 
-// head is what a program says besides its nodes.
+// head is what a program contains besides its nodes.
 type head struct {
 	elem               uintptr
 	elemSize, elements int64

@@ -1,5 +1,6 @@
-// Package fabric sets up the network between the nodes of a job: which provider, who is where, the job's
-// secret. The network itself is C (capi/fabric), behind Network. It must not know what travels through it.
+// Package fabric owns the setup of the network between the nodes of a job: the provider, the addresses, the job's
+// secret. The network itself is implemented in C (capi/fabric), behind Network. The package must not know what the
+// network carries.
 package fabric
 
 import (
@@ -18,31 +19,31 @@ import (
 	"gompirma/core/random"
 )
 
-// EnvProvider names the provider to take.
+// EnvProvider is the environment variable that names the provider to use.
 const EnvProvider = "GOMPIRMA_PROVIDER"
 
 const (
-	announcement = "fabric"   // of rank 0: what all take
-	addresses    = "fabric.a" // of each
+	announcement = "fabric"   // key of what rank 0 publishes for all
+	addresses    = "fabric.a" // key of what each process publishes
 )
 
-// Network is the network as this package sets it up, in the order of the methods.
+// Network is the network during its setup. The methods are called in their order here.
 type Network interface {
-	// Choose chooses the provider for a job; wanted is the one that the user has named, "" if none. Takes some
-	// 300 ms the first time if libfabric may have one.
+	// Choose chooses the provider for a job. wanted is the name given by the user, "" if none. The first call takes
+	// about 300 ms if libfabric may have a provider.
 	Choose(wanted string) (Provider, error)
-	// Open opens this process' endpoint and returns its address and what processes of the same host have in common
-	// of theirs, which one of a node publishes.
+	// Open opens this process' endpoint. It returns the endpoint's address and the part that processes of the same
+	// host have in common, which one process of a node publishes.
 	Open(p Provider) (address, host string, err error)
-	// Begin says who is where. From then on the network can be used.
+	// Begin passes the addresses of all processes. After it the network can be used.
 	Begin(j *Job) error
-	// Run is the progress thread of the network: it sees to the network until Stop while nobody else does, and
-	// sleeps while there is nothing.
+	// Run is the body of the network's progress thread: it makes progress until Stop while no other thread does,
+	// and sleeps while there is nothing to do.
 	Run()
-	// Leaving says that the job is about to end: nobody who goes is lost any longer.
+	// Leaving declares that the job is about to end: a process that disconnects after this has not failed.
 	Leaving()
 	Stop()
-	// End closes the network, once Run has returned. Nobody waits for anything of this process any longer.
+	// End closes the network. Preconditions: Run has returned, and no process waits for this one.
 	End()
 }
 
@@ -52,19 +53,19 @@ type Provider struct {
 	Version uint32
 }
 
-// Job is the processes of the job and what they have agreed on.
+// Job is the processes of the job and the values they have agreed on.
 type Job struct {
 	Rank, Size int
-	Addresses  []byte   // of all, by rank, of the same length, one after the other
-	Hosts      []string // by node: what one of its processes has published of its host
+	Addresses  []byte   // of all processes, by rank, concatenated; all have the same length
+	Hosts      []string // by node: what one of its processes has published about its host
 	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte
-	Timeout    time.Duration // of silence after which a peer is lost; 0: none
+	Timeout    time.Duration // a peer that is silent for this time has failed; 0: no limit
 }
 
-// Open opens the network n of a job that spans nodes. Collective over the job: a published value and about 2 sqrt(Size)
-// fetched ones for each process, three fences. A peer may be silent for timeout, 0: for ever. MPI_ERR_OTHER: the
-// provider that the user wants is not there.
+// Open opens the network n of a job that spans nodes. Collective over the job. For each process it costs one published
+// value, about 2 sqrt(Size) fetched values and three fences. A peer may be silent for timeout, 0: no limit.
+// MPI_ERR_OTHER if the provider that the user wants is not available.
 func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error {
 	var said announced
 	var err error
@@ -123,7 +124,8 @@ func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error
 	return nil
 }
 
-// failed is an error of the network with the limit that it has met, as C writes the system's word for it.
+// failed returns the MPI error for an error of the network, with the limit that was reached, if any. C formats the
+// system error as text.
 func failed(err error) error {
 	why := ""
 	if strings.HasSuffix(err.Error(), "Too many open files") {
@@ -137,9 +139,9 @@ func firstOfNode(nodeOf []int32, rank int) bool {
 	return slices.Index(nodeOf, nodeOf[rank]) == rank
 }
 
-// announced is what rank 0 tells the others.
+// announced is what rank 0 sends to the other ranks.
 type announced struct {
-	secret   [16]byte // that every message between the nodes proves to know
+	secret   [16]byte // every message between nodes proves knowledge of it
 	provider Provider
 }
 
@@ -153,7 +155,7 @@ func choose(n Network) (a announced, err error) {
 	return a, nil
 }
 
-// String is the secret, the provider's version, its name.
+// String returns the encoding: the secret, the provider's version, the provider's name.
 func (a announced) String() string {
 	return string(a.secret[:]) + string(binary.LittleEndian.AppendUint32(nil, a.provider.Version)) + a.provider.Name
 }

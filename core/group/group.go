@@ -1,7 +1,6 @@
-// Package group owns MPI's groups: immutable ordered lists of processes. A process is named by its world rank, which
-// stays the same wherever it runs.
+// Package group owns MPI's groups: immutable ordered lists of processes. A process is identified by its world rank.
 //
-// It knows nothing of communicators, nodes or messages, nor of handles: MPI's calls on groups are C's (capi/group/).
+// The package must not know communicators, nodes, messages or handles: MPI's calls on groups are in C (capi/group/).
 // Groups are ordinary Go values, which the garbage collector frees.
 package group
 
@@ -15,10 +14,10 @@ import (
 // Undefined is the rank of a process that is not a member.
 const Undefined = abi.MPI_UNDEFINED
 
-// Group is an ordered list of distinct processes. It never changes; safe for concurrent use.
+// Group is an ordered list of distinct processes. It is immutable and safe for concurrent use.
 //
-// Members that lie at a regular distance (COMM_WORLD, the ranks of one node, a split into even and odd) are three
-// numbers; others cost 4 bytes each, and 4 more once somebody asks for a process' rank.
+// A group with a regular distance between members (COMM_WORLD, the ranks of one node, a split into even and odd) is
+// three numbers. Other groups take 4 bytes for each member, and 4 more after the first Rank.
 type Group struct {
 	n             int32
 	first, stride int32   // used if list is nil
@@ -63,8 +62,8 @@ func (g *Group) World(i int) int32 {
 	return g.first + int32(i)*g.stride
 }
 
-// Form returns how the members lie: first, first+stride, ..., or, if it is not nil, as in list, which must not be
-// changed.
+// Form returns the representation: the members are first, first+stride, ..., or, if list is not nil, those in list. The
+// caller must not change list.
 func (g *Group) Form() (first, stride int32, list []int32) { return g.first, g.stride, g.list }
 
 // Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1)
@@ -91,7 +90,7 @@ func (g *Group) Rank(w int32) int {
 	return int(g.sorted[i])
 }
 
-// Members returns the world ranks of all members in order, in a slice of the caller's own.
+// Members returns the world ranks of all members in order, in a new slice.
 func (g *Group) Members() []int32 {
 	out := make([]int32, g.n)
 	for i := range out {

@@ -17,7 +17,7 @@ func newMarks(g *Group) marks { return make(marks, (g.n+63)/64) }
 func (m marks) has(r int32) bool { return m[r/64]>>(r%64)&1 != 0 }
 func (m marks) set(r int32)      { m[r/64] |= 1 << (r % 64) }
 
-// checked marks the given ranks. MPI_ERR_RANK: one is not a rank of g, or is named twice.
+// checked returns the set of the given ranks. MPI_ERR_RANK if one is not a rank of g or occurs twice.
 func checked(g *Group, ranks []int32) (marks, error) {
 	m := newMarks(g)
 	for i, r := range ranks {
@@ -33,7 +33,7 @@ func checked(g *Group, ranks []int32) (marks, error) {
 }
 
 // Include returns the group of the processes of g with the given ranks, in the order of ranks (MPI_Group_incl).
-// MPI_ERR_RANK: one is not a rank of g, or is named twice.
+// MPI_ERR_RANK if one is not a rank of g or occurs twice.
 func Include(g *Group, ranks []int32) (*Group, error) {
 	if _, err := checked(g, ranks); err != nil {
 		return nil, err
@@ -45,11 +45,11 @@ func Include(g *Group, ranks []int32) (*Group, error) {
 	return Of(out), nil
 }
 
-// Triplet is a range of ranks: First, First+Stride, ... up to and including Last if it is met.
+// Triplet is a range of ranks: First, First+Stride, ... up to Last, and Last itself if the sequence contains it.
 type Triplet struct{ First, Last, Stride int32 }
 
-// expand returns the ranks that the ranges name. MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: a rank that is named is not
-// one of g. A rank named twice is left to checked.
+// expand returns the ranks of the ranges. MPI_ERR_ARG if a stride is 0; MPI_ERR_RANK if a rank is not one of g. It does
+// not check for duplicates; checked does.
 func expand(g *Group, ranges []Triplet) ([]int32, error) {
 	var out []int32
 	for i, t := range ranges {

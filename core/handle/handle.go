@@ -1,4 +1,5 @@
-// Package handle maps the handles that applications hold to the Go objects behind them.
+// Package handle owns the mapping from the handles that applications hold to Go objects. It must not know what the
+// objects are.
 //
 // A handle is a positive 32-bit integer
 //
@@ -7,14 +8,18 @@
 // and, because every kind is at least 1, never below 0x1000, where the ABI's predefined handles lie. The C handle,
 // MPI_X_toint and Fortran's MPI_VAL are this same number.
 //
-// A stale handle shall be refused, not taken for its successor, so numbers come again as late as 27 bits allow. A table
-// has S entries, a power of two, and number n is in entry n mod S: an entry that is used again gets its last number
-// plus S. Free entries are used in the order in which they became free, and a table grows when half of its entries are
-// live. So a number comes again after (S - L) * 2^27 / S new handles of its kind while L are live: after 134,217,728 if
-// none is, never before 67,108,864 up to half of the most that can be live; beyond that, 2^27/S for each free entry. A
-// table from which most of many handles have gone shrinks, and may pass over numbers where two entries become one, half
-// of all at most. C's tables of the handles that C makes have this rule, too (capi/base/table.h), and do not shrink.
-// Windows have numbers that all members agree on; core/rma says when those come again.
+// A stale handle must be detected and not taken for its successor, so a number repeats as late as 27 bits allow. A
+// table has S entries, a power of two, and number n is in entry n mod S: an entry that is reused gets its last number
+// plus S. Free entries are reused in the order in which they became free, and a table grows when half of its entries
+// are live.
+//
+// So with L live handles a number repeats after (S - L) * 2^27 / S new handles of its kind. That is 134,217,728 if none
+// is live, and never below 67,108,864 up to half of the largest number of live handles; beyond that, it is 2^27/S for
+// each free entry. A table shrinks after most of many handles have been freed. It may then skip numbers where two
+// entries become one, at most half of all.
+//
+// C's tables of the handles that C creates follow this rule too (capi/base/table.h), but do not shrink. Windows have
+// numbers on which all members agree; core/rma says when those repeat.
 package handle
 
 import (
@@ -23,7 +28,7 @@ import (
 	"gompirma/core/trim"
 )
 
-// Kind says what a handle stands for.
+// Kind is the kind of object of a handle.
 type Kind uint32
 
 // The kinds, in the order of the ABI's predefined handles.
@@ -43,7 +48,7 @@ const (
 
 const (
 	numberBits = 27
-	// Numbers is how many numbers there are in each kind.
+	// Numbers is how many numbers each kind has.
 	Numbers    = 1 << numberBits
 	numberMask = Numbers - 1
 	// MaxLive is how many handles of one kind a process can hold, MaxWindows how many of windows.
@@ -53,7 +58,7 @@ const (
 	leastSize = 64 // entries of a table
 )
 
-// Make composes a handle.
+// Make returns the handle of a kind and a number.
 func Make(kind Kind, number uint32) uintptr {
 	return uintptr(kind)<<numberBits | uintptr(number&numberMask)
 }
@@ -61,7 +66,7 @@ func Make(kind Kind, number uint32) uintptr {
 // Number returns the number in h.
 func Number(h uintptr) uint32 { return uint32(h) & numberMask }
 
-// KindOf returns the kind in h; 0 for a predefined handle or a number that no table made.
+// KindOf returns the kind in h; 0 for a predefined handle or a number that no table has created.
 func KindOf(h uintptr) Kind {
 	if h>>31 != 0 {
 		return 0
@@ -72,11 +77,12 @@ func KindOf(h uintptr) Kind {
 type entry[T any] struct {
 	object *T // nil: free
 	number uint32
-	// of a free entry: the one that became free after it; of another: the number after which the entry goes on
+	// Of a free entry: the index of the next entry in the free list. Of a live entry: the number after which the
+	// entry's numbers continue.
 	next uint32
 }
 
-// goesOn returns the number after which the entry goes on.
+// goesOn returns the number after which the entry's numbers continue.
 func (e *entry[T]) goesOn() uint32 {
 	if e.object != nil {
 		return e.next
@@ -87,27 +93,27 @@ func (e *entry[T]) goesOn() uint32 {
 // Table holds the live objects of one kind. The zero value is not ready: use NewTable. Safe for concurrent use.
 type Table[T any] struct {
 	kind Kind
-	most int    // handles that can be live; all but tests have MaxLive
-	mask uint32 // of numbers; all but tests have numberMask
+	most int    // limit of live handles; MaxLive except in tests
+	mask uint32 // mask of numbers; numberMask except in tests
 
 	mu          sync.RWMutex
 	entries     []entry[T]
-	first, last uint32 // of the free entries
-	free        int    // how many there are
+	first, last uint32 // of the free list
+	free        int    // length of the free list
 	watch       trim.Watch
 }
 
-// NewTable makes an empty table for handles of the given kind.
+// NewTable returns an empty table for handles of the given kind.
 func NewTable[T any](kind Kind) *Table[T] {
 	t := &Table[T]{kind: kind, most: MaxLive, mask: numberMask}
 	t.watch = trim.NewWatch(t.settle)
 	return t
 }
 
-// Most returns how many handles can be live.
+// Most returns the limit of live handles.
 func (t *Table[T]) Most() int { return t.most }
 
-// Add stores object and returns its handle; ok is false when as many handles are live as can be.
+// Add stores object and returns its handle. ok is false if the limit of live handles is reached.
 func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +133,7 @@ func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	return Make(t.kind, e.number), true
 }
 
-// pushLocked appends an entry to those that are free.
+// pushLocked appends an entry to the free list.
 func (t *Table[T]) pushLocked(index uint32) {
 	if t.free == 0 {
 		t.first = index
@@ -138,8 +144,8 @@ func (t *Table[T]) pushLocked(index uint32) {
 	t.free++
 }
 
-// growLocked doubles the table. Where an entry goes on after number n, that goes to one of two entries of the new
-// table; the other gets n - S, the number before it, so that n + S comes next there, and n + 2S here.
+// growLocked doubles the table. An entry after number n splits into two entries of the new table. Number n is in one of
+// them; the other gets n - S, the number before n, so that its next number is n + S, and that of the first is n + 2S.
 func (t *Table[T]) growLocked() {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old))
@@ -168,8 +174,8 @@ func (t *Table[T]) growLocked() {
 	}
 }
 
-// shrinkLocked halves the table, unless two live entries would have one place. Of two entries the one that is to come
-// goes on after the later number.
+// shrinkLocked halves the table. It returns false if two live entries would share an entry. A free entry that results
+// from two continues after the later one of their numbers.
 func (t *Table[T]) shrinkLocked() bool {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old) / 2)
@@ -193,7 +199,7 @@ func (t *Table[T]) shrinkLocked() bool {
 			}
 		}
 	}
-	seen := make([]bool, half) // one of the two is
+	seen := make([]bool, half) // one of the two has been seen
 	for ; free > 0; free-- {
 		i := next & (half - 1)
 		switch {
@@ -208,7 +214,7 @@ func (t *Table[T]) shrinkLocked() bool {
 	return true
 }
 
-// settle makes the table smaller, as far as that is possible, when most of many objects have gone.
+// settle shrinks the table as far as possible, when most of many objects have been freed.
 func (t *Table[T]) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -219,7 +225,7 @@ func (t *Table[T]) settle() {
 	}
 }
 
-// weightLocked returns how much memory there is, as trim counts it.
+// weightLocked returns the memory of the live objects, in the unit of trim.
 func (t *Table[T]) weightLocked() int {
 	live := len(t.entries) - t.free
 	switch t.kind {
@@ -251,7 +257,7 @@ func (t *Table[T]) Get(h uintptr) *T {
 	return nil
 }
 
-// Remove takes the object behind h out and returns it, or nil if h is not a live handle of this table.
+// Remove removes the object of h and returns it, or nil if h is not a live handle of this table.
 func (t *Table[T]) Remove(h uintptr) *T {
 	t.mu.Lock()
 	defer t.mu.Unlock()

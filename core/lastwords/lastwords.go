@@ -1,7 +1,7 @@
-// Package lastwords makes one line of what the Go runtime prints when it ends the process (no memory, a panic in a
-// goroutine, an error of its own). That is for people who know its source: the stacks of all goroutines. A user gets
-// the reason, and then the signal or status with which the process ends. GOTRACEBACK in the environment asks for all of
-// it. Importing the package is all there is to do.
+// Package lastwords owns the message when the Go runtime ends the process (no memory, a panic in a goroutine, an
+// internal error). The runtime prints the stacks of all goroutines, which help only developers. A user gets one line
+// with the reason, and then the signal or status with which the process ends. GOTRACEBACK in the environment asks for
+// the full text. A program only needs to import the package, which must not know the rest of the project.
 package lastwords
 
 import (
@@ -10,19 +10,19 @@ import (
 	"unsafe"
 )
 
-// runtimeWrite is the runtime's hook for what it writes, meant to be set like this. It has its value from the
-// beginning, before any code of Go has run: the runtime may fail to start.
+// runtimeWrite is the runtime's hook for its output. It is initialized statically, before any Go code has run, since
+// the runtime may fail to start.
 //
 //go:linkname runtimeWrite runtime.overrideWrite
 var runtimeWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = tell
 
-// lastWords is the line as far as it is known. The runtime prints when nothing may be relied on: no allocation, no
-// lock, no larger stack, no race detector from here on.
+// lastWords is the line so far. The runtime prints in a state in which nothing may be relied on: no allocation, no
+// lock, no larger stack, no race detector is used from here on.
 var lastWords struct {
 	line  [600]byte
 	n     int
-	start int  // of the runtime's current line, in line
-	told  bool // the rest is left out
+	start int  // index in line of the runtime's current line
+	told  bool // the line has been written; further output is dropped
 
 	running bool // the runtime has started
 }
@@ -31,7 +31,7 @@ const rlimitMemlock = 8
 
 const head = "gompirma: the Go runtime in this process has failed: "
 
-// Enough for a process that does little, in KiB.
+// Values in KiB that are enough for a process that does little.
 const (
 	enoughSpace = "; 2000000 is enough to start"
 	enoughData  = "; 200000 is enough to start"
@@ -44,13 +44,13 @@ func init() {
 	}
 }
 
-// tell is called for each piece of what the runtime writes.
+// tell receives each fragment that the runtime writes.
 //
 //go:nosplit
 //go:norace
 func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	const stderr = 2
-	if fd != stderr { // its own business
+	if fd != stderr { // not an error message
 		r, _, e := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(p), uintptr(n))
 		if e != 0 {
 			return -int32(e)
@@ -71,8 +71,8 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 				l.n++
 			}
 		case l.n == l.start:
-		// "fatal error: ..." or "panic: ..."; what comes before, "runtime: ...", explains it. After "runtime:
-		// mmap: ..." it exits without a further word.
+		// "fatal error: ..." or "panic: ..."; the preceding "runtime: ..." explains it. After "runtime: mmap:
+		// ..." the runtime exits without further output.
 		case l.line[l.start] == 'f' || l.line[l.start] == 'p' || contains(l.start, "runtime: mmap: "):
 			putLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
 			putLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
@@ -91,7 +91,7 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	return n
 }
 
-// contains returns whether a text is in the line from a place on.
+// contains returns whether s occurs in the line from index from on.
 //
 //go:nosplit
 //go:norace
@@ -112,7 +112,7 @@ func contains(from int, s string) bool {
 //go:nosplit
 //go:norace
 func locksMemory() bool {
-	const size = 64 << 20 // as much as the runtime asks for at once
+	const size = 64 << 20 // the size that the runtime requests at once
 	p, _, e := syscall.RawSyscall6(syscall.SYS_MMAP, 0, size, syscall.PROT_NONE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE, ^uintptr(0), 0)
 	if e == 0 {
@@ -130,7 +130,7 @@ func put(s string) {
 	}
 }
 
-// putDescriptors says how many descriptors there may be, if it is less than the runtime surely has enough with.
+// putDescriptors appends the limit of descriptors, if it is below what the runtime certainly needs.
 //
 //go:nosplit
 //go:norace
@@ -143,7 +143,7 @@ func putDescriptors() {
 	}
 }
 
-// putLimit says what a limit in bytes is, in KiB as a shell does, if there is one, and what is enough.
+// putLimit appends a limit in bytes, in KiB as a shell prints it, if there is one, and a value that is enough.
 //
 //go:nosplit
 //go:norace

@@ -7,12 +7,12 @@ import (
 	"gompirma/core/datatype"
 )
 
-// fewMost is the number of elements up to which the commonest reductions are done here: a call into C takes as long as
+// fewMost is the number of elements up to which Go executes the most common reductions: a call into C takes as long as
 // all of them.
 const fewMost = 16
 
-// few does target op= origin for few elements of the commonest types and operations, as Kernel would; false if it has
-// no loop for them.
+// few executes target op= origin for few elements of the most common types and operations, like Kernel. Returns false
+// if it has no loop for them.
 func few(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
 	switch b.Class {
 	case datatype.Signed, datatype.Address:

@@ -1,11 +1,11 @@
-// Package op owns the reductions: the predefined operations of MPI-5.0 6.9.2 and 6.9.4 with MPI_REPLACE and MPI_NO_OP,
-// and those that applications make. It knows nothing of who reduces what with whom.
+// Package op owns the reduction operations: the predefined ones of MPI-5.0 6.9.2 and 6.9.4 with MPI_REPLACE and
+// MPI_NO_OP, and those that applications create. It must not know collectives or windows.
 //
-// Get finds an *Op by handle. Whoever reduces asks ForReduce once whether operation and datatype go
-// together, then calls Combine on arrays of elements as often as it likes.
+// Get returns an *Op by handle. A reduction calls ForReduce once to check operation and datatype, and then Combine on
+// arrays of elements any number of times.
 //
-// The predefined operations are C's, which Kernel leads to, but for few elements of common types. A user's function
-// runs through CallUser. Both hooks are set before the first use and not changed after.
+// The predefined operations are implemented in C and called through Kernel, except for a few elements of common types.
+// CallUser calls a function of the user. Both hooks are set before the first use and not changed after.
 package op
 
 import (
@@ -15,27 +15,27 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Kernel, set by capi, does target op= origin for n elements of a predefined type (both handles predefined) in
-// C; false if it has no such loop. Both slices hold n extents of the type.
+// Kernel, set by capi, executes target op= origin in C for n elements of a predefined type (both handles predefined).
+// It returns false if C has no loop for it. Both slices hold n extents of the type.
 var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 
-// CallUser runs the function of an operation made by the application: MPI_User_function or, if large,
-// MPI_User_function_c. in and inout are addresses of count elements of the datatype with that handle. Without it
-// operations of applications are refused.
+// CallUser calls the function of an operation of the application: MPI_User_function or, if large, MPI_User_function_c.
+// in and inout are addresses of count elements of the datatype with that handle. If it is nil, operations of
+// applications are errors.
 var CallUser func(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr)
 
-// Op is an operation. It does not change.
+// Op is an operation. It is immutable.
 type Op struct {
 	h           uintptr
 	name        string
 	commutative bool
 	user        bool
-	function    uintptr // of a user's
+	function    uintptr // the user's function
 	large       bool
 }
 
-// Made, set by capi, returns the application's operation with a handle, nil if there is none. Without it no operation
-// is the application's.
+// Made, set by capi, returns the application's operation with a handle, nil if there is none. If Made is nil, there are
+// only predefined operations.
 var Made func(h uintptr) *Op
 
 const (
@@ -54,12 +54,12 @@ func init() {
 		abi.MPI_MINLOC: "MPI_MINLOC", abi.MPI_MAXLOC: "MPI_MAXLOC", abi.MPI_REPLACE: "MPI_REPLACE",
 		abi.MPI_NO_OP: "MPI_NO_OP",
 	} {
-		// MPI_REPLACE and MPI_NO_OP depend on the order; all others commute (rounding apart).
+		// MPI_REPLACE and MPI_NO_OP depend on the order. All others are commutative (except for rounding).
 		predefined[h-first] = &Op{h: h, name: name, commutative: h != abi.MPI_REPLACE && h != abi.MPI_NO_OP}
 	}
 }
 
-// Get returns the operation with handle h. MPI_ERR_OP: there is none; MPI_OP_NULL is none.
+// Get returns the operation with handle h. MPI_ERR_OP if there is none, or for MPI_OP_NULL.
 func Get(h uintptr) (*Op, error) {
 	if h-first < uintptr(len(predefined)) {
 		if o := predefined[h-first]; o != nil {
@@ -79,33 +79,33 @@ func Get(h uintptr) (*Op, error) {
 	return nil, mpierr.New(abi.MPI_ERR_OP, "%#x is not an operation handle", h)
 }
 
-// New returns an operation with a function of the application (MPI-5.0 6.9.5); large says that it takes an MPI_Count.
+// New returns an operation with a function of the application (MPI-5.0 6.9.5). large: the function takes an MPI_Count.
 func New(h, function uintptr, large, commutative bool) *Op {
 	return &Op{h: h, name: "a user's operation", commutative: commutative, user: true, function: function,
 		large: large}
 }
 
-// Handle returns the handle; it stays the same number when the operation is freed, and reductions under way go on.
+// Handle returns the handle. The number stays the same when the operation is freed; reductions in progress continue.
 func (o *Op) Handle() uintptr { return o.h }
 
-// Commutative says whether the operands may be exchanged (MPI-5.0 6.9.7).
+// Commutative returns whether the operands may be exchanged (MPI-5.0 6.9.7).
 func (o *Op) Commutative() bool { return o.commutative }
 
-// User says whether the application made the operation.
+// User returns whether the application created the operation.
 func (o *Op) User() bool { return o.user }
 
-// Function returns the function of an operation of the application, and Large whether it takes an MPI_Count.
+// Function returns the function of an operation of the application.
 func (o *Op) Function() uintptr { return o.function }
 
-// Large is said at Function.
+// Large returns whether that function takes an MPI_Count.
 func (o *Op) Large() bool { return o.large }
 
-// String names the operation in a message.
+// String returns the name for messages.
 func (o *Op) String() string { return o.name }
 
-// ForReduce checks that a collective reduction or MPI_Reduce_local may use the operation on the type: a user's
-// operation on any type, a predefined one on the predefined types that it is defined for. MPI_ERR_OP: they do not go
-// together.
+// ForReduce returns nil if a collective reduction or MPI_Reduce_local may use the operation on the type: a user's
+// operation on any type, a predefined one on the predefined types for which it is defined. Otherwise it returns
+// MPI_ERR_OP.
 func (o *Op) ForReduce(t *datatype.Type) error {
 	switch {
 	case o.user:
@@ -118,7 +118,7 @@ func (o *Op) ForReduce(t *datatype.Type) error {
 	return o.defined(t.Elem())
 }
 
-// defined says whether a predefined operation may be used on a predefined type.
+// defined returns nil if a predefined operation may be used on a predefined type, otherwise MPI_ERR_OP.
 func (o *Op) defined(b *datatype.Basic) error {
 	if Defined(o.h, b) {
 		return nil
@@ -126,9 +126,9 @@ func (o *Op) defined(b *datatype.Basic) error {
 	return mpierr.New(abi.MPI_ERR_OP, "%s is not defined for %s", o, b.Name)
 }
 
-// Defined says whether the predefined operation with handle h may be used on a predefined type: where MPI defines it
-// (MPI-5.0 6.9.2, 6.9.4, 12.3.4), on MPI_CHAR and MPI_CHARACTER as if they were MPI_SIGNED_CHAR, and the logical ones
-// on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
+// Defined returns whether the predefined operation with handle h may be used on a predefined type: where MPI defines it
+// (MPI-5.0 6.9.2, 6.9.4, 12.3.4), on MPI_CHAR and MPI_CHARACTER as on MPI_SIGNED_CHAR, and the logical operations also
+// on MPI_AINT, MPI_COUNT and MPI_OFFSET.
 func Defined(h uintptr, b *datatype.Basic) bool {
 	character := b.Class == datatype.Character
 	integer := b.Class == datatype.Signed || b.Class == datatype.Unsigned || b.Class == datatype.Address ||
@@ -151,9 +151,9 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 	return false
 }
 
-// Combine does target[i] = target[i] op origin[i] for the n elements of type b, an extent apart, that both slices hold
-// at least. The operation is a predefined one that is defined for b. The slices are the same or do not overlap. Gaps
-// inside pair types are left alone. MPI_ERR_OP: there is no Kernel for it.
+// Combine sets target[i] = target[i] op origin[i] for n elements of type b, which are one extent apart. Both slices
+// hold at least n extents. The operation is predefined and defined for b. The slices are the same or do not overlap.
+// Combine does not write gaps inside pair types. MPI_ERR_OP if there is no Kernel for it.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	if n == 0 || n <= fewMost && few(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h, b.Handle, origin,
 		target, n) {
@@ -162,13 +162,13 @@ func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	return mpierr.New(abi.MPI_ERR_OP, "%s on %s needs the C library", o, b.Name)
 }
 
-// Call runs a user's operation on count elements of a type: target = origin op target, on addresses. MPI_ERR_OP: there
-// is no CallUser.
+// Call calls a user's operation on count elements of a type at two addresses: target = origin op target. MPI_ERR_OP if
+// there is no CallUser.
 func (o *Op) Call(t *datatype.Type, origin, target uintptr, count int64) error {
 	if CallUser == nil {
 		return mpierr.New(abi.MPI_ERR_OP, "%s needs the C library", o)
 	}
-	const most = 1<<31 - 1 // an int for functions without _c
+	const most = 1<<31 - 1 // the functions without _c take an int
 	for !o.large && count > most {
 		CallUser(o.function, false, origin, target, most, t.Handle())
 		step := uintptr(most) * uintptr(t.Extent())

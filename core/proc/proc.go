@@ -1,26 +1,27 @@
-// Package proc is what a process knows of others: a table of those of its own job, and of all that it comes to know
-// later. A process is called by its number in it everywhere in core; ranks are of groups, and the rank in
-// MPI_COMM_WORLD is one of them. The table itself is C's (capi/base/process.h).
+// Package proc owns the interface to the process table: the processes of this process' own job and those of other jobs
+// that it connects to later. All of core identifies a process by its number in the table. Ranks belong to groups; the
+// rank in MPI_COMM_WORLD is one of them. The table itself is implemented in C (capi/base/process.h). The package must
+// not know groups or messages.
 package proc
 
-// Process is what is known of one.
+// Process is an entry of the table.
 type Process struct {
 	Job   uint32 // number of its job, 0: this process' own
 	Rank  int32  // in MPI_COMM_WORLD of its job
-	Node  int32  // number of its node, among all that are known
-	Index int32  // on this process' node; -1: it is on another
+	Node  int32  // number of its node, among all known nodes
+	Index int32  // index on this process' node; -1: it is on another node
 }
 
-// Table is the processes by their numbers: those of a job have numbers in a row, in the order of their ranks, and this
-// process' own job comes first. Read by any thread while one adds.
+// Table is the processes by their numbers. The processes of a job have consecutive numbers in the order of their ranks,
+// and this process' own job comes first. Any thread may read while one thread adds.
 type Table interface {
-	// Add adds the processes of a job, with their nodes and indices by rank; index nil: all are on this process'
-	// node, in order. It returns the number of the first. One thread at a time. MPI_ERR_NO_MEM.
+	// Add adds the processes of a job, with their nodes and indices by rank, and returns the number of the first.
+	// index nil: all are on this process' node, in order. At most one thread may call it at a time. MPI_ERR_NO_MEM.
 	Add(job uint32, nodeOf, index []int32) (first int32, err error)
-	// SetSelf says which is this process; before anybody asks.
+	// SetSelf sets the number of this process. Called before Self.
 	SetSelf(number int32)
 	Self() int32
 	Count() int
-	Nodes() int // that the processes are on
+	Nodes() int // number of nodes of the processes
 	At(number int32) Process
 }

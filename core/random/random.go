@@ -1,5 +1,6 @@
-// Package random reads random bytes of the system. Unlike crypto/rand it returns an error where there are none, and
-// finds them where getrandom(2) alone is denied, as by the seccomp profile of a container.
+// Package random owns the access to random bytes of the system. Unlike crypto/rand it returns an error where there are
+// none, and it works where only getrandom(2) is denied, for example by the seccomp profile of a container. It must not
+// know what the bytes are for.
 package random
 
 import (
@@ -11,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Read fills b, of at most 256 bytes.
+// Read fills b with random bytes. Precondition: len(b) <= 256.
 func Read(b []byte) error {
 	n, denied := unix.Getrandom(b, 0)
 	if denied == nil && n == len(b) {
@@ -28,7 +29,7 @@ func Read(b []byte) error {
 	return nil
 }
 
-// Text returns a string that nobody can guess.
+// Text returns a string that cannot be guessed.
 func Text() (string, error) {
 	var b [16]byte
 	err := Read(b[:])

@@ -1,15 +1,15 @@
-// Package stack makes room on a goroutine's stack.
+// Package stack owns the growth of a goroutine's stack for signal handlers. It must not know which code needs it.
 //
-// A signal handler that was installed without SA_ONSTACK runs on whatever stack its thread is on, and does not ask for
-// its size. A goroutine's stack is a few kilobytes of Go's heap at first; below it lie other goroutines.
+// A signal handler that was installed without SA_ONSTACK runs on the current stack of its thread, whatever its size. A
+// goroutine's stack is initially a few kilobytes of Go's heap; below it lie stacks of other goroutines.
 package stack
 
-// Room is how many bytes lie below a goroutine's stack pointer, at least, when Grow has returned: enough for the frame
-// that the system lays down for a signal (11 KiB with all of a large processor's registers) and for a handler, one on
-// top of another, that use some hundred kilobytes.
+// Room is the least number of free bytes below a goroutine's stack pointer after Grow. It is enough for the frame that
+// the kernel pushes for a signal (11 KiB with all registers of a large processor) and for nested handlers that use some
+// hundred kilobytes.
 const Room = 768 << 10
 
-// Grow makes the calling goroutine's stack so large that Room bytes are free. It costs an allocation and a copy if they
-// were not, else nothing. The stack stays large only where the runtime is told to shrink none (scripts/build.sh:
+// Grow grows the calling goroutine's stack so that Room bytes are free. It costs an allocation and a copy if they were
+// not free, otherwise nothing. The stack stays large only if the runtime does not shrink stacks (scripts/build.sh:
 // gcshrinkstackoff).
 func Grow()

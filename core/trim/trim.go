@@ -1,6 +1,7 @@
-// Package trim gives memory that is no longer in use back to the system, once many objects have gone. Go does so by
-// itself only when it has collected its garbage, which a process that does little else makes it do after minutes, and
-// keeps a reserve then; a program that had a million requests for a moment wants the memory for itself.
+// Package trim owns the decision when to return unused memory to the system after many objects have been freed. It must
+// not know what the objects are. Go returns memory by itself only after a garbage collection, which a mostly idle
+// process runs after minutes, and it then keeps a reserve. A program that had a million requests for a moment needs the
+// memory for itself.
 package trim
 
 import (
@@ -10,29 +11,29 @@ import (
 	"time"
 )
 
-// Watch follows the number of objects of a kind. Its owner's lock guards it.
+// Watch tracks the number of objects of a kind. Its owner's lock guards it.
 type Watch struct {
-	peak   int // the most there were since memory was given back
+	peak   int // maximum since memory was last returned
 	due    bool
 	settle func()
 }
 
 const (
-	// WorthWhile is by how many objects less than there were it begins to be worth while, and then if they are less
-	// than half: a collection takes some milliseconds. Kinds of which one has much more than a hundred bytes are
-	// counted so many times.
+	// WorthWhile is the least decrease from the peak for which returning memory is worth while, if the number is
+	// also below half of the peak: a collection takes some milliseconds. An object that is much larger than a
+	// hundred bytes counts as several.
 	WorthWhile = 16 << 10
 
-	// Not at once, since the next ones may come soon. Programs in which many come and go again and again are left
-	// alone for longer and longer.
+	// Memory is not returned at once, since the next objects may be created soon. If a program creates and frees
+	// many objects repeatedly, the pause doubles up to late.
 	soon, late = time.Second, 64 * time.Second
 )
 
-// NewWatch returns a watch that has settle called, by another thread, some time after it has become worth while. settle
-// locks what the owner's lock is, and if Over still says so gives up what the owner keeps for more objects.
+// NewWatch returns a watch. Another thread calls settle some time after it has become worth while to return memory.
+// settle acquires the owner's lock and, if Over still returns true, frees what the owner reserves for more objects.
 func NewWatch(settle func()) Watch { return Watch{settle: settle} }
 
-// Count is told of the number whenever it has changed.
+// Count records the present number of objects. The owner calls it whenever the number has changed.
 func (w *Watch) Count(live int) {
 	if live > w.peak {
 		w.peak = live
@@ -42,7 +43,7 @@ func (w *Watch) Count(live int) {
 	}
 }
 
-// Over returns whether memory is to be given back still. Called by settle.
+// Over returns whether memory must still be returned. settle calls it.
 func (w *Watch) Over(live int) bool {
 	w.due = false
 	if w.peak-live < WorthWhile || live > w.peak/2 {
@@ -53,7 +54,7 @@ func (w *Watch) Over(live int) bool {
 	return true
 }
 
-// Map returns what is in m in a map that is as large as that needs.
+// Map returns a copy of m whose size fits its contents.
 func Map[K comparable, V any](m map[K]V) map[K]V {
 	small := make(map[K]V, len(m))
 	maps.Copy(small, m)
@@ -61,13 +62,13 @@ func Map[K comparable, V any](m map[K]V) map[K]V {
 }
 
 var (
-	mu    sync.Mutex // the last to be locked
+	mu    sync.Mutex // acquired after all other locks
 	list  []*Watch
 	pause = soon
-	last  time.Time // memory was given back then
+	last  time.Time // when memory was last returned
 
 	running sync.Mutex // guards over
-	over    bool       // some Watch is
+	over    bool       // Over of some Watch has returned true
 )
 
 func add(w *Watch) {
@@ -99,8 +100,7 @@ func run() {
 	pause, last = next(pause, now.Sub(last)), now
 }
 
-// next returns how long to wait the next time, when memory was given back after such a pause and so long after the time
-// before.
+// next returns the next pause. pause is the present one, since the time between the last two returns of memory.
 func next(pause, since time.Duration) time.Duration {
 	if since < 8*pause {
 		return min(2*pause, late)

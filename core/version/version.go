@@ -1,5 +1,5 @@
-// Package version owns the release number. The file VERSION beside it is its only place: Go embeds it, the build
-// scripts and CMake read it. It knows nothing else of the project.
+// Package version owns the release number. The file VERSION beside it is its only source: Go embeds it, the build
+// scripts and CMake read it. The package must not know anything else of the project.
 package version
 
 import (
@@ -14,16 +14,16 @@ var file string
 // String is the release as major.minor.patch, without a newline.
 var String = strings.TrimSpace(file)
 
-// Library is what MPI_Get_library_version gives. Bindings look for a name and the number behind it, and know by the
-// name how to read the rest; so both come first, as in the texts of Open MPI, Intel and others, and no other library's
-// name is in it.
+// Library returns the text of MPI_Get_library_version. Bindings look for a library's name and the number after it, and
+// the name tells them how to parse the rest. So both come first, as in the texts of Open MPI, Intel and others, and the
+// text contains no other library's name.
 func Library() string {
 	return "gompirma " + String + ", MPI one-sided communication with the standard ABI, " + runtime.Version() +
 		" " + runtime.GOOS + "/" + runtime.GOARCH
 }
 
-// Major is the number that the library's soname carries: programs built against one release run with any other of the
-// same major.
+// Major returns the number in the library's soname: a program built against one release runs with any other release of
+// the same major number.
 func Major() string {
 	major, _, _ := strings.Cut(String, ".")
 	return major

@@ -9,16 +9,15 @@ import (
 	"gompirma/core/abi"
 )
 
-// call is one form of a collective operation: the call that waits, the one that starts, the one that makes a persistent
-// request.
+// call is one form of a collective operation: the blocking, the nonblocking or the persistent one.
 type call struct {
 	*abi.Function
-	operation string // the name of the form that waits
-	ends      string // what the form does, with its arguments: the end of a function of capi/coll; "": it waits
+	operation string // the name of the blocking form
+	ends      string // last part of the name of the function in capi/coll that it calls, with its arguments; "": blocking
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
-// chapters of collectives and of topologies have it in all three forms; their other functions have one only.
+// chapters of collectives and of topologies have it in all three forms. Their other functions have one form only.
 func calls() []call {
 	var list []call
 	for _, f := range abi.Functions() {
@@ -41,8 +40,8 @@ func calls() []call {
 	return list
 }
 
-// generated returns the calls that are generated: those that start a collective, or make a request of one, which the
-// sources of capi do not define, without the small forms that the large ones carry out.
+// generated returns the calls that are generated: the nonblocking and persistent forms that the sources of capi do not
+// define, except for small forms that the large ones implement.
 func generated(written implementations) []call {
 	var list []call
 	for _, c := range calls() {
@@ -53,7 +52,7 @@ func generated(written implementations) []call {
 	return list
 }
 
-// withCollectives returns what capi defines once they are written.
+// withCollectives returns the implementations of capi including the generated ones.
 func (written implementations) withCollectives() implementations {
 	have := maps.Clone(written)
 	for _, c := range generated(written) {
@@ -62,10 +61,10 @@ func (written implementations) withCollectives() implementations {
 	return have
 }
 
-// startedIn is the room that has the forms that start a collective, or make a request of one.
+// startedIn is the directory of the nonblocking and persistent forms.
 const startedIn = "coll"
 
-// withStarted adds those to the functions of rooms.
+// withStarted adds these forms to the functions of rooms.
 func withStarted(written implementations, rooms map[string][]*abi.Function) {
 	have := map[*abi.Function]bool{}
 	for _, f := range rooms[startedIn] {
@@ -82,7 +81,7 @@ func withStarted(written implementations, rooms map[string][]*abi.Function) {
 	}
 }
 
-// started writes the forms in C that start a collective, or make a persistent request of one.
+// started returns the C source of the nonblocking and persistent forms.
 func started(written implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `// %s
@@ -137,13 +136,13 @@ func dotted(fields []string) []string {
 	return out
 }
 
-// fieldsOf returns which parameter fills which field: of the call, of what is sent and of what is received; and whether
+// fieldsOf returns which parameter sets which field: of the call, of the send side and of the receive side; and whether
 // its arrays are of 64-bit integers.
 func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	now := 0
 	for _, p := range c.CParams() {
 		if p.Kind.Name == "BUFFER" {
-			// MPI_Bcast's is received: the root has what all get
+			// the buffer of MPI_Bcast is a receive buffer: the root has what all get
 			if now = 1; p.Const {
 				now = 0
 			}
@@ -159,8 +158,8 @@ func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
 	return one, sides, wide
 }
 
-// fieldOf returns the field that a parameter fills: of the call, if it has one such parameter only, or of the side that
-// the last buffer began. Info and request are arguments of its method.
+// fieldOf returns the field that a parameter sets. one: it is a field of the call, otherwise of the side of the
+// preceding buffer. Info and request are arguments of the method instead.
 func fieldOf(p *abi.Param) (field string, one bool) {
 	array := len(p.Length) > 0
 	switch k := p.Kind.Name; {

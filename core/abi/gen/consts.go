@@ -9,7 +9,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// goConstants writes every constant under its own name as an untyped Go constant.
+// goConstants returns the Go source of every constant under its own name as an untyped constant.
 func goConstants() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n\npackage abi\n\nconst (\n", notice)
@@ -32,7 +32,7 @@ func goConstants() []byte {
 	return formatted(b.Bytes())
 }
 
-// cErrors writes the error classes with their names and texts.
+// cErrors returns the C header of the error classes with their names and texts.
 func cErrors() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n//\n// The predefined error classes, and what each means.\n"+
@@ -44,7 +44,7 @@ func cErrors() []byte {
 	return b.Bytes()
 }
 
-// errorClasses returns the constants that are error classes, MPI_SUCCESS among them.
+// errorClasses returns the constants that are error classes, including MPI_SUCCESS.
 func errorClasses() []*abi.Constant {
 	var list []*abi.Constant
 	for _, c := range abi.Constants() {

@@ -8,7 +8,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// symbolsTest writes a C program that assigns every function, under both names, to a pointer of its type.
+// symbolsTest returns a C program that assigns every function, under both names, to a pointer of its type.
 func symbolsTest() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
@@ -73,7 +73,7 @@ int main(void)
 	return b.Bytes()
 }
 
-// constantsTest writes a C program that compares every constant and the layout of every type with the table.
+// constantsTest returns a C program that compares every constant and the layout of every type with the table.
 func constantsTest() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
@@ -124,7 +124,7 @@ _Static_assert(sizeof(MPI_T_source_order) == sizeof(int), "MPI_T_source_order");
 	return b.Bytes()
 }
 
-// typeOf returns the C type of a constant, that of what it is an alias of.
+// typeOf returns the C type of a constant. That of an alias is the type of its target.
 func typeOf(c *abi.Constant) string {
 	if c.Type == "alias" {
 		for _, of := range abi.Constants() {
@@ -136,7 +136,7 @@ func typeOf(c *abi.Constant) string {
 	return strings.Replace(c.Type, "*", " *", 1)
 }
 
-// constantsTestCXX writes the test of the constants in C++, of those that are no ints.
+// constantsTestCXX returns the test in C++ of the constants that are not ints.
 func constantsTestCXX() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)

@@ -10,7 +10,7 @@ import (
 	"gompirma/core/abi"
 )
 
-// The entry points, a few files by the standard's chapters.
+// entryFiles groups the entry points into a few files by the standard's chapters.
 var entryFiles = []struct {
 	name     string
 	chapters []int
@@ -68,8 +68,8 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 	fmt.Fprintf(b, "}\nGOMPI_ALIAS(%s)\n", f.Name)
 }
 
-// writeStub writes the body of a function that has no implementation: it raises MPI_ERR_UNSUPPORTED_OPERATION on the
-// object it was called on.
+// writeStub writes the body of a function without an implementation: it raises MPI_ERR_UNSUPPORTED_OPERATION on the
+// object of the call.
 func writeStub(b *bytes.Buffer, f *abi.Function) {
 	if f.Chapter == 15 { // the tool interface raises no error handlers
 		unused(b, f, "")
@@ -90,7 +90,7 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 		}
 		break
 	}
-	// opening and deleting: the error handler of MPI_FILE_NULL
+	// opening and deleting files: the error handler of MPI_FILE_NULL
 	if strings.HasPrefix(f.Name, "MPI_File_") && kind != "GOMPI_ON_FILE" {
 		kind, object, used = "GOMPI_ON_FILE", "(uintptr_t)MPI_FILE_NULL", ""
 	}
@@ -101,8 +101,8 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 	fmt.Fprintf(b, "    return gompi_unsupported(%q, %s, %s);\n", f.Name, kind, object)
 }
 
-// toolRefusal returns the error of a call of the tool interface while there are no variables, categories, events and
-// sources: the index, the name or the handle that it takes cannot be one of theirs.
+// toolRefusal returns the error of a call of the tool interface. There are no variables, categories, events and
+// sources, so any index, name or handle that the call takes is invalid.
 func toolRefusal(f *abi.Function) string {
 	for _, p := range f.CParams() {
 		switch {
@@ -139,7 +139,7 @@ var raisedOn = map[string]string{
 	"SESSION": "GOMPI_ON_SESSION",
 }
 
-// arguments returns what the entry point hands to its implementation.
+// arguments returns the arguments that the entry point passes to its implementation.
 func arguments(f *abi.Function, toGo bool) []string {
 	var list []string
 	for _, p := range f.CParams() {
@@ -155,7 +155,7 @@ func arguments(f *abi.Function, toGo bool) []string {
 	return list
 }
 
-// isPointerType reports whether a C type is a pointer behind a typedef: the tool interface's handles.
+// isPointerType returns whether a C type is a pointer behind a typedef: the tool interface's handles.
 func isPointerType(p *abi.Param) bool {
 	switch p.Kind.C {
 	case "MPI_T_enum", "MPI_T_cvar_handle", "MPI_T_pvar_handle", "MPI_T_pvar_session", "MPI_T_event_registration",
@@ -165,7 +165,7 @@ func isPointerType(p *abi.Param) bool {
 	return false
 }
 
-// goType returns the type that a parameter has in the prototype of a Go export, in the words of _cgo_export.h.
+// goType returns the type of a parameter in the prototype of a Go export, by its name in _cgo_export.h.
 func goType(p *abi.Param) string {
 	is, _ := p.Handle()
 	if p.Pointer() || is || isPointerType(p) {
@@ -182,7 +182,7 @@ func goType(p *abi.Param) string {
 	panic("gen: no Go type for " + p.C)
 }
 
-// callsHeader declares the functions of the ABI that a room implements.
+// callsHeader returns a header that declares the functions of the ABI that a directory implements.
 func callsHeader(room string, functions []*abi.Function) []byte {
 	var b bytes.Buffer
 	guard := "GOMPI_Z_" + strings.ToUpper(room) + "_CALLS_H"
@@ -215,8 +215,8 @@ func cParams(f *abi.Function) []string {
 	return list
 }
 
-// entryHeader declares the implementations that the entry points call, so that a definition which differs does not
-// compile.
+// entryHeader returns the declarations of the implementations that the entry points call, so that a different
+// definition does not compile.
 func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n", notice)
@@ -278,7 +278,7 @@ func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte 
 	return b.Bytes()
 }
 
-// prototype returns "int MPI_X(...)" with prefix before the name, without what ends it.
+// prototype returns "int MPI_X(...)" with prefix before the name, without a semicolon or body.
 func prototype(f *abi.Function, prefix string) string {
 	var list []string
 	for _, p := range f.CParams() {
@@ -290,7 +290,8 @@ func prototype(f *abi.Function, prefix string) string {
 	return wrap(f.Returns+" "+prefix+f.Name+"(", list, ")")
 }
 
-// wrap joins the items of a list with commas, in lines of at most 120 characters that go on four spaces in.
+// wrap joins the items of a list with commas, in lines of at most 120 characters; continuation lines are indented by
+// four spaces.
 func wrap(head string, items []string, tail string) string {
 	var b strings.Builder
 	line := head
@@ -313,11 +314,11 @@ func wrap(head string, items []string, tail string) string {
 	return b.String() + line
 }
 
-// exports writes the linker script with the names that the library shows. It has no version node: they are the
+// exports returns the linker script with the names that the library exports. It has no version node: they are the
 // standard's names, and a program built with one library of the standard ABI must run with another.
 //
-// It is an implicit linker script, as libc.so is on Linux, because cgo lets no -Wl,--version-script through from a
-// source file, but does let an input called *.so: so a plain go build hides what must be hidden.
+// It is an implicit linker script, as libc.so is on Linux. cgo does not allow -Wl,--version-script in a source file,
+// but it allows an input called *.so. So a plain go build hides what must be hidden.
 func exports() []byte {
 	return []byte("/* " + notice +
 		" */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n" +

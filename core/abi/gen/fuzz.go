@@ -9,8 +9,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// fuzzCalls writes what tests/c/fuzz knows of the functions: for each its parameters by semantic kind, and a C function
-// that makes the call with arguments out of an array.
+// fuzzCalls returns the description of the functions for tests/c/fuzz: for each its parameters by semantic kind, and a
+// C function that makes the call with arguments from an array.
 func fuzzCalls(have implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
@@ -35,7 +35,7 @@ func fuzzCalls(have implementations) []byte {
 	return b.Bytes()
 }
 
-// fuzzKinds writes the header with the kinds of parameters.
+// fuzzKinds returns the header with the kinds of parameters.
 func fuzzKinds() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n/* The semantic kinds of parameters. */\n#ifndef Z_KINDS_H\n#define "+
@@ -59,7 +59,7 @@ func truth(b bool) int {
 	return 0
 }
 
-// fuzzFlags says what a function returns and whether the library has it.
+// fuzzFlags returns the flags of a function: whether it returns an error code, and whether the library implements it.
 func fuzzFlags(have implementations, f *abi.Function) string {
 	var flags []string
 	if _, style := have.implementation(f); style == none {
@@ -94,8 +94,8 @@ func width(p *abi.Param) int {
 	return 8 // MPI_Aint, MPI_Count, MPI_Offset, handles, functions
 }
 
-// bufferOf returns the parameters that say how long buffer i is: a count, or a size in bytes, and a datatype; -1: there
-// is none.
+// bufferOf returns the parameters that give the length of buffer i: a count, or a size in bytes, and a datatype; -1 if
+// there is none.
 func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	count, datatype = -1, -1
 	for j := i + 1; j < len(params) && count < 0; j++ {
@@ -119,8 +119,8 @@ func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	return count, -1
 }
 
-// lengthOf returns how many elements an array has: the index of a parameter, or what the array is otherwise, and the
-// number that is fixed.
+// lengthOf returns the length of an array: the index of a parameter, or the kind of length, and the number if it is
+// fixed.
 func lengthOf(params []*abi.Param, p *abi.Param) (string, int64) {
 	if len(p.Length) == 0 {
 		return "SCALAR", 0
@@ -140,7 +140,7 @@ func lengthOf(params []*abi.Param, p *abi.Param) (string, int64) {
 	return "OTHER", 0
 }
 
-// fuzzParams returns the initializers of a function's parameters, a line for each; not those of variable arguments.
+// fuzzParams returns the initializers of a function's parameters, one line for each, except for variable arguments.
 func fuzzParams(f *abi.Function) string {
 	var b strings.Builder
 	params := f.CParams()

@@ -9,7 +9,7 @@ import (
 	"gompirma/core/version"
 )
 
-// header writes include/mpi_rma.h: the public contract, documented.
+// header returns include/mpi_rma.h: the public interface with documentation.
 func header() []byte {
 	var b bytes.Buffer
 	number := strings.SplitN(version.String, ".", 3)
@@ -22,7 +22,7 @@ func header() []byte {
 	return b.Bytes()
 }
 
-// forward writes include/mpi.h.
+// forward returns include/mpi.h.
 func forward() []byte {
 	return []byte(`/* ` + notice + ` */
 #ifndef GOMPIRMA_MPI_H
@@ -250,8 +250,8 @@ static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f
 #endif
 `
 
-// writeConstants writes the constants as macros, so that #if and #ifdef see them; those of the tool interface's two
-// enum types as enumerators.
+// writeConstants writes the constants as macros, so that #if and #ifdef see them. It writes those of the tool
+// interface's two enum types as enumerators.
 func writeConstants(b *bytes.Buffer) {
 	b.WriteString("\n/* ======== Constants ======== */\n")
 	group := ""
@@ -289,7 +289,7 @@ func writeConstant(b *bytes.Buffer, c *abi.Constant) {
 	value := c.Value
 	switch {
 	case c.Type == "alias":
-	case c.Type == "MPI_Offset", c.Type != "int" && c.Number() == 0: // casts that every C++ takes for constants
+	case c.Type == "MPI_Offset", c.Type != "int" && c.Number() == 0: // casts that C++ accepts as constants
 		value = "((" + strings.Replace(c.Type, "*", " *", 1) + ")" + c.Value + ")"
 	case c.Type != "int":
 		value = "GOMPIRMA_CONSTANT(" + strings.Replace(c.Type, "*", " *", 1) + ", " + c.Value + ")"
@@ -303,7 +303,7 @@ func writeConstant(b *bytes.Buffer, c *abi.Constant) {
 	b.WriteString(line + "\n")
 }
 
-// needsCallback reports whether a constant has the type of a callback, so that it must stand after those.
+// needsCallback returns whether a constant has the type of a callback, so that it must follow the callbacks.
 func needsCallback(c *abi.Constant) bool {
 	return strings.Contains(c.Type, "function")
 }
@@ -433,9 +433,9 @@ func paramDoc(p *abi.Param, width int) string {
 	return fmt.Sprintf(" *   %-*s  %-5s  %s\n", width, p.CName, p.Dir, meaning)
 }
 
-// declaration returns a parameter as a prototype of the header has it: as the standard does, but for weights, which are
-// pointers there instead of arrays. A compiler takes an array parameter as a promise that there is memory, and warns of
-// MPI_UNWEIGHTED, which is no address.
+// declaration returns a parameter as in a prototype of the header: as in the standard, except that weights are pointers
+// instead of arrays. A compiler takes an array parameter as a promise that there is memory, and warns for
+// MPI_UNWEIGHTED, which is not an address.
 func declaration(p *abi.Param) string {
 	if p.Kind.Name == "WEIGHT" && strings.HasSuffix(p.C, "[]") {
 		return p.CType() + p.CName
@@ -469,8 +469,8 @@ func fill(text string, width int) []string {
 	return append(lines, line)
 }
 
-// fortranDeclarations declares the conversions from and to Fortran as functions of the library, for whoever wants no
-// macros.
+// fortranDeclarations returns declarations of the conversions from and to Fortran as functions of the library, for
+// programs that do not want macros.
 func fortranDeclarations() string {
 	var b strings.Builder
 	b.WriteString("/*\n * Conversions. The library has them as functions, too, for INTEGERs that are ints: for " +
@@ -485,7 +485,7 @@ func fortranDeclarations() string {
 	return b.String()
 }
 
-// fortranHandles defines the conversions of handles as those of the ABI, whose integers they have.
+// fortranHandles returns definitions of the conversions of handles as those of the ABI, which have the same integers.
 func fortranHandles() string {
 	var b strings.Builder
 	for _, prefix := range []string{"", "P"} {
@@ -498,7 +498,7 @@ func fortranHandles() string {
 	return b.String()
 }
 
-// fortranStatuses defines the second names of the conversions of statuses.
+// fortranStatuses returns definitions of the second names of the conversions of statuses.
 func fortranStatuses() string {
 	var b strings.Builder
 	for _, c := range abi.FortranConversions() {

@@ -10,8 +10,8 @@ import (
 	"gompirma/core/insight"
 )
 
-// insightFiles are the wrappers of libgompirma-insight.so: of every function of the ABI by both of its names, MPI_X and
-// PMPI_X, which each record its arguments as insight.Plan says.
+// insightFiles returns the wrappers of libgompirma-insight.so: of every function of the ABI by both of its names, MPI_X
+// and PMPI_X. Each wrapper records its arguments as insight.Plan specifies.
 func insightFiles() []file {
 	files := []file{{"capi/insight/z_layout.h", insightLayout()}, {"capi/insight/z_names.c", insightNames()}}
 	for _, e := range entryFiles {
@@ -32,7 +32,7 @@ func insightFiles() []file {
 	return files
 }
 
-// insightLayout gives C the constants that core/insight has.
+// insightLayout returns a C header with the constants of core/insight.
 func insightLayout() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n//\n// The layout of the memory that is shared with gompirun: "+
@@ -58,9 +58,8 @@ func insightNames() []byte {
 	return b.Bytes()
 }
 
-// writeWrapper writes the two wrappers of a function. Both have one body, which the compiler puts into each: so the
-// return address and the frame in it are those of the wrapper. A function that leaves no record has a wrapper for MPI_X
-// only.
+// writeWrapper writes the two wrappers of a function. The compiler inlines one body into both, so the return address
+// and the frame in the body are those of the wrapper. A function without a record has a wrapper for MPI_X only.
 func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	list := strings.Join(arguments(f, false), ", ")
 	if insight.Quiet(f) {
@@ -82,8 +81,8 @@ func writeWrapper(b *bytes.Buffer, number int, f *abi.Function) {
 	}
 }
 
-// bodyPrototype returns that of the function that both wrappers of f call: with an argument more, whether the
-// application has called PMPI_X.
+// bodyPrototype returns the prototype of the function that both wrappers of f call. It has an additional argument:
+// whether the application has called PMPI_X.
 func bodyPrototype(f *abi.Function) string {
 	list := []string{"bool profiling"}
 	for _, p := range f.CParams() {
@@ -100,7 +99,8 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	plan := insight.Plan(f)
 	for _, i := range plan {
 		if i.Form == insight.Members && i.After {
-			// A call whose error handler has mended it returns MPI_SUCCESS, and has made nothing.
+			// If an error handler has handled the error, the call returns MPI_SUCCESS without having
+			// created anything.
 			fmt.Fprintf(b, "    MPI_Comm was_%[1]s = %[1]s != NULL ? *%[1]s : MPI_COMM_NULL;\n",
 				i.Param.CName)
 		}
@@ -146,7 +146,7 @@ func writeBody(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	b.WriteString("    }\n    gompi_insight_end(t);\n    return rc;\n")
 }
 
-// atWindow are what a window's counters are told of, by function: before the call, and after it.
+// atWindow has the notifications of a window's counters, by function: before the call, and after it.
 var atWindow = map[string][2]string{
 	"MPI_Win_create":          {"", "gompi_insight_window_made(*win, comm);"},
 	"MPI_Win_create_dynamic":  {"", "gompi_insight_window_made(*win, comm);"},
@@ -158,8 +158,8 @@ var atWindow = map[string][2]string{
 	"MPI_Finalize":            {"gompi_insight_report();", "gompi_insight_ended();"},
 }
 
-// writeCounting writes a call with what counts it. Of bytes and uses those of calls that succeed count: then arguments
-// are what they should be, and asking for their sizes is no further error.
+// writeCounting writes a call with its counters. It counts bytes and uses only of successful calls: their arguments are
+// valid, so querying their sizes causes no further error.
 func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	told := atWindow[strings.TrimSuffix(f.Name, "_c")]
 	use, uses := insight.UseOf(f)
@@ -195,7 +195,7 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 		}
 		b.WriteString("    }\n")
 	}
-	at := "NULL" // what it waits for
+	at := "NULL" // the object that it waits for
 	if uses && use.Waits() {
 		at = "use"
 	}
@@ -208,19 +208,19 @@ func writeCounting(b *bytes.Buffer, number int, f *abi.Function, call string) {
 	}
 }
 
-// allBytes returns bytesOf for every root.
+// allBytes returns bytesOf for every value of root.
 func allBytes(f *abi.Function) string {
 	bytes := bytesOf(f)
 	switch {
 	case bytes == "" || !hasParam(f, "root"):
 		return bytes
 	case strings.Contains(f.Name, "atter") || strings.Contains(f.Name, "ather"):
-		return "root < 0 ? 0 : " + bytes // MPI_ROOT, or MPI_PROC_NULL
+		return "root < 0 ? 0 : " + bytes // MPI_ROOT or MPI_PROC_NULL
 	}
-	return "root == MPI_PROC_NULL ? 0 : " + bytes // then nothing else has a meaning
+	return "root == MPI_PROC_NULL ? 0 : " + bytes // no other argument is significant then
 }
 
-// bytesOf returns the C expression of the bytes that a call moves for the rank that calls, "": none.
+// bytesOf returns the C expression of the bytes that a call moves for the calling rank, "" if it moves none.
 func bytesOf(f *abi.Function) string {
 	name := strings.TrimSuffix(f.Name, "_c")
 	if !slices.Contains([]int{3, 6, 8, 12, 14}, f.Chapter) || strings.HasSuffix(name, "_init") {
@@ -283,7 +283,7 @@ func hasParam(f *abi.Function, name string) bool {
 	return slices.ContainsFunc(f.CParams(), func(p *abi.Param) bool { return p.Name == name })
 }
 
-// writeItem writes what writes an item down.
+// writeItem writes the code that records an item.
 func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 	p := i.Param
 	switch i.Form {
@@ -336,7 +336,7 @@ func writeItem(b *bytes.Buffer, f *abi.Function, i insight.Item, before bool) {
 	fmt.Fprintf(b, "        gompi_insight_list(t, %s, %s, %s);\n", p.CName, length, size)
 }
 
-// listLength returns the C expression of a list's length; it is below zero where the list means nothing.
+// listLength returns the C expression of a list's length. It is negative where the list is not significant.
 func listLength(f *abi.Function, p *abi.Param) string {
 	name := strings.TrimSuffix(f.Name, "_c")
 	some := strings.HasSuffix(name, "some")

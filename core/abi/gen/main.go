@@ -1,12 +1,12 @@
-// Command gen writes everything that follows from the table in core/abi: the header, the entry points with their weak
-// aliases, the calls that start collectives, the linker map, the Go constants and the C tests that touch every symbol
-// and every constant. What it writes is committed.
+// Command gen generates everything that follows from the table in core/abi: the header, the entry points with their
+// weak aliases, the calls that start collectives, the linker map, the Go constants and the C tests that touch every
+// symbol and every constant. Its output is committed.
 //
 //	go run ./core/abi/gen           write what has changed
 //	go run ./core/abi/gen -check    write nothing; list stale files and exit 1 if there are any
 //	go run ./core/abi/gen -missing  list the functions that have no implementation yet
 //
-// Which function is implemented, and in which language, it finds in the sources of capi: see scan.go.
+// It finds which function is implemented, and in which language, in the sources of capi: see scan.go.
 package main
 
 import (
@@ -115,7 +115,7 @@ func generate(root string) ([]file, error) {
 	return slices.Concat(files, entryPoints(have), insightFiles()), nil
 }
 
-// staleFiles returns the files whose content on disk is not what it should be, by path.
+// staleFiles returns, by path, the files whose content on disk differs from the generated content.
 func staleFiles(root string) ([]file, error) {
 	files, err := generate(root)
 	if err != nil {
@@ -133,7 +133,7 @@ func staleFiles(root string) ([]file, error) {
 			stale = append(stale, f)
 		}
 	}
-	// A generated file that no longer follows from the table.
+	// Generated files that no longer follow from the table.
 	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h",
 		"capi/*/z_started.c", "capi/insight/z_*"} {
 		left, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
@@ -154,7 +154,7 @@ func staleFiles(root string) ([]file, error) {
 	return stale, nil
 }
 
-// moduleRoot returns the folder of go.mod at or above the current folder.
+// moduleRoot returns the directory of go.mod at or above the current directory.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

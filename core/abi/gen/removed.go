@@ -17,7 +17,7 @@ const removedTop = `
  */
 `
 
-// writeRemoved writes what MPI-3.0 removed: constants, and functions that are inline.
+// writeRemoved writes what MPI-3.0 removed: constants, and inline functions.
 func writeRemoved(b *bytes.Buffer) {
 	b.WriteString(removedTop)
 	group := ""
@@ -37,8 +37,8 @@ func writeRemoved(b *bytes.Buffer) {
 	}
 }
 
-// inline returns the definition of a removed function. The function that replaced it with the same prefix judges all
-// arguments, null pointers too.
+// inline returns the definition of a removed function. It calls the function that replaced it, with the same prefix,
+// which validates all arguments, null pointers too.
 func inline(f *abi.Function, prefix string) string {
 	var params, args []string
 	for _, p := range f.CParams() {

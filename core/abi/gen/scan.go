@@ -10,13 +10,13 @@ import (
 	"gompirma/core/abi"
 )
 
-// style says how a function is implemented.
+// style is the way in which a function is implemented.
 type style int
 
 const (
 	none style = iota
-	// "//export gompi_x" in capi/*.go: handles and pointers as uintptr, a negative result is a token for
-	// gompi_raise
+	// "//export gompi_x" in capi/*.go: handles and pointers as uintptr; a negative result is a token for
+	// gompi_raise.
 	inGo
 	inC // "int gompi_x(" at the beginning of a line in capi/*.c and capi/*/*.c: exactly the C types of the standard
 )
@@ -29,7 +29,7 @@ var (
 	cDefinition = regexp.MustCompile(`(?m)^(?:int|double|MPI_\w+) (gompi_\w+)\(`)
 )
 
-// scan reads the sources of capi, generated ones (z_*) and tests excepted. A folder that is not there has no
+// scan reads the sources of capi, except for generated ones (z_*) and tests. A directory that does not exist has no
 // implementations.
 func scan(dir string) (implementations, error) {
 	have := implementations{}
@@ -61,8 +61,8 @@ func scan(dir string) (implementations, error) {
 	return have, nil
 }
 
-// rooms returns the folders below capi that define functions of the ABI in C, with the functions of each in the order
-// of the table.
+// rooms returns the directories below capi that define functions of the ABI in C, with the functions of each in the
+// order of the table.
 func rooms(dir string) (map[string][]*abi.Function, error) {
 	folders, err := filepath.Glob(filepath.Join(dir, "*", "*.c"))
 	if err != nil {
@@ -95,8 +95,7 @@ func internalName(f *abi.Function) string {
 	return "gompi_" + strings.ToLower(strings.TrimPrefix(f.Name, "MPI_"))
 }
 
-// implementation returns the function whose implementation f uses (itself or its large-count form) and how it is
-// called.
+// implementation returns the function whose implementation f uses (itself or its large-count form) and its style.
 func (have implementations) implementation(f *abi.Function) (*abi.Function, style) {
 	if s := have[internalName(f)]; s != none {
 		return f, s

@@ -1,5 +1,5 @@
-// Package reference walks over the data of a type in Go, one contiguous piece at a time, for tests of what is used and
-// for who looks at calls from outside.
+// Package reference owns an implementation in Go that iterates over the data of a type, one contiguous part at a time.
+// It is for tests of the production code and for tools that inspect calls. It must not know communication.
 package reference
 
 import (
@@ -24,8 +24,9 @@ func Unpack(address uintptr, count int64, program []int64, position int64, src [
 	})
 }
 
-// each calls f with the pieces of limit bytes of data, or of all that are left, and where they are in the packed form
-// from position on; it returns the bytes. A piece out of the bounds of the type panics.
+// each calls f for the contiguous parts of up to limit bytes of data from position on. at is the offset of the part in
+// the packed form, relative to position. It returns the number of bytes. It panics for a part outside the bounds of the
+// type.
 func each(address uintptr, count int64, p []int64, position, limit int64,
 	f func(memory []byte, at int64)) (done int64) {
 	lo, hi, last := p[datatype.HeadTrueLB], p[datatype.HeadTrueUB], (count-1)*p[datatype.HeadExtent]
@@ -42,8 +43,8 @@ func each(address uintptr, count int64, p []int64, position, limit int64,
 	return done
 }
 
-// Segments yields where the bytes of count copies lie that are packed from position on, in the order of the typemap:
-// offset and length of one piece after the other. With elements, the gaps inside pair types belong to them.
+// Segments yields offset and length of the contiguous parts of the data of count copies from the packed position on, in
+// typemap order. With elements, gaps inside pair types belong to the data.
 func Segments(program []int64, count int64, elements bool, position int64) iter.Seq2[int64, int64] {
 	origin, root := program[datatype.HeadOrigin], program[datatype.HeadRoot]
 	if elements {
@@ -63,7 +64,7 @@ type walk struct {
 	yield   func(offset, n int64) bool
 }
 
-// node walks over the bytes of the node at base but the first skip ones; false if no more are wanted.
+// node iterates over the bytes of the node at base except for the first skip ones. Returns false if the consumer stops.
 func (w walk) node(node, base, skip int64) bool {
 	kind, size, rest := w.program[node], w.program[node+1], w.program[node+2:]
 	switch kind {
@@ -90,7 +91,7 @@ func (w walk) node(node, base, skip int64) bool {
 	return true
 }
 
-// repeat walks over n times the same node, of which base returns where each lies.
+// repeat iterates over n copies of a node; base returns the position of each.
 func (w walk) repeat(node, n, skip int64, base func(i int64) int64) bool {
 	size := w.program[node+1]
 	for i := skip / size; i < n; i++ {

@@ -1,4 +1,5 @@
-// Package reference is the predefined operations in Go, one element at a time, for tests of those that are used.
+// Package reference owns an implementation in Go of the predefined operations, one element at a time, for tests of the
+// production code. It must not know that code.
 package reference
 
 import (
@@ -10,7 +11,7 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Combine does target op= origin; false if there is no Go type for the elements: long double and 16-byte reals.
+// Combine executes target op= origin. Returns false if Go has no type for the elements: long double and 16-byte reals.
 func Combine(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
 	f := element(h, b)
 	if f == nil {
@@ -148,8 +149,8 @@ func integer(h uintptr, signed bool) func(a, b wide) wide {
 	}
 }
 
-// number is a floating-point number of the format that it came in: single in f if it has at most 4 bytes (half is
-// calculated in single precision), else double in d.
+// number is a floating-point number: single precision in f if its format has at most 4 bytes (half is calculated in
+// single precision), otherwise double precision in d.
 type number struct {
 	f      float32
 	d      float64
@@ -191,7 +192,7 @@ func (x number) sub(y number) number { return number{x.f - y.f, x.d - y.d, x.dou
 // mul rounds explicitly, so that no compiler fuses it with an addition.
 func (x number) mul(y number) number { return number{float32(x.f * y.f), float64(x.d * y.d), x.double} }
 
-// floating compares as C's < does: a comparison with NaN is false and leaves b.
+// floating returns an operation whose comparisons are those of C's <: a comparison with NaN is false and leaves b.
 func floating(h uintptr) func(a, b number) number {
 	switch h {
 	case abi.MPI_SUM:
@@ -289,7 +290,7 @@ func toHalf(f float32) uint16 {
 	switch {
 	case abs > 0x7f800000:
 		return sign | 0x7e00 | uint16(abs>>13)&0x3ff
-	case abs >= 0x477ff000: // rounds beyond 65504
+	case abs >= 0x477ff000: // rounds to a value above 65504
 		return sign | 0x7c00
 	case abs < 0x38800000: // subnormal, or zero: in units of 2^-24, which the addition rounds to
 		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-0x3f000000)
