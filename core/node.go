@@ -17,9 +17,10 @@ import (
 // openNode opens the shared memory of this node and returns which process is on which node.
 //
 // gompirun passes the memory to its children. Under other launchers the lowest rank of the node creates it and the
-// others open it through /proc. A process without a launcher creates its own. permitted returns the addresses of this
-// host that others may connect to. silent is how long the connection to another process may be lost meanwhile, 0: no
-// limit.
+// others open it through /proc. A process without a launcher creates its own.
+//
+// The function permitted returns the addresses of this host that others may connect to. The connection to another
+// process may be lost for the time silent meanwhile, 0: no limit.
 func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) (*shm.Node, *boot.Places, error) {
 	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {

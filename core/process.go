@@ -134,9 +134,11 @@ const (
 
 // EndAnnounced returns whether the launcher is ending the job, so that this process ends without a message of its own:
 // the launcher reports the cause. Abort's caller calls it first. A launcher learns of the death of a process later than
-// the processes connected to it. So if a process has failed, EndAnnounced waits for the launcher for a limited time.
-// gompirun announces the end; other launchers end this process meanwhile. byLoss: a process has failed though the node
-// may not have recorded it yet (the thread that detected the closed connection records it a moment later).
+// the processes connected to it. So if a process has failed, EndAnnounced waits for the launcher for a limited time. It
+// ends the wait when gompirun announces the end; other launchers end this process meanwhile.
+//
+// The argument byLoss says that a process has failed though the node may not have recorded it yet. The thread that
+// detected the closed connection records it a moment later.
 func EndAnnounced(byLoss bool) bool {
 	nd := node.Load()
 	if nd == nil {

@@ -21,7 +21,7 @@ func prototype(f *Function) string {
 	return f.Returns + " " + f.Name + "(" + strings.Join(list, ", ") + ")"
 }
 
-// details are what the table says of a function beside its prototype: all that TestFacts compares.
+// details returns what the table says of a function besides its prototype: all that TestFacts compares.
 func details(f *Function) string {
 	said := []any{f.Name, f.Deprecated, f.F08, f.F90, f.Large}
 	for _, p := range f.Params {
@@ -31,8 +31,8 @@ func details(f *Function) string {
 	return fmt.Sprintf("%q", said)
 }
 
-// TestDigest pins names, values, prototypes and parameters: they are the standard's and never change. If this test
-// fails, the table is wrong, not the digest.
+// TestDigest pins names, values, prototypes and parameters: the standard defines them and they never change. If this
+// test fails, the table is wrong, not the digest.
 func TestDigest(t *testing.T) {
 	digest := func(lines []string) string {
 		sort.Strings(lines)
@@ -215,7 +215,8 @@ func TestConstants(t *testing.T) {
 	require.EqualValues(t, -32766, byName["MPI_UNDEFINED"].Number())
 	require.EqualValues(t, 0x2eb, byName["MPI_COMPLEX32"].Number())
 
-	// Predefined handles: a kind each, no two the same, below 0x1000 where those of handle.Table begin.
+	// Predefined handles: no two have the same value, and all are below 0x1000, where the handles of handle.Table
+	// begin.
 	seen := map[int64]string{}
 	for _, c := range Constants() {
 		if regexp.MustCompile(`^MPI_(Op|Comm|Group|Win|File|Session|Message|Info|Errhandler|Request|Datatype)$`).MatchString(c.Type) {
@@ -245,8 +246,8 @@ func TestErrorClasses(t *testing.T) {
 	require.Equal(t, 63+18, classes)
 }
 
-// TestRemoved: what MPI-3.0 removed stands beside the ABI, not in it: ten functions with the prototypes of MPI-2.2,
-// three combiners that no datatype has.
+// TestRemoved checks the functions and constants that MPI-3.0 removed, which are not part of the ABI: ten functions
+// with the prototypes of MPI-2.2, three combiners that no datatype has.
 func TestRemoved(t *testing.T) {
 	var prototypes []string
 	for _, f := range Removed() {

@@ -15,8 +15,8 @@ import (
 // The facts of the standard, beside the repository where it is developed.
 const facts = "../../../shared/facts"
 
-// TestFacts compares the table with the facts of the standard. Elsewhere there is nothing to compare: TestDigest pins
-// all of it as it was found right.
+// TestFacts compares the table with the facts of the standard, if they are there. TestDigest pins all values that have
+// been found correct.
 func TestFacts(t *testing.T) {
 	if _, err := os.Stat(facts); os.IsNotExist(err) {
 		return
@@ -62,8 +62,7 @@ type factParam struct {
 
 func yes(v any) bool { return v != nil && v != false }
 
-// hidden translates hidden_in; what concerns the standard's language-independent text alone says nothing about a
-// binding.
+// hidden translates hidden_in. A restriction to the standard's language-independent text says nothing about a binding.
 func hidden(s string) (form Form) {
 	for _, w := range strings.Fields(s) {
 		switch w {

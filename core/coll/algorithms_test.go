@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// together builds and runs one schedule for each of n processes and returns what build returned there.
+// together builds and runs one schedule for each of n processes and returns the results of build.
 func together(t *testing.T, n, eager int, build func(v view) []byte) [][]byte {
 	t.Helper()
 	box := newMailbox(eager)
@@ -34,7 +34,7 @@ func together(t *testing.T, n, eager int, build func(v view) []byte) [][]byte {
 	return out
 }
 
-// input is what process i contributes.
+// input returns the contribution of process i.
 func input(seed, i, size int) []byte {
 	b := make([]byte, size)
 	rand.New(rand.NewSource(int64(seed)*1000 + int64(i))).Read(b)
@@ -116,7 +116,7 @@ func TestReduce(t *testing.T) {
 	})
 }
 
-// A commutative reduction may start anywhere.
+// TestReduceCommutative checks reductions by a commutative operation, which may start at any rank.
 func TestReduceCommutative(t *testing.T) {
 	sum := &reducer{size: 1, commutative: true, f: func(in, inout []byte) error {
 		for i := range in {
@@ -205,8 +205,8 @@ func TestReduceScatter(t *testing.T) {
 	})
 }
 
-// Where either block may be on the left the last process folds into one that it has received. The result is put where
-// it is wanted.
+// TestReduceScatterCommutative checks that the last process accumulates into a block that it has received, if the
+// operation is commutative, and that the result is in the requested buffer.
 func TestReduceScatterCommutative(t *testing.T) {
 	sum := &reducer{size: 1, commutative: true, f: func(in, inout []byte) error {
 		for i := range in {
@@ -344,7 +344,7 @@ func TestBarrierHoldsEverybody(t *testing.T) {
 	}
 }
 
-// TestAllgatherIntervals: blocks of any lengths, empty ones too, in ceil(log2 n) rounds.
+// TestAllgatherIntervals checks blocks of any lengths, empty ones too, and that it takes ceil(log2 n) rounds.
 func TestAllgatherIntervals(t *testing.T) {
 	for _, n := range append(processes, 8, 13) {
 		sizes := make([]int, n)

@@ -12,13 +12,20 @@ import (
 // Check validates all arguments that can be checked at this process, before anything is sent. The caller has looked up
 // the handles; those that are not significant are nil.
 //
-// It returns the errors of Locate, and: MPI_ERR_COMM for an intercommunicator where the standard allows none;
-// MPI_ERR_COUNT for a negative count, or more data than memory can hold; MPI_ERR_OP for an operation that does not
-// support the type; MPI_ERR_BUFFER for null, MPI_IN_PLACE where it is not allowed, or the same buffer twice;
+// It returns the errors of Locate, and:
+//
+// MPI_ERR_COMM for an intercommunicator where the standard allows none.
+//
+// MPI_ERR_COUNT for a negative count, or more data than memory can hold.
+//
+// MPI_ERR_OP for an operation that does not support the type.
+//
+// MPI_ERR_BUFFER for null, MPI_IN_PLACE where it is not allowed, or the same buffer twice.
+//
 // MPI_ERR_ARG for a missing array.
 //
-// If the lengths of a process' block to itself differ on the send and receive side (MPI_ERR_TRUNCATE, MPI_ERR_COUNT),
-// the error is returned at the end of the call, since the other members wait for this one to take part.
+// The lengths of a process' block to itself may differ on the send and receive side (MPI_ERR_TRUNCATE, MPI_ERR_COUNT).
+// This error is returned at the end of the call, since the other members wait for this one to take part.
 func (k *Call) Check() error {
 	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)

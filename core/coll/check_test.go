@@ -14,7 +14,7 @@ import (
 	"gompirma/core/op"
 )
 
-// Each row changes one thing in a right call of rank 0 or 1 of 2 processes.
+// TestCheck changes, in each row, one argument of a correct call of rank 0 or 1 of 2 processes.
 func TestCheck(t *testing.T) {
 	integer, err := datatype.Get(abi.MPI_INT)
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 		return o
 	}
 	sum := ops(abi.MPI_SUM)
-	const in, out = 0x100000, 0x200000 // nothing is looked at there
+	const in, out = 0x100000, 0x200000 // no code accesses the memory
 	right := func(kind Kind, rank int) Call {
 		pair := Blocks{Counts: []int64{3, 3}, Displs: []int64{0, 5}}
 		k := Call{
@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 		kinds  []Kind
 		rank   int
 		change func(k *Call)
-		class  int32 // 0: right as well; above late: told after the call
+		class  int32 // 0: correct as well; above late: reported at the end of the call
 	}{
 		{"a displacement that 64 bits do not hold in bytes", all(KindScatterv, KindAlltoallv), 0,
 			func(k *Call) { k.SendBlocks.Displs[1] = 1 << 62 }, abi.MPI_ERR_ARG},

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// apart builds and runs one schedule for each process of two groups that talk to each other, and returns what build
-// returned in each group.
+// apart builds and runs one schedule for each process of two groups that communicate, and returns the results of build
+// in each group.
 func apart(t *testing.T, sizes [2]int, eager int, build func(group int, v view) []byte) [2][][]byte {
 	t.Helper()
 	across := newMailbox(eager)

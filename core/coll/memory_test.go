@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// mailbox is a link in memory for the tests: messages of up to eager bytes are copied at once, longer ones wait for
-// their receiver, as in core/p2p.
+// mailbox is a link in memory for tests. It copies messages of up to eager bytes at once; longer ones wait for their
+// receiver, as in core/p2p.
 type mailbox struct {
 	mu    sync.Mutex
 	eager int
@@ -29,12 +29,12 @@ func (p *parcel) poll() (bool, error) {
 	return p.done, p.err
 }
 
-// pending is a message under way.
+// pending is a message in progress.
 type pending interface{ poll() (done bool, err error) }
 
 func newMailbox(eager int) *mailbox { return &mailbox{eager: eager, lanes: map[[2]int]*lane{}} }
 
-// end is process me's side of the mailbox. Processes of two groups that talk to each other use different boxes.
+// end is process me's side of the mailbox. Processes of two groups that communicate use different boxes.
 type end struct {
 	box  *mailbox
 	me   int
@@ -99,7 +99,7 @@ func (e *end) recv(from int, b []byte) pending {
 	return p
 }
 
-// left returns the number of messages that nobody took.
+// left returns the number of messages that have not been received.
 func (m *mailbox) left() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +110,7 @@ func (m *mailbox) left() int {
 	return n
 }
 
-// finish does the steps of a schedule whose links are mailboxes.
+// finish executes the steps of a schedule whose links are mailboxes.
 func finish(s *schedule) error {
 	var waiting []pending
 	await := func() error {

@@ -165,8 +165,8 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 	return err
 }
 
-// gatherNodes fills whole with the data of all members. nodes are the parts of whole, the data of each node's members.
-// here are the blocks of this node's members; only that of this member is filled before.
+// gatherNodes fills whole with the data of all members. The slices nodes are the parts of whole, the data of each
+// node's members. The slices here are the blocks of this node's members; only that of this member is filled before.
 func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
 	if err := gatherHere(c, st, here); err != nil {
 		return err

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A buffer is found again by its own size, and is less than an eighth larger than what is wanted.
+// TestSpareSize checks that the size of a buffer maps to its own list, and that it exceeds the request by less than an
+// eighth.
 func TestSpareSize(t *testing.T) {
 	before := 0
 	for n := leastSpare; n < 1<<24; n += n/1000 + 1 {
@@ -23,7 +24,7 @@ func TestSpareSize(t *testing.T) {
 	require.Less(t, place, len(spares))
 }
 
-// What a call has given away is not what it still has.
+// TestRooms checks that memory which a call has released is not memory that it still uses.
 func TestRooms(t *testing.T) {
 	var one, other rooms
 	a, b := one.room(leastSpare), one.room(leastSpare)

@@ -40,8 +40,8 @@ func BlockSize(n int) int64 {
 	return (used + pageSize - 1) / pageSize * pageSize
 }
 
-// blockWords is the size of the message by which the leader of the members that share a block announces it: the name of
-// the block, an error class if there is none, and whether all members are sure to open it successfully.
+// blockWords is the size of the message by which the leader of the members that share a block announces it. The message
+// has the name of the block, an error class if there is none, and whether all members are sure to open it successfully.
 const blockWords = 16
 
 // offerSize is the size of the leader's message if all members share memory: the identity of the new communicator,
@@ -120,8 +120,8 @@ func (c *Comm) openBlock(b []byte) (err error) {
 	return err
 }
 
-// keepBlock keeps the block if all members could open it, otherwise it drops the block and returns an error. mine is
-// this member's error, class the largest class of all members. err: that exchange has failed.
+// keepBlock keeps the block if all members could open it, otherwise it drops the block and returns an error. Arguments:
+// this member's error mine, the largest class of all members, and the error err of that exchange.
 func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"gompirma/core/group"
 )
 
-// places is a Host of which only the places of processes are asked.
+// places is a Host that knows only the nodes of processes.
 type places struct {
 	Host
 	of func(w int32) int
@@ -30,7 +30,7 @@ func TestHierarchy(t *testing.T) {
 		Most:  2}, hierarchyOf(on(9, 4, 9, 0, 4), g, 2))
 }
 
-// TestHierarchyScale is what a communicator of many processes costs each of them in time and memory.
+// TestHierarchyScale measures what a communicator of many processes costs each of them in time and memory.
 func TestHierarchyScale(t *testing.T) {
 	const n, nodes = 100000, 1000
 	host := places{of: func(w int32) int { return int(w) * nodes / n }}

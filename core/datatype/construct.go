@@ -32,8 +32,9 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 	return component{t, n, b.add(b.add(disp, min(0, last)), t.lb), b.add(b.add(disp, max(0, last)), t.ub)}
 }
 
-// derive creates the type that args describe. comps are its parts in typemap order. place composes the layouts of the
-// old types, which view returns, to that of the new one; derive calls it twice if bytes and elements differ.
+// derive creates the type that args describe. The parts in comps are in typemap order. The function place composes the
+// layouts of the old types, which view returns, to that of the new one; derive calls it twice if bytes and elements
+// differ.
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)

@@ -13,10 +13,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// shape is the words of a program behind the head.
+// shape returns the words of a program after the head.
 func shape(t *Type) []int64 { return t.Program()[HeadWords:] }
 
-// TestNormalForms: the same bytes have the same short program, however they were constructed.
+// TestNormalForms checks that the same bytes have the same short program, however they were constructed.
 func TestNormalForms(t *testing.T) {
 	i, c := named(abi.MPI_INT), named(abi.MPI_CHAR)
 	dense := shape(must(Contiguous(Small, 12, i)))
@@ -58,7 +58,7 @@ func TestNormalForms(t *testing.T) {
 	}
 }
 
-// TestOverlap: what may touch a byte twice, and that a transposed matrix does not.
+// TestOverlap checks which types may touch a byte twice, and that a transposed matrix does not.
 func TestOverlap(t *testing.T) {
 	i := named(abi.MPI_INT)
 	column := must(Resized(Small, must(Vector(Small, 5, 1, 3, i)), 0, 4))
@@ -81,7 +81,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestBounds: lower and upper bounds, padding to the alignment, and the stickiness of MPI_Type_create_resized.
+// TestBounds checks lower and upper bounds, padding to the alignment, and that bounds of MPI_Type_create_resized
+// persist.
 func TestBounds(t *testing.T) {
 	i, d, c := named(abi.MPI_INT), named(abi.MPI_DOUBLE), named(abi.MPI_CHAR)
 	dense, padded := must(Hvector(Small, 2, 1, 5, i)),
@@ -179,7 +180,8 @@ func TestRefusedArguments(t *testing.T) {
 
 var one2 = []int64{1, 1}
 
-// TestLifetime: a freed type lives as long as something uses it, and its handle is refused from then on.
+// TestLifetime checks that a freed type lives as long as an operation or type uses it, and that its handle is invalid
+// from then on.
 func TestLifetime(t *testing.T) {
 	before := Live()
 	inner := must(Vector(Small, 2, 1, 2, named(abi.MPI_INT)))
@@ -209,8 +211,8 @@ func TestLifetime(t *testing.T) {
 	require.NoError(t, dup.Free())
 }
 
-// TestLargeTypes: a regular type costs the same however large it is, an irregular one is made and committed in less
-// than a second.
+// TestLargeTypes checks that a regular type costs the same however large it is, and that an irregular one is created
+// and committed in less than a second.
 func TestLargeTypes(t *testing.T) {
 	d := named(abi.MPI_DOUBLE)
 	huge := must(Vector(Large, 1e9, 1, 2, must(Vector(Large, 1e3, 2, 3, d))))
@@ -249,7 +251,7 @@ func TestLargeTypes(t *testing.T) {
 	}
 }
 
-// cpuTime is what this process has used, so that a busy machine does not fail the test.
+// cpuTime returns the CPU time of this process, so that a busy machine does not fail the test.
 func cpuTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -266,7 +268,7 @@ func backwards(x []int64) []int64 {
 	return out
 }
 
-// TestDeepTypes: structures in structures stay shallow, whether the nested one is the larger or the smaller part.
+// TestDeepTypes checks that nested structures stay shallow, whether the nested one is the larger or the smaller part.
 func TestDeepTypes(t *testing.T) {
 	c := named(abi.MPI_CHAR)
 	deep, wide := c, must(Vector(Small, 10, 1, 2, c))

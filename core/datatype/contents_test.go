@@ -9,7 +9,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// must returns t; it is for constructions that are right.
+// must returns t, of a construction that must succeed.
 func must(t *Type, err error) *Type {
 	if err != nil {
 		panic(err)
@@ -19,7 +19,8 @@ func must(t *Type, err error) *Type {
 
 func named(h uintptr) *Type { return predefined[h-firstBasic] }
 
-// TestContents: what MPI_Type_get_envelope and MPI_Type_get_contents tell of every constructor, in both forms.
+// TestContents checks the results of MPI_Type_get_envelope and MPI_Type_get_contents for every constructor, in both
+// forms.
 func TestContents(t *testing.T) {
 	i, d := named(abi.MPI_INT), named(abi.MPI_DOUBLE)
 	l := []int64{2, 1}
@@ -168,7 +169,7 @@ func TestFortranTypes(t *testing.T) {
 	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))
 }
 
-// TestPredefinedSizes: pair types are C structs, everything else is as wide as it says.
+// TestPredefinedSizes checks that pair types are C structs, and all others have the sizes in their names.
 func TestPredefinedSizes(t *testing.T) {
 	for h, want := range map[uintptr][3]int64{ // size, extent, alignment
 		abi.MPI_CHAR: {1, 1, 1}, abi.MPI_LONG_DOUBLE: {16, 16, 16}, abi.MPI_C_DOUBLE_COMPLEX: {16, 16, 8},

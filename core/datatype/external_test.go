@@ -11,7 +11,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// TestExternal32: the bytes that the standard prescribes.
+// TestExternal32 checks the bytes that the standard prescribes.
 func TestExternal32(t *testing.T) {
 	le := binary.LittleEndian
 	x87one := append(le.AppendUint64(nil, 1<<63), 0xff, 0x3f, 0, 0, 0, 0, 0, 0)
@@ -53,8 +53,8 @@ func TestExternal32(t *testing.T) {
 	}
 }
 
-// TestExternalLongDouble: every 80-bit number survives, except that the ways to write one that hardware does not
-// produce become the usual one.
+// TestExternalLongDouble checks that every 80-bit number survives, except that encodings which hardware does not
+// produce become the usual ones.
 func TestExternalLongDouble(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	native, external, back := make([]byte, 16), make([]byte, 16), make([]byte, 16)
@@ -73,7 +73,7 @@ func TestExternalLongDouble(t *testing.T) {
 		typ.UnpackExternal(addressOf(back, 0), external, 1)
 		require.Equal(t, native, back, "%#x %#x", se, m)
 	}
-	// More digits than 64 bits have are rounded: to even, and up into the next power of two.
+	// Fractions of more than 64 bits are rounded: to even, and up into the next power of two.
 	for quad, want := range map[[2]uint64][2]uint64{
 		{0x3fff << 48, 1 << 48}:               {1 << 63, 0x3fff},
 		{0x3fff << 48, 1<<48 + 1}:             {1<<63 | 1, 0x3fff},
@@ -90,8 +90,8 @@ func TestExternalLongDouble(t *testing.T) {
 	}
 }
 
-// TestExternalRandomTypes: what is packed from a random type and unpacked again is what was there, element by element
-// in the order of the typemap.
+// TestExternalRandomTypes checks that packing and unpacking a random type restores its data, element by element in
+// typemap order.
 func TestExternalRandomTypes(t *testing.T) {
 	for seed := int64(0); seed < 2000; seed++ {
 		r := rand.New(rand.NewSource(seed))

@@ -107,7 +107,7 @@ func (l Layout) Packed(count int64) (n int64, ok bool) {
 }
 
 // Bounds returns the lowest byte and one past the highest byte that count copies touch, relative to the buffer's
-// address; both are 0 if they touch none. ok is false if a bound does not fit 64 bits or count is negative.
+// address; both are 0 if they touch none. It returns ok = false if a bound does not fit 64 bits or count is negative.
 func (l Layout) Bounds(count int64) (lo, hi int64, ok bool) {
 	if count < 0 {
 		return 0, 0, false

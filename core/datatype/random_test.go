@@ -10,13 +10,13 @@ import (
 	"gompirma/core/abi"
 )
 
-// entry is one element of a typemap written out: the oracle for everything that the flattened form claims.
+// entry is one element of an explicit typemap: the oracle for the flattened form.
 type entry struct {
 	disp int64
 	b    *Basic
 }
 
-// model is a type as the standard defines it: the list of its entries, and its bounds, given or found.
+// model is a type as the standard defines it: the list of its entries, and its bounds, explicit or computed.
 type model struct {
 	entries []entry
 	lb, ub  int64
@@ -25,7 +25,7 @@ type model struct {
 
 func modelOf(b *Basic) model { return model{entries: []entry{{0, b}}, ub: b.Extent} }
 
-// settle pads the bounds unless they were given.
+// settle pads the bounds unless they are explicit.
 func (m model) settle() model {
 	if m.resized {
 		return m
@@ -38,7 +38,7 @@ func (m model) settle() model {
 	return m
 }
 
-// place appends a copy of old at disp. Its bounds count, as a member's padding counts in C; given ones win over others.
+// place appends a copy of old at disp. Its bounds count, like a member's padding in C; explicit bounds override others.
 func (m *model) place(old model, disp int64) {
 	if len(old.entries) == 0 && !old.resized {
 		return
@@ -55,7 +55,7 @@ func (m *model) place(old model, disp int64) {
 	}
 }
 
-// bytes is the list of displacements of all bytes of count copies in order; with elements, of the gaps inside them too.
+// bytes returns the displacements of all bytes of count copies in order; with elements, including the gaps inside them.
 func (m model) bytes(count int64, elements bool) []int64 {
 	var out []int64
 	for k := int64(0); k < count; k++ {
@@ -78,7 +78,7 @@ var leaves = []uintptr{
 	abi.MPI_C_DOUBLE_COMPLEX,
 }
 
-// randomType makes a random type and its model; single asks for elements of one predefined type only.
+// randomType creates a random type and its model. If leaf is not 0, all elements are of that predefined type.
 func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, model) {
 	if depth == 0 || r.Intn(10) == 0 {
 		if leaf == 0 {
@@ -183,8 +183,7 @@ func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, mod
 	return n, out.settle()
 }
 
-// randomArray makes a subarray or a distributed array; the model asks of every index of the whole array, in order,
-// whether it belongs.
+// randomArray creates a subarray or a distributed array. Its model tests every index of the whole array, in order.
 func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err error) {
 	ndims := 1 + r.Intn(3)
 	most := 5
@@ -264,8 +263,7 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 	return n, out, err
 }
 
-// TestRandomTypes compares size, bounds, overlap, elements and the bytes of data with the written-out
-// typemap.
+// TestRandomTypes compares size, bounds, overlap, elements and the bytes of data with the explicit typemap.
 func TestRandomTypes(t *testing.T) {
 	rounds := 5000
 	if testing.Short() {
@@ -389,7 +387,7 @@ func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 	}
 }
 
-// checkCopies packs and unpacks in pieces of random size.
+// checkCopies packs and unpacks in segments of random size.
 func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, count int64, want []int64, lo, hi int64) {
 	mem := make([]byte, hi-lo)
 	r.Read(mem)

@@ -5,9 +5,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// validate checks the program of a type, which C interprets as it is: after it, interpreting the program for any count
-// whose Bounds and Packed are ok stays inside Bounds (for elements: elemBounds), terminates, and cannot overflow.
-// MPI_ERR_TYPE: the program is not valid; the text says where.
+// validate checks the program of a type, which C interprets without further checks. Interpreting a valid program, for
+// any count whose Bounds and Packed are ok, stays inside Bounds (for elements: elemBounds), terminates, and cannot
+// overflow. MPI_ERR_TYPE if the program is not valid; the text says where.
 func validate(prog []int64) error {
 	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadWords_] != int64(len(prog)) {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))
@@ -23,7 +23,7 @@ func validate(prog []int64) error {
 	return v.head()
 }
 
-// seen is what the validator knows of a node.
+// seen is what the validator has derived for a node.
 type seen struct {
 	size, lo, hi, segments, depth int64
 }
@@ -37,7 +37,7 @@ func invalid(at int64, format string, args ...any) error {
 	return mpierr.Wrap(mpierr.New(abi.MPI_ERR_TYPE, format, args...), "description of a datatype, word %d", at)
 }
 
-// node checks the node at a word and returns its length in words.
+// node validates the node at a word and returns its length in words.
 func (v *validator) node(at int64) (int64, error) {
 	p := v.prog[at:]
 	need := map[int64]int64{NodeBlock: 2, NodeLoop: 5, NodeList: 4, NodeBlocks: 4, NodeSeq: 4}[p[0]]
@@ -69,7 +69,7 @@ func (v *validator) node(at int64) (int64, error) {
 			max(s.depth, c.depth+1)
 	}
 	child := func(ref int64) (seen, error) {
-		c, ok := v.nodes[ref] // only nodes before this one are there yet
+		c, ok := v.nodes[ref] // contains only nodes before this one
 		if !ok {
 			return c, invalid(at, "%d does not refer to a node before it", ref)
 		}
@@ -141,7 +141,7 @@ func (v *validator) node(at int64) (int64, error) {
 	return length, nil
 }
 
-// head checks the head against the nodes.
+// head validates the head against the nodes.
 func (v *validator) head() error {
 	p := v.prog
 	const flags = FlagContiguous | FlagElemContiguous | FlagStrided | FlagOverlap
@@ -199,7 +199,7 @@ func (v *validator) head() error {
 	return nil
 }
 
-// elements checks the second root and what depends on it.
+// elements validates the second root and what depends on it.
 func (v *validator) elements(want []int64, a *arith) error {
 	p := v.prog
 	if p[HeadElem] == 0 {
@@ -232,7 +232,7 @@ func (v *validator) elements(want []int64, a *arith) error {
 	return nil
 }
 
-// packed returns the bytes of data of count copies, or of their elements with the gaps; -1: 64 bits do not count them.
+// packed returns the bytes of data of count copies, or of their elements with the gaps; -1 if they do not fit 64 bits.
 func (l Layout) packed(count int64, elements bool) int64 {
 	var a arith
 	n := a.mul(count, l.Size())
@@ -245,8 +245,8 @@ func (l Layout) packed(count int64, elements bool) int64 {
 	return n
 }
 
-// elemBounds is Bounds of the elements including the gaps inside them: where pair types end in padding, the upper bound
-// is higher by that.
+// elemBounds returns Bounds of the elements including the gaps inside them: if pair types end in padding, the upper
+// bound is higher by the padding.
 func (l Layout) elemBounds(count int64) (lo, hi int64, ok bool) {
 	lo, hi, ok = l.Bounds(count)
 	if lo == hi || !ok || l.prog[HeadElem] == 0 {

@@ -12,7 +12,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// samples are programs with every kind of node.
+// samples returns programs with every kind of node.
 func samples() map[string][]int64 {
 	i, c := named(abi.MPI_INT), named(abi.MPI_CHAR)
 	gap := must(Resized(Small, must(Indexed(Small, []int64{1, 2, 1}, []int64{0, 2, 9}, i)), 0, 50))
@@ -27,7 +27,7 @@ func samples() map[string][]int64 {
 	}
 }
 
-// TestValidateChangedWords: no single changed word goes through unless the program it makes is a consistent one.
+// TestValidateChangedWords checks that no program with one changed word is valid unless it is consistent.
 func TestValidateChangedWords(t *testing.T) {
 	for name, prog := range samples() {
 		require.NoError(t, validate(prog), name)
@@ -44,16 +44,16 @@ func TestValidateChangedWords(t *testing.T) {
 				if validate(changed) != nil {
 					continue
 				}
-				// Bounds that the nodes do not say, what may be known of overlap, the type of the
-				// elements, offsets: another type, but one.
+				// Bounds that the nodes do not determine, the overlap flag, the type of the elements,
+				// offsets: the result is another type, but a valid one.
 				exercise(t, changed)
 			}
 		}
 	}
 }
 
-// TestValidateWidth: an entry far below another is refused when the distance does not fit, though each of both would
-// do.
+// TestValidateWidth checks that an entry far below another is invalid if the distance does not fit 64 bits, though each
+// displacement does.
 func TestValidateWidth(t *testing.T) {
 	const far = 1<<62 + 1
 	prog := slices.Clone(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256},
@@ -65,7 +65,7 @@ func TestValidateWidth(t *testing.T) {
 	require.ErrorContains(t, validate(prog), "do not fit 64 bits")
 }
 
-// exercise interprets a program that was found valid, for as many copies as fit a small buffer.
+// exercise interprets a valid program, for as many copies as fit a small buffer.
 func exercise(t *testing.T, prog []int64) {
 	l := Layout{prog}
 	for _, count := range []int64{0, 1, 2, 7, 1 << 40, 1<<63 - 1} {
@@ -100,7 +100,7 @@ func exercise(t *testing.T, prog []int64) {
 	}
 }
 
-// FuzzValidate: whatever is valid can be interpreted within its bounds.
+// FuzzValidate checks that every valid program can be interpreted within its bounds.
 func FuzzValidate(f *testing.F) {
 	for _, prog := range samples() {
 		f.Add(bytesOfWords(prog))
@@ -124,7 +124,7 @@ func bytesOfWords(words []int64) []byte {
 	return out
 }
 
-// TestValidateRandomChanges is the fuzzing that every test run does: several words of random types changed.
+// TestValidateRandomChanges is the fuzzing of every test run: it changes several words of random types.
 func TestValidateRandomChanges(t *testing.T) {
 	valid := 0
 	for seed := int64(0); seed < 3000; seed++ {

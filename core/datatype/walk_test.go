@@ -5,16 +5,17 @@ import (
 	"unsafe"
 )
 
-// segments is that of core/datatype/reference, which imports this package: reference_test.go, outside, brings it here.
+// segments is reference.Segments. core/datatype/reference imports this package, so reference_test.go, an external test,
+// sets it.
 var segments func(program []int64, count int64, elements bool, position int64) iter.Seq2[int64, int64]
 
-// SetSegments brings it.
+// SetSegments sets segments.
 func SetSegments(f func(program []int64, count int64, elements bool, position int64) iter.Seq2[int64, int64]) {
 	segments = f
 }
 
-// addressOf returns the address of a buffer whose data begins lo bytes behind it at b, which stays there until a few
-// others have been asked for.
+// addressOf returns the address of a buffer whose data begins lo bytes after it at b. It keeps b alive for some more
+// calls.
 func addressOf(b []byte, lo int64) uintptr {
 	copy(asked[1:], asked[:])
 	asked[0] = b

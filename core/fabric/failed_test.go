@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the system refuses for want of descriptors names the limit.
+// TestFailed checks that the error for a lack of descriptors names the limit.
 func TestFailed(t *testing.T) {
 	var l unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &l))

@@ -38,14 +38,14 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-// shortTable is one whose numbers have few bits.
+// shortTable returns a table whose numbers have few bits.
 func shortTable(bits int) *Table[int] {
 	t := NewTable[int](Request)
 	t.mask = 1<<bits - 1
 	return t
 }
 
-// A number comes again after as many handles as the package's comment says, whatever is live meanwhile.
+// TestCycle checks that a number repeats after as many handles as the package comment says, whatever is live meanwhile.
 func TestCycle(t *testing.T) {
 	const bits = 14
 	for _, live := range []int{0, 1, 5, 31, 32, 33, 200, 1000} {
@@ -76,8 +76,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// While a table grows and shrinks in use every live handle is found, no two are the same, and none that was removed
-// comes back soon.
+// TestGrowth checks a table that grows and shrinks in use: every live handle is found, no two are the same, and no
+// removed handle is reused soon.
 func TestGrowth(t *testing.T) {
 	const bits = 20
 	table := shortTable(bits)
@@ -113,7 +113,7 @@ func TestGrowth(t *testing.T) {
 	require.Equal(t, len(objects), table.Len())
 }
 
-// A full table says so, keeps what it has, and goes on when something is removed.
+// TestFull checks that Add fails for a full table, which keeps its objects, and succeeds again after a removal.
 func TestFull(t *testing.T) {
 	table := NewTable[int](Comm)
 	table.most = 128
@@ -145,8 +145,8 @@ func BenchmarkAddGetRemove(b *testing.B) {
 	}
 }
 
-// Waves of handles come and go, and the table with them: every live one is found, no two are the same, and none that
-// was removed comes back soon.
+// TestShrink creates and frees handles in waves, so that the table grows and shrinks. Every live handle is found, no
+// two are the same, and no removed handle is reused soon.
 func TestShrink(t *testing.T) {
 	const bits = 20
 	for seed := range int64(20) {
@@ -154,7 +154,7 @@ func TestShrink(t *testing.T) {
 		r := rand.New(rand.NewSource(seed))
 		objects := map[uintptr]*int{}
 		var handles []uintptr
-		known := map[uintptr]bool{} // all there have been
+		known := map[uintptr]bool{} // all handles so far
 		shrunk := 0
 		for wave := range 12 {
 			for range 1 << (6 + wave%6) {
@@ -186,7 +186,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// When most of many handles have gone the table is as small as before.
+// TestSettle checks that a table shrinks to its initial size when most of many handles have been freed.
 func TestSettle(t *testing.T) {
 	table := NewTable[int](Request)
 	x := 1

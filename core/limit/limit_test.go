@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tree writes files below a temporary folder and returns it.
+// tree writes files below a temporary directory and returns it.
 func tree(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {
@@ -156,7 +156,7 @@ func TestMemory(t *testing.T) {
 		require.GreaterOrEqual(t, r.Margin, int64(leastMargin), c.name)
 		require.LessOrEqual(t, r.Margin, int64(mostMargin), c.name)
 		require.Equal(t, max(r.Free-r.Margin, 0), r.Usable(), c.name)
-		// Who wants less is told what suffices, or the truth.
+		// A request for less gets the exact value, or a smaller one that suffices.
 		for _, wanted := range []int64{0, 1e6, 1e9} {
 			some := Memory(root, wanted)
 			require.True(t, some.Free == r.Free || some.Usable() >= wanted && some.Free < r.Free,

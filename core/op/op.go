@@ -126,9 +126,9 @@ func (o *Op) defined(b *datatype.Basic) error {
 	return mpierr.New(abi.MPI_ERR_OP, "%s is not defined for %s", o, b.Name)
 }
 
-// Defined returns whether the predefined operation with handle h may be used on a predefined type: where MPI defines it
-// (MPI-5.0 6.9.2, 6.9.4, 12.3.4), on MPI_CHAR and MPI_CHARACTER as on MPI_SIGNED_CHAR, and the logical operations also
-// on MPI_AINT, MPI_COUNT and MPI_OFFSET.
+// Defined returns whether the predefined operation with handle h may be used on a predefined type. It may where MPI
+// defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4), and on MPI_CHAR and MPI_CHARACTER as on MPI_SIGNED_CHAR. The logical
+// operations may be used on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
 func Defined(h uintptr, b *datatype.Basic) bool {
 	character := b.Class == datatype.Character
 	integer := b.Class == datatype.Signed || b.Class == datatype.Unsigned || b.Class == datatype.Address ||

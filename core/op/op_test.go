@@ -48,7 +48,7 @@ func TestDefined(t *testing.T) {
 	}
 }
 
-// A predefined operation is for predefined types only, a user's for any.
+// TestForReduceOfDerivedTypes checks that predefined operations accept predefined types only, and a user's accept any.
 func TestForReduceOfDerivedTypes(t *testing.T) {
 	sum, _ := Get(abi.MPI_SUM)
 	integer, _ := datatype.Get(abi.MPI_INT)
@@ -81,7 +81,7 @@ func TestHandles(t *testing.T) {
 	require.True(t, max.Commutative())
 }
 
-// TestUserCountBeyondInt: a function without _c gets at most 2^31-1 elements at a time.
+// TestUserCountBeyondInt checks that a function without _c gets at most 2^31-1 elements at a time.
 func TestUserCountBeyondInt(t *testing.T) {
 	type call struct {
 		in    uintptr
@@ -101,7 +101,8 @@ func TestUserCountBeyondInt(t *testing.T) {
 	require.Equal(t, []call{{16, most}, {16 + 4*most, most}, {16 + 8*most, 2}, {16, 1 << 32}}, calls)
 }
 
-// The loops for few elements give the bits of the reference, NaN, infinities and overflow included.
+// TestFew checks that the loops for few elements have the bits of the reference, including NaN, infinities and
+// overflow.
 func TestFew(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	loops := 0
@@ -127,7 +128,7 @@ func TestFew(t *testing.T) {
 				}
 				loops++
 				require.True(t, reference.Combine(h, b, x, want, n))
-				if b.Class == datatype.Floating { // which NaN comes out of a sum is open
+				if b.Class == datatype.Floating { // any NaN is a correct sum
 					for i := 0; i < n; i++ {
 						w, g := want[i*int(b.Size):][:b.Size], got[i*int(b.Size):][:b.Size]
 						if isNaN(w) && isNaN(g) {

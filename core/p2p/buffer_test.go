@@ -38,7 +38,7 @@ func TestTypedRefuses(t *testing.T) {
 		}
 	}
 	base := addressOf(mem)
-	// One int, placed or repeated as far away as that.
+	// One int with a displacement or an extent of that distance.
 	for _, c := range []struct {
 		name          string
 		displ, extent int64
@@ -62,7 +62,8 @@ func TestTypedRefuses(t *testing.T) {
 	runtime.KeepAlive(mem)
 }
 
-// TestBarrierSize: core/comm may not import core/shm, so it states the size of a barrier itself.
+// TestBarrierSize compares the two definitions of the size of a barrier: core/comm must not import core/shm, so it has
+// its own.
 func TestBarrierSize(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 4096} {
 		require.Equal(t, shm.BarrierSize(n), comm.BarrierSize(n))

@@ -36,7 +36,8 @@ type Carrier interface {
 	Forget(context uint64, n int)
 
 	// Plan creates a plan. Addresses in its steps are of the application's memory, or of Go memory that the caller
-	// keeps alive. object, not 0, is the argument of PlanStep and PlanGone. ok is false if there is no memory.
+	// keeps alive. The argument of PlanStep and PlanGone is object, not 0. Returns ok = false if there is no
+	// memory.
 	Plan(h *PlanHead, steps []Step, object uintptr) (p Running, ok bool)
 	// ProgressThread declares that the calling thread is the process' progress thread. It then calls no function of
 	// the application: those were written for the threads that the application knows, and often for one of them

@@ -59,7 +59,7 @@ func TestPersistentStays(t *testing.T) {
 	require.Equal(t, 1, c.releases)
 }
 
-// TestTell: whoever comes last tells, once for each start.
+// TestTell checks that f is called once for each start, whether Tell or Complete comes last.
 func TestTell(t *testing.T) {
 	for i := 0; i < 2000; i++ {
 		r := &Request{}
@@ -76,7 +76,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// TestFreeAndCompleteAtOnce: exactly one of the two releases.
+// TestFreeAndCompleteAtOnce checks that exactly one of the two releases the request.
 func TestFreeAndCompleteAtOnce(t *testing.T) {
 	for i := 0; i < 2000; i++ {
 		c := &counted{}
@@ -102,7 +102,7 @@ func TestCompletedCostsNothing(t *testing.T) {
 	}
 }
 
-// raw is not on a stack, which may move.
+// raw is not on a stack, since a stack may move.
 var raw []uint64
 
 // TestStatusLayout compares with the layout that status.go describes, byte by byte.

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each row is a sentence of MPI-5.0 12.5: in this state, these calls are possible, all others are MPI_ERR_RMA_SYNC.
+// TestAccessTable compares the table with MPI-5.0 12.5. Each row is a sentence of it: in this state, these calls are
+// possible, all others are MPI_ERR_RMA_SYNC.
 func TestAccessTable(t *testing.T) {
 	possible := map[Access]map[Call]Access{
 		None: {CallFence: FenceOpen, CallFenceEnd: None, CallStart: Start, CallPost: None, CallWait: None,

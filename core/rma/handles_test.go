@@ -31,7 +31,7 @@ func TestProposals(t *testing.T) {
 	require.Greater(t, next, a, "a stale handle differs from its successor")
 }
 
-// Every number is at one place of the first 2^27, so none comes again before.
+// TestNumbersOfPlaces checks that every number is at one place of the first 2^27, so none repeats earlier.
 func TestNumbersOfPlaces(t *testing.T) {
 	seen := make([]uint64, handle.Numbers/64)
 	for place := range uint64(handle.Numbers) {
@@ -44,7 +44,8 @@ func TestNumbersOfPlaces(t *testing.T) {
 	require.Equal(t, numberAt(5), numberAt(handle.Numbers+5))
 }
 
-// Windows that are made and freed use few entries of C's table, and with some that live no number comes again soon.
+// TestPlacesInUse checks that windows which are created and freed use few entries of C's table, and that no number
+// repeats soon while some windows live.
 func TestPlacesInUse(t *testing.T) {
 	const windows, block = 150_000, 1 << lowBits
 	for _, live := range []int{0, 1, 600, 3000} {
@@ -75,7 +76,7 @@ func TestPlacesInUse(t *testing.T) {
 	}
 }
 
-// All indices in use: the next window is refused, and made as soon as one is free.
+// TestMostWindows checks that the next window fails while all indices are in use, and succeeds as soon as one is free.
 func TestMostWindows(t *testing.T) {
 	r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 	var last uint64
@@ -135,7 +136,7 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }
 
-// noSlots has no memory for the slot of a window.
+// noSlots is a data path without memory for a window descriptor.
 type noSlots struct {
 	DataPath
 	remove func(h uintptr)
@@ -144,8 +145,8 @@ type noSlots struct {
 func (noSlots) Install(*Plan) error { return errors.New("no slot") }
 func (n noSlots) Remove(h uintptr)  { n.remove(h) }
 
-// A window that cannot be made gives its handle back last: another thread may take it at once, and would lose its own
-// window to what is still done with it.
+// TestHandleOfFailedWindow checks that a failed creation releases its handle last. Another thread may reuse the handle
+// at once, and later steps of the failed creation would destroy its window.
 func TestHandleOfFailedWindow(t *testing.T) {
 	removed := 0
 	h := &Host{

@@ -23,7 +23,7 @@ func TestCommonHints(t *testing.T) {
 		{Common{0, 1<<63 - 1}, Common{0, 0}, Common{0, 1<<63 - 1}},
 	} {
 		var b [commonSize]byte
-		c.one.put(b[:]) // what the members tell each other comes back whole
+		c.one.put(b[:]) // decoding restores what the members encode
 		require.Equal(t, c.want, together(slices.Values([]Common{commonOf(b[:]), c.other, c.other})))
 		require.Equal(t, c.want, together(slices.Values([]Common{c.other, c.one})))
 	}

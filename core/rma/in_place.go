@@ -347,8 +347,8 @@ func whyNot(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// enterInPlace shares the buffer of MPI_Win_create in place if its hints ask for it, and returns what the other members
-// can address: wholePagesShared or allShared. heap is the buffer's offset in the memfd, -1 if they cannot address it.
+// enterInPlace shares the buffer of MPI_Win_create in place if its hints ask for it. It returns what the other members
+// can address (wholePagesShared or allShared) and the buffer's offset in the memfd, -1 if they cannot address it.
 // MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM if gompirma_share_in_place is "require" and sharing fails.
 func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)

@@ -42,7 +42,7 @@ func (f *fakeSystem) each(addr uintptr, size int64, by int) {
 func (f *fakeSystem) host() *Host {
 	return &Host{
 		Data: f,
-		// One page at a time, so that errors come in the middle.
+		// One page at a time, so that errors occur in the middle.
 		InPieces: func(size, _ int64, take func(at, size int64) error) error {
 			for at := int64(0); at < size; at += 4096 {
 				if err := take(at, 4096); err != nil {
@@ -62,7 +62,7 @@ func (f *fakeSystem) pages() (n int) {
 }
 
 // TestStretches takes and releases overlapping ranges of one buffer in every order: a page is shared once, and as long
-// as somebody uses it.
+// as it has a user.
 func TestStretches(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095
@@ -111,7 +111,7 @@ func TestStretches(t *testing.T) {
 	}
 }
 
-// TestTakeAllOrNothing lets the system refuse a page in the middle.
+// TestTakeAllOrNothing makes the system refuse a page in the middle.
 func TestTakeAllOrNothing(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095

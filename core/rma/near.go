@@ -62,9 +62,9 @@ const MemberSize = 256
 // RowSize is sizeof(struct gompi_win_remote) in capi/win/win.h, which compares it at compile time.
 const RowSize = 32
 
-// Layout of the control memory on a node (capi/win/win.h): an entry for each rank from the lowest to the highest member
-// of the node, the barrier and posts of its members, a cache line that counts the members that have left, their words
-// for MPI_Win_set_info, and the table of all members.
+// Layout of the control memory on a node (capi/win/win.h). It begins with an entry for each rank from the lowest to the
+// highest member of the node. After these follow the barrier and posts of its members, a cache line that counts the
+// members that have left, their words for MPI_Win_set_info, and the table of all members.
 
 func (v near) barrier() int64 { return MemberSize * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1) }
 

@@ -15,7 +15,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// Control memory has lines up to the highest member of the node, but memory only for pages with members of the node.
+// TestControlMemoryOfANode checks that control memory has entries up to the highest member of the node, but memory only
+// for pages with members of the node.
 func TestControlMemoryOfANode(t *testing.T) {
 	every := func(n, first, step int32) (ranks []int32) {
 		for i := range n {
@@ -41,12 +42,12 @@ func TestControlMemoryOfANode(t *testing.T) {
 	require.Equal(t, alone.size(), block.size(), "only ranks between members of the node count")
 	require.Equal(t, memory(alone), memory(block))
 
-	// The ranks of 1,000 nodes are dealt out in turn: a page for each member, one for the rest.
+	// The ranks are distributed over 1,000 nodes cyclically: a page for each member, one for the rest.
 	turns := near{ranks: every(100, 7, 1000)}
 	require.Greater(t, turns.size(), int64(99_000*MemberSize))
 	require.LessOrEqual(t, memory(turns), memory(alone)+100*shm.PageSize)
 
-	// The table of all members is behind that, in pages of their own or not.
+	// The table of all members follows, on pages of its own or not.
 	for _, v := range []near{block, turns} {
 		table := v
 		table.members, table.table = 100_000, true
@@ -71,7 +72,7 @@ func TestControlMemoryOfANode(t *testing.T) {
 	}
 }
 
-// pretended is the data path of a process among several that one process pretends to be.
+// pretended is the data path of one of several processes that the test process simulates.
 type pretended struct {
 	DataPath
 	plan *Plan
@@ -84,7 +85,7 @@ func (*pretended) Register(a uintptr, size int64) Region {
 	return Region{Key: uint64(size), Address: uint64(a)}
 }
 
-// TestWindowOnTwoNodes makes the parts of a window of five members, of whom 0, 2 and 3 are on one node.
+// TestWindowOnTwoNodes creates the parts of a window of five members, of which 0, 2 and 3 are on one node.
 func TestWindowOnTwoNodes(t *testing.T) {
 	const n = 5
 	nodeOf := [n]int{0, 1, 0, 0, 1}
@@ -180,8 +181,8 @@ func TestWindowOnTwoNodes(t *testing.T) {
 	require.Equal(t, int32(abi.MPI_ERR_RMA_SHARED), mpierr.ClassOf(w.agree(nil, all)))
 }
 
-// TestWindowOfManyNodes makes one member's part of a window of 10^5 on 10^3 nodes. What it keeps in Go must not grow
-// with the members; what C keeps of each is compared with DESIGN at compile time.
+// TestWindowOfManyNodes creates one member's part of a window of 10^5 members on 10^3 nodes. Its memory in Go must not
+// grow with the members. C compares its memory for each member with DESIGN at compile time.
 func TestWindowOfManyNodes(t *testing.T) {
 	const n, nodes, here = 100_000, 1000, 100
 	f, err := shm.CreateControl(here, 1)
@@ -222,7 +223,7 @@ func TestWindowOfManyNodes(t *testing.T) {
 	require.Len(t, data.plan.Leaders, nodes)
 	require.Equal(t, 7, data.plan.Node)
 	data.plan = nil
-	require.Less(t, int64(kept()-before), int64(64<<10)) // less than before, if something else went
+	require.Less(t, int64(kept()-before), int64(64<<10)) // less than before, if other memory has been freed
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(all)
 }

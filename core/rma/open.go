@@ -58,8 +58,8 @@ func (w *Window) takeControl() (err error) {
 	return err
 }
 
-// largeTotal is the size in bytes from which on fits checks: each member finds out itself whether there is memory for
-// its part, and the check takes a third of the time of creating a small window.
+// largeTotal is the size in bytes from which on fits checks. For less, each member finds out itself whether there is
+// memory for its part, and the check would take a third of the time of creating a small window.
 const largeTotal = 16 << 20
 
 // fits returns an error if the machine has less memory than the window needs, so that no member starts to allocate. The

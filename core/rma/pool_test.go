@@ -26,7 +26,7 @@ func node(t *testing.T) *shm.Node {
 	return nd
 }
 
-// taken returns how many bytes of the node's memory there are.
+// taken returns how many bytes of the node's memory are allocated.
 func taken(t *testing.T, nd *shm.Node) int64 {
 	fd, _, _ := nd.Image()
 	var s unix.Stat_t
@@ -42,8 +42,8 @@ type allocated struct {
 
 func (a allocated) bytes() []byte { return bytesOf(a.addr, a.size) }
 
-// TestAllocRandom allocates and frees pieces of every size in random order: they are zero, aligned as asked, apart from
-// each other, in a region, and keep what was written to them; in the end nearly all memory has gone back.
+// TestAllocRandom allocates and frees memory of every size in random order. Allocations are zeroed, aligned, disjoint,
+// in a region, and keep their data. In the end nearly all memory has been released.
 func TestAllocRandom(t *testing.T) {
 	nd := node(t)
 	rnd := rand.New(rand.NewSource(1))
@@ -104,7 +104,7 @@ func TestAllocRandom(t *testing.T) {
 	require.Empty(t, shared.list)
 }
 
-// offsetOf finds out where a byte of this process' memory is in the node's.
+// offsetOf returns the offset in the node's memory of a byte of this process' memory.
 func offsetOf(t *testing.T, nd *shm.Node, addr uintptr) int64 {
 	r, _ := shared.find(addr, 1)
 	off := r.off + int64(addr-r.addr)
@@ -119,7 +119,7 @@ func offsetOf(t *testing.T, nd *shm.Node, addr uintptr) int64 {
 	return off
 }
 
-// dropPool gives back what the pool keeps for the next piece.
+// dropPool frees what the pool caches.
 func dropPool(nd *shm.Node) {
 	for _, a := range small.arenas {
 		shared.remove(address(a.bytes), byWindow)
@@ -153,7 +153,8 @@ func TestFreeRefuses(t *testing.T) {
 	require.NoError(t, FreeMem(nd, 0))
 }
 
-// TestAllocReuses: pieces that come and go take no new memory, and memory goes back when all pieces of a chunk have.
+// TestAllocReuses checks that repeated allocation and freeing needs no new memory, and that the memory of a chunk is
+// released when all of its blocks are free.
 func TestAllocReuses(t *testing.T) {
 	nd := node(t)
 	defer dropPool(nd)
@@ -193,7 +194,7 @@ func TestAllocReuses(t *testing.T) {
 		all = append(all, addr)
 	}
 	require.Equal(t, int64(19*chunkSize), taken(t, nd)-start)
-	for i, addr := range all { // one of each chunk stays
+	for i, addr := range all { // one block of each chunk stays
 		if i%(chunkSize/128) != 7 {
 			require.NoError(t, FreeMem(nd, addr))
 		}

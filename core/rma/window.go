@@ -3,9 +3,9 @@
 // data path work from the descriptor alone, in capi's C code, without calling Go. The package must not know how
 // operations are executed.
 //
-// Words used here and in capi: a *process* is numbered on its node; a *rank* is the rank in a window's group; a *slot*
-// is the window descriptor, C's struct for a window; a target is *direct* if its memory is mapped in this process,
-// otherwise the *progress thread* of the target's process executes the operations.
+// Words used here and in capi: A *process* is numbered on its node. A *rank* is the rank in a window's group. A *slot*
+// is the window descriptor, C's struct for a window. A target is *direct* if its memory is mapped in this process.
+// Otherwise the *progress thread* of the target's process executes the operations.
 package rma
 
 import (

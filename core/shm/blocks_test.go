@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBlocks: who takes a block, who opens it, and who gives it back are processes of their own.
+// TestBlocks takes, opens and returns a block in three different processes.
 func TestBlocks(t *testing.T) {
 	onBoth(t, 3, blocksAreShared)
 }
@@ -34,7 +34,7 @@ func blocksAreShared(t *testing.T, nd []*Node) {
 	_, err = c.OpenBlock(name&^(PageSize-1)|5, size)
 	require.Error(t, err, "an arena of 32 bytes")
 
-	// Whoever is last gives it back, and its owner has it again: clean, and without memory that is mapped anew.
+	// The last user returns the block, and its owner can take it again: zeroed, and without a new mapping.
 	mine[size-1] = 0
 	b.GiveBlock(name, size, 64)
 	require.Zero(t, a.BlocksInUse())
@@ -51,7 +51,8 @@ func blocksAreShared(t *testing.T, nd []*Node) {
 	b.GiveBlock(name, size, 0)
 }
 
-// TestManyBlocks: none is handed out twice, others have few mappings of them, and their memory goes back.
+// TestManyBlocks checks that no block is handed out twice, that other processes need few mappings of them, and that
+// their memory is released.
 func TestManyBlocks(t *testing.T) {
 	nd := nodes(t, 2)
 	a, b := nd[0], nd[1]

@@ -17,14 +17,14 @@ import (
 
 const mib = 1 << 20
 
-// taken returns how many bytes of the node's memory there are.
+// taken returns how many bytes of the node's memory are allocated.
 func taken(t *testing.T, nd *Node) int64 {
 	var s unix.Stat_t
 	require.NoError(t, unix.Fstat(nd.fd, &s))
 	return s.Blocks * 512
 }
 
-// limited makes nodes believe that the memory they share may grow by total bytes, and nothing else takes any.
+// limited makes nodes find that the memory they share may grow by total bytes, and that no other process allocates any.
 func limited(t *testing.T, nodes []*Node, total int64) {
 	before := taken(t, nodes[0])
 	for _, nd := range nodes {
@@ -34,7 +34,7 @@ func limited(t *testing.T, nodes []*Node, total int64) {
 	}
 }
 
-// commitMapped reserves, maps and takes size bytes; what it returns gives them back.
+// commitMapped reserves, maps and allocates size bytes. The returned function frees them.
 func commitMapped(t *testing.T, nd *Node, size int64) (free func(), err error) {
 	off, err := nd.Reserve(size, 0)
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestCommitTakesTurns(t *testing.T) {
 	}
 }
 
-// TestCommitBacksOut: somebody else takes memory meanwhile.
+// TestCommitBacksOut simulates another process that allocates memory meanwhile.
 func TestCommitBacksOut(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	start := taken(t, nd)
@@ -118,7 +118,7 @@ func TestCommitOnOldSystems(t *testing.T) {
 	require.Equal(t, start, taken(t, nd))
 }
 
-// TestCommitMappedAlone: a process that is alone on its node takes the memory without writing to it.
+// TestCommitMappedAlone checks that a process that is alone on its node allocates the memory without writing to it.
 func TestCommitMappedAlone(t *testing.T) {
 	calls, was := 0, populate
 	populate = func(b []byte) error { calls++; return was(b) }
@@ -168,13 +168,13 @@ func TestTheStoppedDoNotHold(t *testing.T) {
 	require.NoError(t, err)
 	free()
 	require.Equal(t, uint32(1), *u32(nodes[1].control, hdrTurn), "it still has the turn")
-	// One that died in its turn.
+	// A lock holder that has died.
 	atomic.StoreInt32(nodes[0].i32(0, CellPid), dead(t))
 	free, err = commitMapped(t, nodes[1], 20*mib)
 	require.NoError(t, err)
 	free()
 	require.Zero(t, *u32(nodes[1].control, hdrTurn))
-	*u32(nodes[1].control, hdrTurn) = 77 // nonsense
+	*u32(nodes[1].control, hdrTurn) = 77 // an invalid value
 	free, err = commitMapped(t, nodes[1], 20*mib)
 	require.NoError(t, err)
 	free()
@@ -191,7 +191,7 @@ func TestSmallAmountsLookRarely(t *testing.T) {
 		require.NoError(t, nd.Commit(off+at, PageSize))
 	}
 	require.Less(t, looks, 10)
-	free = 256 * PageSize // one page more is allowed without a look
+	free = 256 * PageSize // one page more is allowed without a check
 	nd.promises.credit = 0
 	looks = 0
 	for at := int64(0); at < 20*PageSize; at += PageSize {
@@ -201,8 +201,8 @@ func TestSmallAmountsLookRarely(t *testing.T) {
 	nd.Release(off, 16*mib)
 }
 
-// TestCommitMappedFaultsLaterNever: what is taken through the mapping is mapped then. fallocate would leave a fault for
-// each page, and take memory for one process after the other.
+// TestCommitMappedFaultsLaterNever checks that memory allocated through the mapping is mapped then. fallocate would
+// leave a fault for each page, and the kernel would serialize the processes.
 func TestCommitMappedFaultsLaterNever(t *testing.T) {
 	nd := nodes(t, 2)[0]
 	const size = 8 * mib

@@ -15,10 +15,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// slow is a node's memory that goes back only as a test lets it.
+// slow is a backing that releases memory only when a test allows it.
 type slow struct {
 	backing
-	let chan struct{} // a value for each piece; closed: all
+	let chan struct{} // one value allows one chunk; closed: allows all
 }
 
 func (s *slow) give(off, size int64) {
@@ -26,8 +26,8 @@ func (s *slow) give(off, size int64) {
 	s.backing.give(off, size)
 }
 
-// slowly lets a node's memory go back as a test says: a piece for each value of let, and all once that is called, which
-// it is when the test ends however it does.
+// slowly makes a node release its memory as a test says: one chunk for each value of let, and everything once the test
+// calls all or ends.
 func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	s := &slow{nd.memory, make(chan struct{})}
 	nd.memory = s
@@ -37,8 +37,8 @@ func slowly(t *testing.T, nd *Node) (let chan<- struct{}, all func()) {
 	return s.let, all
 }
 
-// TestReleaseDoesNotWait: much memory goes back later, its address space is not handed out before, and in the end
-// nothing is left.
+// TestReleaseDoesNotWait checks that much memory is released in the background, that its address space is not reused
+// before, and that nothing is left in the end.
 func TestReleaseDoesNotWait(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	limited(t, []*Node{nd}, 1<<30)
@@ -54,7 +54,7 @@ func TestReleaseDoesNotWait(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, other, off+48*mib, "what still has contents has been handed out")
 	all()
-	nd.Given() // it may have come on so far by itself
+	nd.Given() // the background release may have finished by itself
 	require.False(t, nd.Given())
 	require.Zero(t, nd.toCome())
 	require.Equal(t, start, taken(t, nd))
@@ -63,7 +63,8 @@ func TestReleaseDoesNotWait(t *testing.T) {
 	require.Equal(t, off, again)
 }
 
-// TestLittleIsGivenAtOnce, and so is much that is not little beside what is free.
+// TestLittleIsGivenAtOnce checks that little memory is released at once, and so is much memory that is not small
+// compared to the free memory.
 func TestLittleIsGivenAtOnce(t *testing.T) {
 	for name, c := range map[string]struct{ size, total int64 }{
 		"little": {leastLater - PageSize, 1 << 30},
@@ -82,7 +83,8 @@ func TestLittleIsGivenAtOnce(t *testing.T) {
 	}
 }
 
-// TestWhoNeedsItWaits: all of the memory can be had again as soon as it has been released, by another process too.
+// TestWhoNeedsItWaits checks that a process, also another one, can allocate all of the memory as soon as it has been
+// released.
 func TestWhoNeedsItWaits(t *testing.T) {
 	nodes := nodes(t, 2)
 	limited(t, nodes, 100*mib)
@@ -109,13 +111,13 @@ func TestWhoNeedsItWaits(t *testing.T) {
 	}
 	require.NoError(t, <-done)
 	require.False(t, nodes[1].AwaitGiven())
-	// More than there ever is needs no wait.
+	// A request for more than there ever is does not wait.
 	_, err = nodes[1].Reserve(20*mib, 0)
 	require.NoError(t, err)
 	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nodes[1].Commit(off, 20*mib)))
 }
 
-// TestTheStoppedGiveNothing: one that does not come on with giving back holds nobody for long.
+// TestTheStoppedGiveNothing checks that a process that makes no progress with the release delays others only briefly.
 func TestTheStoppedGiveNothing(t *testing.T) {
 	nodes := nodes(t, 2)
 	limited(t, nodes, 100*mib)
@@ -135,8 +137,8 @@ func TestTheStoppedGiveNothing(t *testing.T) {
 	require.True(t, nodes[1].AwaitGiven() || nodes[1].toCome() == 0)
 }
 
-// TestUnmapLeavesAtOnce: a large mapping is no longer where it was as soon as Unmap returns, whatever the application
-// has done to it, and nothing of it is left in the end.
+// TestUnmapLeavesAtOnce checks that a large mapping has left its address when Unmap returns, whatever the application
+// has done to it, and that nothing of it is left in the end.
 func TestUnmapLeavesAtOnce(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, nodes []*Node) {
 		nd := nodes[0]
@@ -167,7 +169,7 @@ func TestUnmapLeavesAtOnce(t *testing.T) {
 	})
 }
 
-// mappedBytes returns how much of this process' address space is mapped shared.
+// mappedBytes returns how many bytes of this process' address space are mapped shared.
 func mappedBytes(t *testing.T) (sum int64) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	require.NoError(t, err)

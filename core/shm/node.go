@@ -34,7 +34,8 @@ type Node struct {
 }
 
 // CreateControl creates the shared memory of a node of n processes and returns its file, which is not close-on-exec:
-// children inherit it. nodes is the number of nodes that share this machine's cores: 1, or more if nodes are simulated.
+// children inherit it. The argument nodes is the number of nodes that share this machine's cores: 1, or more if nodes
+// are simulated.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
 		return nil, fmt.Errorf("%d processes on one node: from 1 to %d are possible", n, MaxProcesses)

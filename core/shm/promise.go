@@ -12,9 +12,9 @@ import (
 
 // Promises: processes that allocate memory at the same time must not together take more than is free, since then the
 // kernel kills one of them instead of refusing. So a process first reserves the amount in its cell (a promise), where
-// the other processes of the node see it, and lowers the promise as it allocates. What is free minus all promises may
-// be promised anew. A lock (hdrTurn) makes the check and the promise one step. If the process dies, its lock and its
-// promises are ignored.
+// the other processes of the node see it, and lowers the promise as it allocates. A new promise may be at most the free
+// memory minus all promises. A lock (hdrTurn) makes the check and the promise one step. If the process dies, its lock
+// and its promises are ignored.
 //
 // Processes of other jobs promise nothing: commit.go checks again while it allocates.
 type promises struct {

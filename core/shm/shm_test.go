@@ -20,7 +20,7 @@ func nodes(t *testing.T, n int) []*Node {
 	return opened(t, f, n)
 }
 
-// segmented is nodes where files may not be large.
+// segmented is nodes for a system where files may not be large.
 func segmented(t *testing.T, n int) []*Node {
 	fd, err := unix.MemfdCreate("gompirma", 0)
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func seenByOthersAndZeroedAgain(t *testing.T, nd []*Node) {
 	require.Equal(t, int32(abi.MPI_ERR_INTERN), mpierr.ClassOf(err))
 }
 
-// TestRegionsDoNotTouch: whatever the number of processes, and where files may not be large.
+// TestRegionsDoNotTouch checks that no regions overlap, for any number of processes, and where files may not be large.
 func TestRegionsDoNotTouch(t *testing.T) {
 	for _, n := range []int{1, 3, 64, MaxProcesses} {
 		nd := &Node{fd: -1, N: n}
@@ -163,7 +163,7 @@ func TestTooMuchIsAnError(t *testing.T) {
 	})
 }
 
-// TestWakeTakesTheMark: who sleeps is woken once, and who does not is not.
+// TestWakeTakesTheMark checks that Wake wakes a sleeping process once, and does not wake a process that does not sleep.
 func TestWakeTakesTheMark(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, nd []*Node) {
 		sleeping, wake := nd[0].u32(0, CellSleeping), nd[0].u32(0, CellWake)
@@ -177,7 +177,7 @@ func TestWakeTakesTheMark(t *testing.T) {
 	})
 }
 
-// looker is a wait that has looked so often when somebody dies.
+// looker is a Waiter that has polled this number of times when a process dies.
 type looker int
 
 func (l *looker) Await(done func() bool, what Waiting) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// deep returns how far below here a function's variables lie that uses n bytes.
+// deep uses at least n bytes of stack and returns the address of the deepest variables.
 //
 //go:noinline
 func deep(n int) uintptr {
@@ -18,7 +18,7 @@ func deep(n int) uintptr {
 	return deep(n - len(b))
 }
 
-// A stack that has grown does not move when Room is used, one that has not does.
+// TestGrow checks that a stack that has grown does not move when Room is used, and that another one does.
 func TestGrow(t *testing.T) {
 	moved := func(grow bool) bool {
 		result := make(chan bool)

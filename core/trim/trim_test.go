@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// owner is one of objects that are numbers only.
+// owner owns objects that are numbers only.
 type owner struct {
 	mu      sync.Mutex
 	watch   Watch
@@ -43,10 +43,11 @@ func (o *owner) times() int {
 	return o.settled
 }
 
-// TestWatch: memory is given back when most of many objects have gone and stay away, and not for less.
+// TestWatch checks that memory is returned when most of many objects have been freed and are not created again, and not
+// for less.
 func TestWatch(t *testing.T) {
 	few, half, back, gone, again := newOwner(), newOwner(), newOwner(), newOwner(), newOwner()
-	running.Lock() // all comes before
+	running.Lock() // all steps come before settle runs
 	few.set(WorthWhile - 1)
 	few.set(0)
 	half.set(10 * WorthWhile)
@@ -62,7 +63,7 @@ func TestWatch(t *testing.T) {
 	again.set(0)
 	running.Unlock()
 	require.Eventually(t, func() bool { return again.times() == 1 }, time.Minute, time.Millisecond)
-	running.Lock() // it is through
+	running.Lock() // settle has ended
 	require.Equal(t, 1, gone.times())
 	for _, o := range []*owner{few, half, back} {
 		require.Zero(t, o.times())
@@ -78,7 +79,7 @@ func TestWatch(t *testing.T) {
 	require.Equal(t, 1, gone.times())
 }
 
-// TestNext: what happens again and again is done less and less often.
+// TestNext checks that the pause grows if memory is returned repeatedly.
 func TestNext(t *testing.T) {
 	p := next(soon, time.Hour)
 	require.Equal(t, soon, p)

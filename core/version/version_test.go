@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who wants to know which library this is reads the name, then the number, as of any other: the first word and what
-// follows it. What belongs to another one's text must not be found.
+// TestLibrary parses the text as bindings do: the first word is the name, then follows the number. The text must not
+// contain what identifies another library.
 func TestLibrary(t *testing.T) {
 	text := Library()
 	var major, minor, patch int

@@ -13,7 +13,7 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the blocking form
-	ends      string // last part of the name of the function in capi/coll that it calls, with its arguments; "": blocking
+	ends      string // end of the name of the function in capi/coll that it calls, with arguments; "": blocking
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the

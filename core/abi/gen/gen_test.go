@@ -13,7 +13,7 @@ import (
 	"gompirma/core/coll"
 )
 
-// TestFresh fails if a generated file is not what the table and the sources of capi ask for.
+// TestFresh fails if a generated file differs from what the table and the sources of capi require.
 func TestFresh(t *testing.T) {
 	root, err := moduleRoot()
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestFresh(t *testing.T) {
 	require.Empty(t, names, "stale: run go run ./core/abi/gen")
 }
 
-// write makes a folder with a capi of the given files.
+// write creates a directory with a capi that has the given files.
 func write(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {
@@ -84,7 +84,7 @@ func TestDefinedTwice(t *testing.T) {
 	require.ErrorContains(t, err, "gompi_put_c")
 }
 
-// TestEntries compares the entry point of each style with what it should be.
+// TestEntries compares the entry point of each style with the expected text.
 func TestEntries(t *testing.T) {
 	have := implementations{"gompi_put_c": inC, "gompi_comm_rank": inGo, "gompi_send_c": inGo,
 		"gompi_pcontrol": inC, "gompi_t_enum_get_item": inGo}
@@ -131,7 +131,7 @@ func TestEntries(t *testing.T) {
 		"cannot return an error")
 }
 
-// TestCollectives compares functions, one of each shape, with what they should be.
+// TestCollectives compares functions, one of each shape, with the expected text.
 func TestCollectives(t *testing.T) {
 	have := map[string]string{}
 	for _, text := range strings.Split(string(started(implementations{})), "\nint ")[1:] {
@@ -162,11 +162,11 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// TestEveryCollective fails if an operation of core/coll lacks one of the forms that start it.
+// TestEveryCollective fails if an operation of core/coll lacks a nonblocking or persistent form.
 func TestEveryCollective(t *testing.T) {
 	have := implementations{}.withCollectives()
 	kind := coll.Kind(0)
-	for ; kind != coll.KindIdup; kind++ { // which comes last, and has one form
+	for ; kind != coll.KindIdup; kind++ { // KindIdup is the last kind and has one form
 		name := strings.TrimPrefix(kind.String(), "MPI_")
 		for _, form := range []string{"I" + strings.ToLower(name[:1]) + name[1:], name + "_init"} {
 			for _, form := range []string{form, form + "_c"} {
@@ -185,7 +185,7 @@ func TestEveryCollective(t *testing.T) {
 	require.NotContains(t, have, "gompi_reduce_local_c")
 }
 
-// TestWrittenByHand: what the sources of capi define is not generated a second time.
+// TestWrittenByHand checks that functions which the sources of capi define are not generated a second time.
 func TestWrittenByHand(t *testing.T) {
 	text := string(started(implementations{"gompi_ibcast_c": inGo, "gompi_iscatterv": inC}))
 	for name, generated := range map[string]bool{"gompi_ibarrier": true, "gompi_ibcast_c": false,

@@ -1,6 +1,6 @@
-// Command gen generates everything that follows from the table in core/abi: the header, the entry points with their
-// weak aliases, the calls that start collectives, the linker map, the Go constants and the C tests that touch every
-// symbol and every constant. Its output is committed.
+// Command gen generates everything that follows from the table in core/abi. That is the header, the entry points with
+// their weak aliases, the calls that start collectives, the linker map, the Go constants and the C tests that touch
+// every symbol and every constant. Its output is committed.
 //
 //	go run ./core/abi/gen           write what has changed
 //	go run ./core/abi/gen -check    write nothing; list stale files and exit 1 if there are any

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHalf converts every binary16 number there and back and looks at the roundings that go wrong most easily.
+// TestHalf converts every binary16 number to float32 and back, and checks the roundings that fail most easily.
 func TestHalf(t *testing.T) {
 	for h := 0; h < 1<<16; h++ {
 		f := fromHalf(uint16(h))
