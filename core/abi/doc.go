@@ -14,23 +14,23 @@
 //
 // The words after the name of a function:
 //
-//	+c           there is a large-count form
-//	@            its section
-//	returns=     its C type if it is not int
-//	-f           not in Fortran
-//	-f08         in the mpi module only
-//	-ierror      no ierror in Fortran (otherwise it is implied)
-//	deprecated=  since when
-//	by=          the function that replaced a removed one
+//   - +c: there is a large-count form.
+//   - @: its section.
+//   - returns=: its C type if it is not int.
+//   - -f: not in Fortran.
+//   - -f08: in the mpi module only.
+//   - -ierror: no ierror in Fortran (otherwise it is implied).
+//   - deprecated=: since when.
+//   - by=: the function that replaced a removed one.
 //
-// The words after a parameter's name and kind: its direction if it is not in, const, async, optional, and
+// The words after a parameter's name and kind are its direction if it is not in, const, async, optional, and
 //
-//	len=         its array dimensions
-//	large        in the large-count form only
-//	func=        its callback
-//	hide=        the bindings without it
-//	cname=       its name in C if that is different
-//	c=           the C declaration where it does not follow from the rest
+//   - len=: its array dimensions.
+//   - large: in the large-count form only.
+//   - func=: its callback.
+//   - hide=: the bindings without it.
+//   - cname=: its name in C if that is different.
+//   - c=: the C declaration where it does not follow from the rest.
 //
 // Constants keep the standard's C names (abi.MPI_ERR_RANK), so that a search for the name finds every use in C, Go and
 // text.

@@ -45,7 +45,7 @@ func (e *Engine) move(k *Call, st *state, o *operands) (err error) {
 		}
 	}
 	if agreed.Late != nil {
-		o.out, o.after = room(agreed.Bytes), nil // nobody sees it
+		o.out, o.after = room(agreed.Bytes), nil // discarded
 		k.late = agreed.Late
 	}
 	if agreed.Known && k.nodeFirst(o) {

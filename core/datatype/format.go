@@ -13,10 +13,11 @@ package datatype
 //	block    NodeBlock  size                                        size bytes at base
 //	loop     NodeLoop   size  count  stride  child                  child at base + i*stride, i < count
 //	list     NodeList   size  n  child  disp[n]                     child at base + disp[i]
+//
 //	blocks   NodeBlocks size  n  disp[n]  prefix[n+1]               prefix[i+1]-prefix[i] bytes at base + disp[i]
 //	seq      NodeSeq    size  n  disp[n]  prefix[n+1]  child[n]     child[i] at base + disp[i]
 //
-// prefix[i] is the packed size before entry i, prefix[n] that of the node. Every node yields at least one byte and
+// The packed size before entry i is prefix[i], that of the node prefix[n]. Every node yields at least one byte and
 // every n is at least 2. Each loop and list at least doubles the packed size, and a seq inlines the entries of a child
 // seq that holds more than half of it. So the depth stays below MaxDepth for any type.
 //

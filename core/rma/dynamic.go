@@ -8,7 +8,7 @@ import (
 )
 
 // Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of the memory that it has attached in its own part of
-// the node's memory, where the origins look an address up by themselves. C writes and reads the table: struct
+// the node's memory, where the origins read it without the target's help. C writes and reads the table: struct
 // gompi_attached in capi/win/attached.h.
 //
 //	0   version  uint64
