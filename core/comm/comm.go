@@ -68,7 +68,7 @@ type Comm struct {
 	Attributes uintptr        // of capi: its initial attributes
 	Info       any            // of capi: its initial hints
 	Errhandler uintptr        // of capi: its initial error handler; 0: MPI_ERRORS_ARE_FATAL
-	Topology   any            // *topo of this package or nil
+	Topology   any            // *Cart, *Graph or *DistGraph of this package, or nil
 	Coll       any            // core/coll
 
 	idups atomic.Int32

@@ -88,10 +88,10 @@ func MachineMemory(root string) Room {
 // memory returns the room that a group leaves; false if it does not bound memory. top: no ancestor of the group is
 // visible.
 //
-// Page cache of files counts as used although the kernel reclaims it before it kills a process, unless it is dirty.
-// Pages of memfds and of tmpfs are not page cache in this sense. Above memory.high the kernel kills no process, but
-// slows all of the group down to a standstill. Swap does not count as memory here, so its limits are ignored. Version 1
-// has a limit for memory and swap together, which does count.
+// Clean page cache of files counts as used, although the kernel reclaims it before it kills a process. Dirty pages, and
+// pages of memfds and of tmpfs, cannot be reclaimed so. Above memory.high the kernel kills no process, but slows all of
+// the group down to a standstill. Swap does not count as memory here, so its limits are ignored. Version 1 has a limit
+// for memory and swap together, which does count.
 func (g Group) memory(wanted int64, top bool) (tightest Room, found bool) {
 	files := int64(-1)
 	bound := func(limit int64, by, use string) {

@@ -8,7 +8,7 @@ import (
 )
 
 // fewMost is the number of elements up to which Go executes the most common reductions: a call into C takes as long as
-// all of them.
+// that many elements.
 const fewMost = 16
 
 // few executes target op= origin for few elements of the most common types and operations, like Kernel. Returns false

@@ -65,7 +65,7 @@ func (w *Window) leaveControl(how ending) {
 	switch {
 	case w.block != 0 && last:
 		used := w.near.size()
-		if used > shm.MostKept { // it goes back to the system
+		if used > shm.MostKept { // GiveBlock then releases its memory to the system
 			used = shm.Dirty
 		}
 		nd.GiveBlock(w.block, w.near.size(), used)

@@ -115,7 +115,9 @@ func (nd *Node) TakeBlock(size int64) ([]byte, BlockRef, error) {
 // collect moves the blocks that have been returned to the free lists.
 func (k *kind) collect() {
 	for _, a := range k.arenas {
-		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.seen { // acquire: pairs with GiveBlock
+		// Acquire: pairs with the increment in GiveBlock. A count that is not acquired could be newer than the
+		// bits that are read below: a bit that is missed now would not be read again until the next return.
+		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.seen {
 			continue
 		} else {
 			a.seen = n
@@ -287,7 +289,9 @@ func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
 		atomic.OrUint64(u64(a.bytes, arenaBare+word), bit)
 	}
 	atomic.OrUint64(u64(a.bytes, arenaReturned+word), bit)
-	atomic.AddUint32(u32(a.bytes, arenaReturns), 1) // release: pairs with collect
+	// Release: pairs with the load in collect. It follows the bits: if the count changed first, collect could
+	// record it, miss the bit, and not read it again until the next return.
+	atomic.AddUint32(u32(a.bytes, arenaReturns), 1)
 }
 
 // BlocksInUse returns how many blocks this process has handed out that have not been returned, for leak checks.

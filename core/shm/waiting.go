@@ -50,7 +50,7 @@ type Told struct {
 	Wakes   uint32 // number of times that threads which used this record were woken
 	Thread  int    // thread id of the operating system
 	Reason  Reason
-	All     bool   // Peer is the first of the members that has not done it yet; all members must
+	All     bool   // Peer is the process expected next, but the wait may depend on any member
 	Foreign bool   // the process is connected to processes of other jobs
 	Tag     int32  // of a message; ForLock: rank in the window of the target whose memory is locked
 	ID      uint64 // identifies the object, the same at all members; 0: not known
