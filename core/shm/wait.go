@@ -30,7 +30,9 @@ func futexWakeAll(word *uint32) {
 }
 
 // Wake wakes process i if it sleeps. It is the waker's side of the protocol of capi/base/wait.c. The caller has made
-// i's condition true with a sequentially consistent operation (any of sync/atomic).
+// i's condition true with a sequentially consistent operation (any of sync/atomic). This operation pairs with the
+// sleeper's store to CellSleeping before it checks its condition once more. With a weaker order, the waker could read
+// CellSleeping as 0 while the sleeper still finds its condition false, and the sleeper would not be woken.
 func (nd *Node) Wake(i int) {
 	if atomic.LoadUint32(nd.u32(i, CellSleeping)) != 0 && atomic.SwapUint32(nd.u32(i, CellSleeping), 0) != 0 {
 		nd.wakeAll(i)
