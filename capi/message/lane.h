@@ -13,7 +13,7 @@
 #include "message/inbox.h"
 #include "message/request.h"
 
-// Whether process_vm_readv works on the memory of a process.
+// States of process_vm_readv on the memory of a process.
 enum gompi_reads { READS_UNKNOWN, READS_WORK, READS_REFUSED };
 
 // A link: the state that one lane keeps for sending to one other process.

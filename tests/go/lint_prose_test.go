@@ -15,7 +15,8 @@ import (
 // proseDirs lists the directories and documents whose text follows the rules of TestLintProse. A directory includes its
 // subdirectories. To check others, name them in GOMPIRMA_PROSE, separated by colons.
 var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md",
-	"README.md", "capi/message", "capi/coll", "capi/fabric", "capi/transport", "capi/tcp")
+	"README.md", "capi/message", "capi/coll", "capi/fabric", "capi/transport", "capi/tcp",
+	"capi/base", "capi/win", "capi/rma", "capi/update", "capi/datatype", "core", "cmd")
 
 var (
 	riddle = regexp.MustCompile(`^(Who|Whoever|Whichever|What (is|was|has|had|are|were)|Nobody|Somebody)\b`)
@@ -31,8 +32,11 @@ var (
 	cDefinition  = regexp.MustCompile(`^(?:[A-Za-z_][\w ]*[ *]+)(\w+)\(`)
 	goDefinition = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)`)
 	partEnd      = regexp.MustCompile(`[;:]\s`)
-	directive    = regexp.MustCompile(`^//(?:go:|export )`)
-	thirdPerson  = regexp.MustCompile(`^[A-Z][a-z]+s\b`)
+	// A blank line, indented text, a line of a table, a heading, a rule.
+	notProse    = regexp.MustCompile(`^(?:\s*$|    |\t|\s*\||#|---)`)
+	preamble    = regexp.MustCompile(`(?s)/\*[^*]*(?:\*[^/][^*]*)*\*/\nimport "C"`)
+	directive   = regexp.MustCompile(`^//(?:go:|export )`)
+	thirdPerson = regexp.MustCompile(`^[A-Z][a-z]+s\b`)
 )
 
 const longestSentence = 35 // words
@@ -46,6 +50,9 @@ type sentence struct {
 // sentences returns those of a file. A blank line, a list item, a table and indented text end a sentence, and so does a
 // comment behind code.
 func sentences(file, content string) (found []sentence) {
+	content = preamble.ReplaceAllStringFunc(content, func(m string) string { // C, not text
+		return strings.Repeat("\n", strings.Count(m, "\n"))
+	})
 	prose, code := divided(file, content)
 	codeLines := strings.Split(code, "\n")
 	var text string
@@ -81,8 +88,7 @@ func sentences(file, content string) (found []sentence) {
 			}
 		}
 		switch {
-		case strings.TrimSpace(body) == "", strings.HasPrefix(body, "    "), strings.HasPrefix(body, "\t"),
-			strings.HasPrefix(body, "|"), strings.HasPrefix(body, "#"), strings.HasPrefix(body, "---"):
+		case notProse.MatchString(body):
 			flush()
 			continue
 		case itemMark.MatchString(body):
