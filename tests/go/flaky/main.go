@@ -7,12 +7,13 @@
 // Without TEST, and without -changed, all tests of both are repeated. -changed selects the tests that differ from
 // COMMIT: C programs below tests/c, and Go test functions. BUILD is the build directory; its tests must be built.
 //
-// Tests run in rounds: every selected test once, then again. -limit ends the repetition after the round in which the
-// duration is exceeded. The exit status is 1 if a test failed, 2 if nothing could be run. The output of each failed run
+// Tests run in rounds: every selected test once, then again. -limit ends the tests of the current round when the duration
+// is exceeded. The exit status is 1 if a test failed, 2 if nothing could be run. The output of each failed run
 // lies in BUILD/flaky.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -30,7 +31,7 @@ import (
 
 func main() {
 	times := flag.Int("times", 10, "rounds")
-	limit := flag.Duration("limit", 0, "no further round after this time; 0: no limit")
+	limit := flag.Duration("limit", 0, "end after this time; 0: no limit")
 	changed := flag.String("changed", "", "select the tests that differ from this commit")
 	flag.Parse()
 	if flag.NArg() < 1 || *times < 1 {
@@ -85,8 +86,17 @@ type result struct {
 	output string
 }
 
-// runner runs the selected tests of one kind once.
-type runner func(round int) ([]result, error)
+// runner runs the selected tests of one kind once. When ctx ends it ends them, and returns the results of those that have
+// ended before.
+type runner func(ctx context.Context, round int) ([]result, error)
+
+// command returns a command that ctx interrupts, so that it can end its own processes.
+func command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	return cmd
+}
 
 // repeat runs all selected tests in rounds and writes a summary to out. It returns the exit status.
 func repeat(out io.Writer, build string, want selection, times int, limit time.Duration) (int, error) {
@@ -96,8 +106,8 @@ func repeat(out io.Writer, build string, want selection, times int, limit time.D
 	}
 	var runners []runner
 	if len(want.ctests) > 0 {
-		runners = append(runners, func(round int) ([]result, error) {
-			return runCtest(build, want.ctests, round)
+		runners = append(runners, func(ctx context.Context, round int) ([]result, error) {
+			return runCtest(ctx, build, want.ctests, round)
 		})
 	}
 	if len(want.goTests) > 0 {
@@ -108,11 +118,19 @@ func repeat(out io.Writer, build string, want selection, times int, limit time.D
 		runners = append(runners, run...)
 	}
 	runs, failures := map[string]int{}, map[string]int{}
-	start := time.Now()
+	ctx := context.Background()
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	for round := 1; round <= times; round++ {
 		began, ran, failed := time.Now(), 0, 0
 		for _, run := range runners {
-			results, err := run(round)
+			if ctx.Err() != nil {
+				break
+			}
+			results, err := run(ctx, round)
 			if err != nil {
 				return 2, err
 			}
@@ -134,12 +152,12 @@ func repeat(out io.Writer, build string, want selection, times int, limit time.D
 		}
 		fmt.Fprintf(out, "round %d of %d: %d of %d tests failed (%.0f s)\n", round, times, failed, ran,
 			time.Since(began).Seconds())
+		if ctx.Err() != nil {
+			fmt.Fprintf(out, "time limit of %v reached in round %d\n", limit, round)
+			break
+		}
 		if ran == 0 {
 			return 2, errors.New("no test has a name that was asked for")
-		}
-		if limit > 0 && time.Since(start) > limit && round < times {
-			fmt.Fprintf(out, "time limit of %v reached after %d rounds\n", limit, round)
-			break
 		}
 	}
 	if len(failures) == 0 {
@@ -167,14 +185,14 @@ func sortedKeys[V any](m map[string]V) []string {
 var ctestLine = regexp.MustCompile(`(?m)^ *\d+/\d+ Test +#\d+: (\S+) \.*( +|\*\*\*)(\S.*?) +[\d.]+ sec`)
 
 // runCtest runs the tests of ctest once whose names match one of the patterns.
-func runCtest(build string, patterns []string, round int) ([]result, error) {
+func runCtest(ctx context.Context, build string, patterns []string, round int) ([]result, error) {
 	log := filepath.Join(build, "flaky", fmt.Sprintf("ctest.%d.log", round))
-	cmd := exec.Command("ctest", "--test-dir", build, "--output-on-failure", "--output-log", log,
+	cmd := command(ctx, "ctest", "--test-dir", build, "--output-on-failure", "--output-log", log,
 		"--timeout", "120", "-j", strconv.Itoa(runtime.NumCPU()), "-R", strings.Join(patterns, "|"))
 	runErr := cmd.Run()
 	text, err := os.ReadFile(log)
 	var ended *exec.ExitError
-	if runErr != nil && !errors.As(runErr, &ended) || err != nil {
+	if runErr != nil && ctx.Err() == nil && !errors.As(runErr, &ended) || err != nil {
 		return nil, errors.Join(runErr, err)
 	}
 	return ctestResults(string(text)), nil
@@ -222,15 +240,15 @@ func goRunners(out io.Writer, dir string, tests []string) ([]runner, error) {
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("%s: %w", folder, err)
 		}
-		runners = append(runners, func(int) ([]result, error) {
-			cmd := exec.Command(program, "-test.v", "-test.timeout=1200s", "-test.run="+pattern)
+		runners = append(runners, func(ctx context.Context, _ int) ([]result, error) {
+			cmd := command(ctx, program, "-test.v", "-test.timeout=1200s", "-test.run="+pattern)
 			cmd.Dir = folder
 			text, err := cmd.CombinedOutput()
 			var ended *exec.ExitError
-			if err != nil && !errors.As(err, &ended) {
+			if err != nil && ctx.Err() == nil && !errors.As(err, &ended) {
 				return nil, err
 			}
-			return goResults(folder, string(text), err != nil), nil
+			return goResults(folder, string(text), err != nil && ctx.Err() == nil), nil
 		})
 	}
 	return runners, nil

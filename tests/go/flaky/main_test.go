@@ -104,9 +104,12 @@ esac
 	require.NoError(t, err)
 	require.Contains(t, string(kept), "why")
 
+	// The time limit ends a round.
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "ctest"), []byte("#!/bin/sh\n"+
+		"trap 'exit 1' INT\n"+ctest+"while :; do sleep 0.1; done\n"), 0o755))
 	out.Reset()
-	status, err = repeat(&out, build, selection{ctests: []string{"a"}}, 2, time.Nanosecond)
+	status, err = repeat(&out, build, selection{ctests: []string{"a"}}, 1, time.Second/2)
 	require.NoError(t, err)
 	require.Equal(t, 0, status)
-	require.Contains(t, out.String(), "time limit of 1ns reached after 1 rounds\nno failure in 2 tests\n")
+	require.Contains(t, out.String(), "time limit of 500ms reached in round 1\nno failure in 2 tests\n")
 }

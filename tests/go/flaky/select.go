@@ -82,9 +82,12 @@ var (
 	cTest    = regexp.MustCompile(`^tests/c/((?:conformance|litmus|regress|matrix|check|unit)/.*)\.(?:c|cc|f90)$`)
 )
 
-// changedSince returns the tests that differ between a commit and the working tree.
+// onlyComment matches the lines of changes that do not matter: comments and blank lines.
+const onlyComment = `^[[:space:]]*(//|/\*|\*|$)`
+
+// changedSince returns the tests that differ between a commit and the working tree, in more than comments.
 func changedSince(commit string) (selection, error) {
-	diff, err := git("diff", "--unified=0", "--no-renames", commit, "--", "*_test.go", "tests/c")
+	diff, err := git("diff", "--unified=0", "--no-renames", "-I", onlyComment, commit, "--", "*_test.go", "tests/c")
 	if err != nil {
 		return selection{}, err
 	}
