@@ -1,7 +1,7 @@
-/* What the tests that change what comes from the network have in common: parts in processes of their own, so that one
- * that dies is told of, and each with a seed, so that it can be run alone.
+/* Common part of the fuzz tests that corrupt network input. Runs the test in parts, each in a process of its own, so
+ * that a crash of one part is reported. Each part has its own seed, so that it can be rerun alone.
  *
- * NAME [N [SEED]]: N records or more instead of a few, from that seed on. */
+ * Usage: NAME [N [SEED]] runs at least N records instead of the default number, starting at SEED. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -13,16 +13,16 @@ static uint64_t fuzz_state;
 static uint64_t draw(uint64_t below) { return check_random(&fuzz_state) % below; }
 
 enum { FUZZ_COUNTS = 16 };
-static uint64_t *fuzz_count; /* [FUZZ_COUNTS], of all parts; the test says of what */
+static uint64_t *fuzz_count; /* [FUZZ_COUNTS], summed over all parts; the test defines their meaning */
 
-/* A number that may be a length, an offset, a size, or anything. */
+/* Returns a random number that may be a plausible length, offset or size, or any value. */
 static uint64_t any_number(void) {
 	static const uint64_t some[] = {0, 1, 8, 40, 63, 64, 976, 1 << 14, 1 << 16, 1u << 31, 1ull << 32, INT64_MAX};
 	uint64_t x = some[draw(sizeof some / sizeof *some)] + draw(3) - 1;
 	return draw(2) ? x : draw(2) ? 0 - x : check_random(&fuzz_state);
 }
 
-/* Changes bytes anywhere: bits, whole ones, and words. */
+/* Changes bytes at random positions: single bits, whole bytes, and words. */
 static void change_bytes(char *at, size_t length) {
 	for (uint64_t n = 1 + draw(3); n > 0 && length > 0; n--) {
 		size_t i = draw(4) == 0 ? draw(length) : draw(length < 80 ? length : 80);
@@ -43,8 +43,8 @@ static void change_bytes(char *at, size_t length) {
 	}
 }
 
-/* Has run change what comes, part by part: about so many records in each, usually as many in all. Whether all went
- * well. run may leave things behind. */
+/* Calls run in one process per part, with about `part` records each and `usual` records in total unless argv says
+ * otherwise. Returns true if all parts succeeded. run need not clean up. */
 static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*run)(uint64_t records)) {
 	uint64_t all = argc > 1 ? strtoull(argv[1], NULL, 10) : usual;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
@@ -55,8 +55,9 @@ static bool fuzz(int argc, char **argv, uint64_t usual, uint64_t part, void (*ru
 		if (child == 0) {
 			check_errors = 0;
 			fuzz_state = seed;
-			fuzz_state = check_random(&fuzz_state); /* else the next seed is the next number of this one */
-			alarm(300);                             /* one that hangs */
+			fuzz_state = check_random(&fuzz_state); /* otherwise the next seed would be the next number
+			                                         * of this sequence */
+			alarm(300);                             /* ends a part that hangs */
 			run(all - done < part ? all - done : part);
 			fflush(stdout);
 			_exit(check_errors != 0);

@@ -1,5 +1,6 @@
-/* What the tests of losses share: a node of four processes, of which this is number 0; a window and a communicator of
- * the first three; processes that die in what they do; waits of which it is known whether they may end. */
+/* Common part of the tests of failed processes: a node of four processes, of which this process is number 0; a window
+ * and a communicator over the first three; child processes that die in the middle of an operation; and waits of which
+ * the test knows whether they may end. */
 #ifndef LOSSES_H
 #define LOSSES_H
 
@@ -13,7 +14,7 @@ enum { PROCESSES = 4, SIZE = 4096, COMM = 0x4001000 };
 
 static struct gompi_win *w;
 
-/* True after more than a slice of waiting, in which deaths have long been seen. */
+/* Returns true after more than one slice of waiting. By then a wait has detected every death. */
 static bool much_later(void *arg) {
 	int *sleeps = arg;
 	return *sleeps > 3;
@@ -21,7 +22,7 @@ static bool much_later(void *arg) {
 static int *naps;
 static void nap(void) { ++*naps; }
 
-/* What a wait for something ends with: it comes much later. */
+/* Waits for `what` or until much_later. Returns the error class with which the wait ended. */
 static int waits(struct gompi_waiting what) {
 	int sleeps = 0;
 	naps = &sleeps;
@@ -42,7 +43,7 @@ static void goes_on(struct gompi_waiting what, const char *of) {
 	CHECK(rc == MPI_SUCCESS, "%s ends with %d: %s", of, rc, rc == MPI_SUCCESS ? "" : gompi_lost_text());
 }
 
-/* Process i of the node ends in what it does. */
+/* Forks process i of the node, which runs `what` and dies in it. */
 static void dies_in(int i, void (*what)(void)) {
 	pid_t child = fork();
 	if (child == 0) {

@@ -1,7 +1,8 @@
-/* A network among threads of one process (fabric/fabric.h), for what meets over it: a list of records for each member,
- * whose order among different senders is random, and now and then a record that no member sends. A member's group has
- * an id of its own (network_id), so that one process can have those of all; it is the first word of a record. For the
- * same reason each member calls the others by numbers of its own (network_peer). */
+/* Simulates a network among the threads of one process (fabric/fabric.h), for groups of leaders that communicate over
+ * it. Each member has a list of incoming records. The order among different senders is random, and some records have a
+ * sender that is no member. A member's group has an id of its own (network_id), so that one process can hold the groups
+ * of all members. The id is the first word of a record. For the same reason each member has peer numbers of its own for
+ * the others (network_peer). */
 #ifndef NETWORK_H
 #define NETWORK_H
 
@@ -18,8 +19,9 @@ struct letter {
 enum { NETWORK_MOST = 16 };
 
 static struct box {
-	pthread_mutex_t serving, mu;                              /* one thread takes out at a time; of the lists */
-	struct letter *first[NETWORK_MOST], **last[NETWORK_MOST]; /* by sender */
+	pthread_mutex_t serving, mu;                              /* serving: one thread at a time delivers; mu:
+	                                                           * guards the lists */
+	struct letter *first[NETWORK_MOST], **last[NETWORK_MOST]; /* one list per sender */
 	gompi_a32 letters;
 } boxes[NETWORK_MOST];
 
@@ -30,7 +32,7 @@ static int network_members;
 
 static unsigned network_draw(unsigned below) { return (unsigned)rand_r(&network_seed) / 7 % below; }
 
-/* How a member calls another one. */
+/* Returns the number by which `member` addresses `other`. */
 static int32_t network_peer(int member, int other) { return member * NETWORK_MOST + other; }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
@@ -48,7 +50,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* The id of the group that all network_members call by the same number. */
+/* Returns member's id of the group that all network_members know by the same number. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
@@ -72,9 +74,9 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 }
 
 static gompi_a32 network_strangers;
-static void (*network_listens)(int member, const struct leaders_record *r); /* to all records, if it is not NULL */
+static void (*network_listens)(int member, const struct leaders_record *r); /* sees all records if not NULL */
 
-/* A record that no member sends, or with the head of one of them. */
+/* Sends a record from a process that is no member, or with the head of a member's record. */
 static void strange(int to, const struct letter *l) {
 	char data[200];
 	size_t length = network_draw(sizeof data);
@@ -83,7 +85,7 @@ static void strange(int to, const struct letter *l) {
 	if (network_draw(4) != 0)
 		memcpy(data, l->data, sizeof(uint64_t) * (1 + network_draw(3)));
 	gompi_add(&network_strangers, 1);
-	/* who is a member may say anything, so one says it that never is */
+	/* A member may send any content, so the sender is a process that is never a member. */
 	handler->record(network_peer(to, network_draw(2) ? to : NETWORK_MOST - 1 - (int)network_draw(3)), data, length);
 }
 
@@ -94,7 +96,7 @@ static bool mail_ready(void) {
 	return false;
 }
 
-/* A letter for a member, NULL: there is none. */
+/* Removes a letter from the box. Returns NULL if the box is empty. */
 static struct letter *take_letter(struct box *b) {
 	pthread_mutex_lock(&b->mu);
 	int from = (int)network_draw((unsigned)network_members);
@@ -131,7 +133,7 @@ static bool mail_serve(void) {
 
 bool gompi_fabric_progress(void) { return mail_serve(); }
 
-/* Starts it for the rooms. */
+/* Starts the simulated network. */
 static void network_start(void) {
 	static const struct gompi_service mail = {.ready = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
@@ -142,7 +144,8 @@ static void network_start(void) {
 	}
 }
 
-/* Returns true if everything has been received but answers, for which nobody need have waited. */
+/* Returns true if all letters were received. Unreceived answers do not count, since no caller need have waited for
+ * them. */
 static bool network_empty(void) {
 	for (int i = 0; i < NETWORK_MOST; i++)
 		for (int k = 0; k < NETWORK_MOST; k++)

@@ -1,5 +1,5 @@
-/* What of a pretended network (fabric/fabric.h) is the same in all that carry groups and nothing else: who listens,
- * and what groups do not use. */
+/* Stubs of a simulated network (fabric/fabric.h) that carries records of leader groups only: the registration of the
+ * record handler, and the functions that groups do not use. */
 #ifndef ONLY_LEADERS_H
 #define ONLY_LEADERS_H
 

@@ -1,16 +1,16 @@
-/* What the tests of the rooms share: CHECK (check.h), a node, windows and predefined types on plain memory, threads,
- * and a gompi_up that the test fills in. They call no MPI and no Go.
+/* Common part of the unit tests of capi/: CHECK (check.h), a node, windows and predefined types in plain memory,
+ * threads, and a gompi_up whose callbacks the test fills in. The unit tests call neither MPI nor Go.
  *
- * A test must not depend on time, so two functions of the system come through here (--wrap in CMakeLists.txt):
- *   syscall         with unit_sleep_forever a futex has no time limit, so that a lost wake-up is a hang, which ctest
- *                   ends, instead of a wait of 200 ms
- *   clock_gettime   with unit_hurry each look at the clock is a millisecond later, so that a wait that polls goes to
- *                   sleep at once, and one that gives up after a while does so soon
- * Set them while no other thread runs.
+ * A test must not depend on time. Two system functions are therefore wrapped (--wrap in CMakeLists.txt):
+ *   syscall         with unit_sleep_forever a futex wait has no time limit. A lost wake-up
+ *                   then is a hang, which ctest ends, instead of a wait of 200 ms.
+ *   clock_gettime   with unit_hurry each call advances the clock by one millisecond. A wait that polls
+ *                   then sleeps at once, and a wait with a time limit gives up soon.
+ * Set these flags only while no other thread runs.
  *
- * ThreadSanitizer does not know fences, of which the rooms have few: what they order is always in atomic words, which
- * it does know, or was released and acquired besides. No report had to be suppressed.
- */
+ * ThreadSanitizer does not understand fences, of which the library has few. The words that they order are always
+ * atomic, which the sanitizer understands, or are also ordered by a release and an acquire. No report had to be
+ * suppressed. */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -35,19 +35,19 @@
 #include "datatype/simple.h"
 #include "win/win_table.h"
 
-/* The number of repetitions of a test that does n. Under the thread sanitizer, which makes a program 5 to 20 times
- * slower, a third of it. */
+/* Scales the number of repetitions n of a test. The thread sanitizer makes a program 5 to 20 times slower, so it gets a
+ * third of them. */
 #ifdef __SANITIZE_THREAD__
 #define UNIT_REPEATS(n) ((n) / 3)
 #else
 #define UNIT_REPEATS(n) (n)
 #endif
 
-/* --- The system */
+/* --- System functions */
 
 static bool unit_sleep_forever, unit_hurry;
-static gompi_a64 unit_sleeps; /* so many times a thread was put to sleep on a futex */
-static gompi_a32 unit_asleep; /* so many are just now */
+static gompi_a64 unit_sleeps; /* number of times that a thread was put to sleep on a futex */
+static gompi_a32 unit_asleep; /* number of threads that sleep now */
 static gompi_a32 unit_membarriers;
 
 long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
@@ -76,9 +76,9 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t) {
 	return 0;
 }
 
-/* --- What stands above the rooms */
+/* --- Callbacks of the layers above */
 
-static gompi_a32 unit_raised; /* the class of the last error, and how many there were */
+static gompi_a32 unit_raised; /* the class of the last error, and the number of errors */
 static gompi_a32 unit_errors;
 
 static int unit_raise(int class, const char *call, const char *text, int kind, uintptr_t object) {
@@ -91,7 +91,7 @@ static void unit_nothing(void) {}
 
 /* --- Memory */
 
-/* Memory that a forked child shares, all zeros, between two pages that cannot be touched. */
+/* Returns zeroed memory shared with forked children, between two inaccessible guard pages. */
 static char *unit_memory(size_t bytes) {
 	size_t page = 4096, all = (bytes + page - 1) / page * page + 2 * page;
 	char *m = mmap(NULL, all, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -100,9 +100,10 @@ static char *unit_memory(size_t bytes) {
 	return m + page;
 }
 
-/* A table of n processes, of which this is number 0, with their nodes and indices; NULL: all are on this node. */
+/* Makes the table of n processes, of which this process is number 0, with their nodes and indices on the node. node_of
+ * == NULL: all processes are on this node. */
 static struct gompi_processes *unit_processes(int n, const int32_t *node_of, const int32_t *index) {
-	static struct gompi_processes *kept[1024]; /* so that none is lost */
+	static struct gompi_processes *kept[1024]; /* holds the tables, so that the leak checker finds none lost */
 	static int number;
 	struct gompi_processes *t = kept[number++] = gompi_processes_new();
 	if (t == NULL || gompi_processes_add(t, 0, n, node_of, index) != 0)
@@ -110,7 +111,7 @@ static struct gompi_processes *unit_processes(int n, const int32_t *node_of, con
 	return t;
 }
 
-/* A node of n processes of which this is number 0, fresh at each call. */
+/* Makes a new node of n processes, of which this process is number 0. */
 static void unit_node(int n) {
 	size_t cell = (sizeof(struct gompi_cell) + 8 * (size_t)n + 4095) / 4096 * 4096, ring = 196 << 10,
 	       cells = 4096 + (size_t)n * cell;
@@ -127,13 +128,13 @@ static void unit_node(int n) {
 	gompi_up = (struct gompi_up){.raise = unit_raise, .find_dead = unit_nothing};
 }
 
-/* The size of a node's control memory with so many lines, and members. */
+/* Returns the size of a node's control memory with the given numbers of lines and members. */
 static size_t unit_control(int lines, int n) {
 	return sizeof(struct gompi_win_member) * (size_t)lines + GOMPI_BARRIER_SIZE(n) + (size_t)n * (size_t)n;
 }
 
-/* A window of n members with so many bytes each, of which this process is number 0; the memory of member i lies at
- * base + i * size. direct: this process addresses all of them. */
+/* Makes a window of n members with `size` bytes each. This process is member 0. The memory of member i lies at base + i
+ * * size. direct: this process can address the memory of all members. */
 enum { UNIT_WINDOW = 0x1001 };
 static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct) {
 	static uintptr_t handle = UNIT_WINDOW;
@@ -157,9 +158,9 @@ static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct
 	return gompi_win_get((MPI_Win)plan.handle);
 }
 
-/* --- Predefined types: those of types.h, in types.c */
+/* --- Predefined types: those of types.h, installed in types.c */
 
-void unit_types(void); /* installs them */
+void unit_types(void); /* installs the predefined types */
 int unit_types_count(void);
 const struct type *unit_type(int i);
 
@@ -167,7 +168,7 @@ const struct type *unit_type(int i);
 
 enum { UNIT_THREADS = 32 };
 
-/* Calls f(i) for i < n on a thread each, all at once, and waits for them. */
+/* Calls f(i) for each i < n on a thread of its own, all concurrently, and waits for them. */
 struct unit_thread {
 	void (*f)(int);
 	int i;
@@ -196,7 +197,7 @@ static void unit_threads(int n, void (*f)(int)) {
 	pthread_barrier_destroy(&begin);
 }
 
-#ifdef UNIT_ONE_THREAD /* the program's first comment says so; CMakeLists.txt */
+#ifdef UNIT_ONE_THREAD /* set in CMakeLists.txt if the first comment of the program says "(one thread)" */
 int __wrap_pthread_create(void);
 int __wrap_pthread_create(void) {
 	fprintf(stderr, "FAIL: a program 'sanitizer: address (one thread)' starts another one\n");
@@ -204,15 +205,15 @@ int __wrap_pthread_create(void) {
 }
 #endif
 
-/* Comes late by about so many microseconds. Not by giving the core away so and so often: beside busy processes each
- * time may take a slice of theirs, and a test of seconds hours. */
+/* Delays the calling thread by about `us` microseconds. It does not count calls of sched_yield: beside busy processes
+ * each call may take a full time slice, and a test of seconds would take hours. */
 static void unit_late(unsigned us) {
 	if (us > 0)
 		usleep(us);
 }
 
-/* For who looks for something, begun: since when, 0 at first. Gives the core away, and sleeps when that has not helped
- * for 100 us, since who wakes goes before busy processes. */
+/* Yields the core in a polling loop. *begun is 0 at first and then the time when the loop began. After 100 us it sleeps
+ * instead of yielding, since the scheduler prefers a thread that wakes to busy processes. */
 static void unit_idle(int64_t *begun) {
 	struct timespec t;
 	__real_clock_gettime(CLOCK_MONOTONIC, &t);
@@ -225,12 +226,12 @@ static void unit_idle(int64_t *begun) {
 		unit_late(20);
 }
 
-/* Looks until cond is true. */
+/* Polls until cond is true. */
 #define UNIT_UNTIL(cond)                       \
 	for (int64_t unit_begun = 0; !(cond);) \
 	unit_idle(&unit_begun)
 
-/* What main returns. */
+/* Returns the exit status of main. */
 static int unit_end(void) {
 	if (check_errors == 0)
 		printf("PASS\n");

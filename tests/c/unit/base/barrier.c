@@ -1,7 +1,7 @@
-/* Proves: no member leaves the n-th barrier (base/barrier.h) before all have come to it, what each stored before is
- * seen by all afterwards, and nobody who sleeps is forgotten; in both forms, for numbers of members that are powers of
- * two and others, and where the count of barriers wraps. The same of a barrier in two halves, between which member 0 is
- * alone. */
+/* Proves: no member leaves the n-th barrier (base/barrier.h) before all members have entered it. Stores before the
+ * barrier are visible to all members after it, and no sleeping member misses its wake-up. Tests both forms, with member
+ * counts that are powers of two and others, and the wrap-around of the barrier counter. The same holds for a split
+ * barrier, between whose halves member 0 runs alone. */
 #include "../unit.h"
 
 #include "base/barrier.h"
@@ -11,7 +11,7 @@ enum { MOST = 8, SLOTS = 2 };
 static struct gompi_barrier *b;
 static int n, rounds;
 static uint32_t first;
-static long stored[SLOTS][MOST]; /* no atomics: the barrier orders them */
+static long stored[SLOTS][MOST]; /* not atomic: the barrier orders the accesses */
 static bool halves;
 static long between; /* changed by member 0 only */
 
@@ -34,14 +34,14 @@ static void meets(int me) {
 		stored[k % SLOTS][me] = k + 1;
 		CHECK(meet(me, &number) == MPI_SUCCESS, "the barrier failed");
 		CHECK(!halves || between == k + 1, "round %d: member 0 was there %ld times", k, between);
-		/* The next store to this slot comes two barriers later, when all have looked. */
+		/* The next store to this slot follows two barriers later, when all members have read it. */
 		for (int i = 0; i < n; i++)
 			CHECK(stored[k % SLOTS][i] == k + 1, "%d members, round %d: member %d left member %d at %ld", n,
 			      k, me, i, stored[k % SLOTS][i]);
 	}
 }
 
-/* As if there had been so many barriers before. */
+/* Sets the barrier counter as if `number` barriers had completed. */
 static void fresh(uint32_t number) {
 	b = (struct gompi_barrier *)unit_memory(GOMPI_BARRIER_SIZE(MOST));
 	first = number;
@@ -67,13 +67,13 @@ int main(void) {
 			unit_hurry = false;
 			fresh(0);
 			unit_threads(n, meets);
-			unit_hurry = true; /* whoever waits sleeps */
+			unit_hurry = true; /* every waiter sleeps */
 			fresh(UINT32_MAX - (uint32_t)rounds / 2);
 			unit_threads(n, meets);
 		}
 	}
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
-	/* A member that died ends the wait of the others. */
+	/* The death of a member ends the wait of the others. */
 	n = 2;
 	fresh(0);
 	gompi_store(&gompi_header()->broken, 1);

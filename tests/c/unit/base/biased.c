@@ -1,7 +1,7 @@
-/* Proves: a biased lock (base/biased.h) is one thread's at a time: while the thread that it is biased to takes it again
- * and again, others come for it and end the bias, which that thread takes back when it has been alone for long enough;
- * who only tries gets it or finds somebody else to have it; one may be taken below another; and the objects of a kind
- * (base/objects.h), which such a lock guards, have handles of their own while threads make and free them. */
+/* Proves: a biased lock (base/biased.h) gives mutual exclusion. While its bias owner acquires it repeatedly, other
+ * threads revoke the bias, and the owner regains it after enough acquisitions without contention. A try-acquire fails
+ * only while another thread holds the lock. Biased locks may be nested. Objects of one kind (base/objects.h), which
+ * such a lock guards, have distinct handles while threads create and free them. */
 #include "../unit.h"
 
 #include "base/objects.h"
@@ -14,7 +14,7 @@ struct object {
 };
 
 static struct gompi_biased lock;
-static uint64_t count; /* guarded by lock, not atomic */
+static uint64_t count; /* guarded by lock; not atomic */
 static gompi_a32 begun;
 static struct gompi_objects objects = GOMPI_OBJECTS(GOMPI_KIND_INFO, struct object);
 
@@ -63,7 +63,7 @@ static void turn(int i) {
 
 enum { TURNS = 300, ADDS = 300 };
 
-/* The first is at it when the other comes. */
+/* The first thread is acquiring the lock repeatedly when the second one arrives. */
 static void come_between(int i) {
 	if (i == 1)
 		UNIT_UNTIL(gompi_load(&begun) != 0);
@@ -74,7 +74,7 @@ static void come_between(int i) {
 	}
 }
 
-static gompi_a32 visits; /* of the other thread; odd: one is wanted */
+static gompi_a32 visits; /* by the other thread; odd: a visit is wanted */
 
 static void visit(void) {
 	if (!gompi_has_membarrier)
@@ -85,7 +85,8 @@ static void visit(void) {
 	CHECK(gompi_load(&lock.shared) == 1, "a visit has not ended the bias");
 }
 
-/* The first has it to itself again after 16 times, 32 and so on; a visit between begins that anew. */
+/* The first thread regains the bias after 16 uncontended acquisitions, then 32, and so on. An acquisition by the other
+ * thread restarts the count. */
 static void come_back(int i) {
 	if (i == 1) {
 		for (uint32_t v; (v = gompi_load_acquire(&visits)) != UINT32_MAX;)
@@ -112,8 +113,8 @@ static void come_back(int i) {
 
 static struct gompi_biased inner;
 
-/* One lock below another, given in either order, by the thread that they are biased to, while another ends the bias of
- * now the one and now the other. */
+/* Nests two locks, released in either order, in the thread that they are biased to. Another thread revokes the bias of
+ * one and of the other alternately. */
 static void nested(int i) {
 	if (i == 1) {
 		for (uint32_t v; (v = gompi_load_acquire(&visits)) != UINT32_MAX;)
@@ -125,7 +126,7 @@ static void nested(int i) {
 			}
 		return;
 	}
-	gompi_biased_take(&lock); /* first of all */
+	gompi_biased_take(&lock); /* makes this thread the bias owner */
 	gompi_biased_give(&lock);
 	bool by_mutex[2] = {false, false};
 	for (int k = 0; k < ADDS; k++) {
@@ -145,9 +146,9 @@ static void nested(int i) {
 	gompi_store(&visits, UINT32_MAX);
 }
 
-static gompi_a32 tries; /* that have got the lock */
+static gompi_a32 tries; /* number of successful try-acquires */
 
-/* Each tries until it has got it. */
+/* Each thread retries until a try-acquire succeeds. */
 static void only_try(int i) {
 	for (int k = 0; k < (i == 0 ? ADDS : 20); k++) {
 		UNIT_UNTIL(gompi_biased_try(&lock));
@@ -204,7 +205,7 @@ int main(void) {
 		      (unsigned long long)count, ADDS + 20);
 	}
 
-	/* Some memory is kept, and none where there have been many. */
+	/* Some memory is cached, but none after many objects were freed. */
 	static uintptr_t many[10000];
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 10000; i++)

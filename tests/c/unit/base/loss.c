@@ -1,7 +1,9 @@
-/* Proves: a wait ends with MPI_ERR_PROC_ABORTED when a process is lost that it depends on, and names it, but not when
- * another is: one peer, the members of a window, an exposure epoch's origins. A process that dies between taking a cell
- * of a ring and filling it ends the waits for the ring's owner, and no others; an answer that it did not take keeps
- * nobody from the cell. A live process that has taken a cell of another live one fills it. (Of communicators and
+/* Proves: a wait ends with MPI_ERR_PROC_ABORTED and names the failed process if it depends on that process, and
+ * continues if another process fails. Covers waits for one peer, for the members of a window, and for the origins of an
+ * exposure epoch. A process that dies between reserving a ring cell and filling it ends the waits for the ring's owner,
+ * and no other waits. An answer that a process left unread when it died does not block reuse of the cell. A live
+ * process that has reserved a cell of another live process fills it. (message/loss_messages.c covers communicators and
+ * requests.)
  * requests: message/loss_messages.c.)
  *
  * sanitizer: address (one thread)
@@ -12,7 +14,7 @@
 #include "transport/ring.h"
 #include "transport/transport.h"
 
-/* --- Whom a wait depends on */
+/* --- The processes that a wait depends on */
 
 static void who(void) {
 	const uint64_t win = w->handle;
@@ -29,7 +31,7 @@ static void who(void) {
 	ends((struct gompi_waiting){.peer = 1, .object = win, .all = true}, "one's, then all", "rank 2 ");
 }
 
-/* The origins of an exposure epoch. */
+/* Waits for the origins of an exposure epoch. */
 static void complete(void) {
 	if (++*naps == 4)
 		gompi_add_total(&gompi_member(w, 0)->completed, 1);
@@ -52,7 +54,7 @@ static void of_exposure(void) {
 	CHECK(strstr(gompi_lost_text(), "rank 2 ") != NULL, "'%s'", gompi_lost_text());
 }
 
-/* --- What a death leaves behind */
+/* --- State that a dead process leaves behind */
 
 static struct gompi_operation operation = {.call = "test", .target = 1, .op = MPI_OP_NULL};
 static uint64_t word = 7;
@@ -67,7 +69,7 @@ static struct gompi_outgoing outgoing(bool reply) {
 				       .reply = reply};
 }
 
-/* It takes a cell and does not fill it: as gompi_ring_send_one does, up to there. */
+/* Reserves a cell and does not fill it: runs gompi_ring_send_one up to that point. */
 static void takes_a_cell(void) {
 	struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	gompi_add_total(&ring->tail, 1);
@@ -98,10 +100,10 @@ static void ring_cell(void) {
 	CHECK(gompi_ring_wait(w, 2, "test") == MPI_SUCCESS, "a flush at another process");
 }
 
-/* It asks for an answer, which comes when it is dead. */
+/* Requests an answer, which arrives after this process is dead. */
 static void asks(void) {
 	struct gompi_outgoing o = outgoing(true);
-	alarm(1); /* it waits for the answer until then */
+	alarm(1); /* until then it waits for the answer */
 	gompi_up.find_dead = unit_nothing;
 	gompi_ring_send_one(w, &o);
 }
@@ -117,7 +119,7 @@ static void ring_answer(void) {
 	CHECK(gompi_ring_wait(w, 1, "test") == MPI_SUCCESS, "a flush after the ring has gone round");
 }
 
-/* It takes a cell of this process' ring, so that no other process reaches this one. */
+/* Reserves a cell of the ring of process 0, so that no other process gets an operation through to it. */
 static void takes_my_cell(void) { gompi_add_total(&((struct gompi_ring *)gompi_node.operation_rings)->tail, 1); }
 
 static void serve_late(void) {
@@ -125,7 +127,7 @@ static void serve_late(void) {
 		serve_as(1);
 }
 
-/* Who has taken a cell of a process that lives fills it, whatever else is lost. */
+/* A process that has reserved a cell of a live process fills it, whatever other process fails. */
 static void ring_full(void) {
 	const struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	struct gompi_outgoing o = outgoing(false), get = outgoing(true);
@@ -151,7 +153,7 @@ static void ring_full(void) {
 	CHECK(gompi_ring_send_one(w, &o) == MPI_ERR_PROC_ABORTED, "a put to the full ring of a dead process");
 }
 
-/* --- Processes of other nodes */
+/* --- Processes on other nodes */
 
 static void others(void) {
 	enum { ALL = 1100 };

@@ -1,6 +1,5 @@
-/* Proves: the table of processes (base/process.h) tells number, node and index of a job on one node, of one on several,
- * and of jobs that are added while another thread reads, across the chunks that it is made of.
- */
+/* Proves: the table of processes (base/process.h) returns the right number, node and index for a job on one node, for a
+ * job on several nodes, and for jobs that are added while another thread reads, also across the table's chunks. */
 #include "../unit.h"
 
 #include "base/process.h"
@@ -32,7 +31,7 @@ static void several(void) {
 enum { MOST = 100000, STEP = 37 };
 static gompi_a32 over;
 
-/* Whatever is known is known whole. */
+/* Checks that every visible entry is complete. */
 static void *read_all(void *arg) {
 	const struct gompi_processes *t = arg;
 	for (bool last = false; !last;) {

@@ -1,5 +1,6 @@
-/* Proves: lists of processes (base/ranks.h), regular ones and others, tell which process has a rank, the rank of a
- * process, and whether two have the same members in the same order or in another, as a search through all does.
+/* Proves: lists of processes (base/ranks.h), regular or not, give the process of a rank and the rank of a process, and
+ * compare two lists for the same members in the same or in another order. A linear search gives the expected
+ * results.
  *
  * sanitizer: address (one thread)
  */
@@ -13,7 +14,7 @@ static uint64_t state = 11;
 
 static int below(int n) { return (int)(check_random(&state) % (uint64_t)n); }
 
-/* A list of distinct processes, regular or not, and the same written out. */
+/* Makes a list of distinct processes, regular or not, and writes its members to all. */
 static struct gompi_ranks make(int32_t *all) {
 	static int32_t lists[2][UNIVERSE];
 	static int which;
@@ -87,7 +88,7 @@ int main(void) {
 	CHECK(gompi_ranks_find(&other, 9) == 2, "the list that was shared");
 	gompi_ranks_drop(&other);
 
-	/* one that is long enough to be sorted, as it is appended: as long as that goes, it is regular */
+	/* a list that is long enough to be sorted; it is appended to and regular as long as possible */
 	for (int i = 0; i < LONG; i++)
 		CHECK(gompi_ranks_append(&other, i < 10 ? 2 * i : 7919 * i % 65521 + 100, 2 * LONG), "no memory");
 	gompi_ranks_fit(&other);

@@ -1,6 +1,6 @@
-/* Proves: handles that C makes (base/table.h) lead to their object and to no other: not those that were given back,
- * however many have been made since, while the tables grow under threads that look; a number comes again late. A table
- * of handles that others make finds those that it was given. */
+/* Proves: handles made by C (base/table.h) lead to their own object only. A freed handle leads to no object, however
+ * many handles follow it, also while the tables grow under concurrent lookups. A number is reused late. A table for
+ * handles from other sources finds exactly the handles that were entered. */
 #include "../unit.h"
 
 #include "base/table.h"
@@ -20,14 +20,14 @@ static uintptr_t make(void *object) {
 	return h;
 }
 
-/* --- Against a plain table */
+/* --- Comparison with a plain array */
 
 static void against_plain(void) {
 	enum { MOST = 5000, STEPS = 300000, OLD = 20000 };
 	static char object[MOST];
 	static char *live[MOST];
 	static uintptr_t handle[MOST], old[OLD];
-	struct gompi_table given = {&gompi_table_nothing}; /* the same */
+	struct gompi_table given = {&gompi_table_nothing}; /* holds the same entries */
 	int n = 0, olds = 0;
 	uint32_t x = 5;
 	open_one();
@@ -61,7 +61,7 @@ static void against_plain(void) {
 				      "step %d: handle %d", step, i);
 		}
 	}
-	for (uint32_t k = 0; k < 100000; k++) { /* made up, and as an entry that is free has it */
+	for (uint32_t k = 0; k < 100000; k++) { /* random handles, and the pattern of a free entry */
 		of(ABOVE | (next(&x) << 12 ^ next(&x)) % NUMBERS);
 		uintptr_t h = ~(uintptr_t)(next(&x) % NUMBERS);
 		CHECK(of(h) == NULL && of(h ^ (uintptr_t)(k % 64) << 32) == NULL, "%#zx leads somewhere", (size_t)h);
@@ -73,7 +73,7 @@ static void against_plain(void) {
 	gompi_handles_close(&handles);
 }
 
-/* One after the other, with some that stay: no handle comes again soon. */
+/* Makes and frees handles one after the other while some stay live: no handle is reused soon. */
 static void late(void) {
 	enum { KEPT = 100, ROUNDS = 3000000 };
 	uint8_t *used = calloc(1, NUMBERS / 8);
@@ -94,7 +94,7 @@ static void late(void) {
 	free(used);
 }
 
-/* --- Threads that look while the table grows */
+/* --- Threads that look up handles while the table grows */
 
 enum { LOOKERS = 3, WATCHED = 50, GROWTH = 20000 };
 static char watched[WATCHED];

@@ -1,22 +1,22 @@
-/* Proves: a wait (base/wait.h) sees its condition whenever it becomes true, before, while or after the thread goes to
- * sleep, whichever function wakes it; it serves what its process has to do meanwhile; a death ends it; and it leaves
- * the counts of pollers and blocked threads as they were. A lost wake-up is a hang here. */
+/* Proves: a wait (base/wait.h) detects its condition whether it becomes true before, while or after the thread goes to
+ * sleep, and with each wake function. It serves the pending work of its process. A death ends it. It restores the
+ * counts of pollers and blocked threads. A lost wake-up shows as a hang. */
 #include "../unit.h"
 
 #include "base/call.h"
 #include "base/verdict.h"
 
-/* --- Hand-overs: thread i waits for its turn, which the one before it gives */
+/* --- Hand-overs: thread i waits for its turn, which its predecessor grants */
 
 enum { MOST = 4, HAND_OVERS = UNIT_REPEATS(60000) };
 enum waker { WAKE, WAKE_CHANGED, WAKE_TWO, WAKERS };
 
 static int n;
-static bool together; /* all sleep on one word */
+static bool together; /* all threads sleep on one word */
 static enum waker waker;
 static gompi_a32 *turn;
 static struct gompi_waitword *word;
-static long payload; /* no atomic: each hand-over orders it */
+static long payload; /* not atomic: each hand-over orders it */
 
 struct my_turn {
 	uint32_t number;
@@ -33,7 +33,7 @@ static void hand_over(int i) {
 		CHECK(payload == k, "payload %ld at turn %u", payload, k);
 		payload++;
 		struct gompi_waitword *next = &word[together ? 0 : (i + 1) % n];
-		/* All others sleep, or the next one goes to sleep at about this time. */
+		/* Now all others sleep, or the next one is just going to sleep. */
 		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS - (uint32_t)n)
 			UNIT_UNTIL(gompi_load(&unit_asleep) == (uint32_t)n - 1);
 		else
@@ -79,14 +79,14 @@ static bool one_less(void) {
 	quick++;
 	return worked;
 }
-/* What no look sees: only who is about to sleep comes for it. */
+/* A service that polling never reports as ready: only a thread that is about to sleep runs it. */
 static bool never_ready(void) { return false; }
 static bool count_thorough(void) {
 	thorough++;
 	return false;
 }
 
-/* One whose look is dear, for a wait that has ended. */
+/* A service with an expensive poll, for a wait that has ended. */
 static int looks, ends;
 static bool always_ready(void) { return true; }
 static bool look_dear(void) {
@@ -95,7 +95,7 @@ static bool look_dear(void) {
 }
 static void end_dear(void) { ends++; }
 
-/* True at last, and then something is left by who saw a thread that polls. */
+/* Becomes true at the end. Then a thread that sees a poller leaves work for it. */
 static bool true_at_last(void *arg) {
 	int *more = arg;
 	if (--*more > 0)
@@ -124,7 +124,7 @@ static void services(void) {
 	left = 5;
 	CHECK(gompi_await(w, nothing_left, NULL, &what) == MPI_SUCCESS && left == 0, "%d are left", left);
 	CHECK(thorough > 0, "only what a look sees is served before a sleep");
-	unit_sleep_forever = unit_hurry = false; /* nobody wakes this thread */
+	unit_sleep_forever = unit_hurry = false; /* no other thread wakes this one */
 	gompi_service_add(&c);
 	int more = gompi_node.policy.quiet_looks + 10;
 	ends = 0;
@@ -157,7 +157,8 @@ static void idles(void) {
 	CHECK(gompi_load(&c->waits_more) == 0, "%u more wait", gompi_load(&c->waits_more));
 }
 
-/* A wait in steps, as Go does it: it looks between any two, and sees what has come before it sleeps. */
+/* A wait in steps, as Go does it: it polls between any two steps, and checks the condition once more before it
+ * sleeps. */
 static void steps(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	struct gompi_wait t;
@@ -170,7 +171,7 @@ static void steps(void) {
 		CHECK(gompi_wait_step(&t) == MPI_SUCCESS, "step %d", polls);
 	CHECK(polls > 0 && t.stage == WAIT_ARMED && gompi_load(&c->wait.sleeping) == 1, "it does not ask to be woken");
 	CHECK(gompi_load(&c->waits[0].state) == RECORD_TOLD && gompi_load(&c->waits[0].object) == 9, "nobody is told");
-	gompi_wake(&c->wait); /* before it sleeps: the sleep is over at once, though nobody else ends it */
+	gompi_wake(&c->wait); /* before it sleeps: the sleep ends at once, though no other thread ends it */
 	unit_sleep_forever = true, unit_hurry = false;
 	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_WOKEN, "stage %d", t.stage);
 	CHECK(gompi_load(&c->wait.sleeping) == 0, "a wait that is over would be woken");
@@ -184,7 +185,7 @@ static void steps(void) {
 	idles();
 }
 
-/* Each thread that waits has a record, as long as there are any; the others are counted. */
+/* Each waiting thread gets a wait record while records are available; further threads are only counted. */
 static void records(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	enum { THREADS = GOMPI_WAIT_THREADS + 3 };
@@ -208,7 +209,8 @@ static void records(void) {
 	idles();
 }
 
-/* How many things may end a wait (the odd ones have ended), and how many members the last one still waits for. */
+/* things: the number of things that may end a wait (the odd ones have ended); lacking: members that the last one waits
+ * for */
 static int things, lacking;
 static int describe_thing(const void *on, int first, struct gompi_waiting *what, struct gompi_told *t) {
 	(void)on;
@@ -223,7 +225,7 @@ static int describe_thing(const void *on, int first, struct gompi_waiting *what,
 	return first;
 }
 
-/* A wait for any of several things has a record for each of the first of them, and goes with all of them. */
+/* A wait for any of several things has a record for each of the first ones, and depends on all of them. */
 static void parts(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	enum { ROOM = GOMPI_WAIT_RECORDS - GOMPI_WAIT_THREADS };
@@ -256,7 +258,7 @@ static void parts(void) {
 	idles();
 }
 
-/* A room tells of its objects; the number of object 9 at all members is 90, and it has the ranks that the test says. */
+/* Names the members of an object: object 9 has number 90 at all members, and the ranks that the test sets. */
 static struct gompi_ranks told_ranks;
 
 static bool nothing_to_do(void) { return false; }
@@ -325,7 +327,7 @@ static void told(void) {
 	idles();
 }
 
-/* The threads that make progress are known, each once, as far as there is room. */
+/* The progress threads are registered, each once, as far as the table has space. */
 static void own_threads(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	gompi_own_thread();
@@ -338,7 +340,7 @@ static void own_threads(void) {
 	gompi_progress_thread = false;
 }
 
-/* What the report on a hang says of a thread that sleeps. */
+/* Checks the text of the hang report about a sleeping thread. */
 static void says_what_for(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	struct gompi_wait_record *r = &c->waits[0];
@@ -360,7 +362,8 @@ static void death(void) {
 	static const struct gompi_waiting what = {
 		.call = "MPI_A_function_with_a_long_name_and_more", .peer = 3, .object = 17};
 	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
-	unit_sleep_forever = unit_hurry = false; /* nobody wakes this thread: it looks for the dead from time to time */
+	unit_sleep_forever = unit_hurry = false; /* no other thread wakes this one: it checks for failed processes
+	                                          * from time to time */
 	gompi_up.find_dead = tells_then_dies;
 	CHECK(gompi_await(w, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "a death did not end the wait");
 	CHECK(looked_for_dead == 1, "looked for the dead %d times", looked_for_dead);
@@ -372,7 +375,7 @@ int main(void) {
 	unit_node(4);
 	unit_sleep_forever = true;
 	for (int hurry = 0; hurry < 2; hurry++) {
-		unit_hurry = hurry; /* with it many wake a sleeper */
+		unit_hurry = hurry; /* with hurry many threads wake a sleeper */
 		hand_overs(hurry);
 		idles();
 	}

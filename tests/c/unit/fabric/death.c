@@ -1,5 +1,6 @@
-/* Proves: a peer that is killed, or silent for too long, ends the waits of the others with MPI_ERR_PROC_ABORTED in
- * time, and the node remembers who it was; one that is silent for less loses nothing. */
+/* Proves: if a peer is killed, or silent for longer than the timeout, the waits of the others end with
+ * MPI_ERR_PROC_ABORTED in time, and the node remembers which peer failed. A peer that is silent for less loses
+ * nothing. */
 #include "pair.h"
 
 enum { SILENCE_MS = 1000 };
@@ -31,7 +32,7 @@ static int wait_for(uint64_t number) { return gompi_await(&gompi_my_cell()->wait
 
 static double seconds_since(int64_t begin) { return (double)(gompi_now_ns() - begin) / 1e9; }
 
-/* The second process is lost in some way; the first sends, or waits. */
+/* The second process fails in one of these ways while the first one sends or waits. */
 enum how { KILLED, STOPPED };
 static void lost(enum how how, bool sends, double least, double most) {
 	uint64_t sent = 1;
@@ -59,7 +60,7 @@ static void lost(enum how how, bool sends, double least, double most) {
 	exit(check_errors != 0);
 }
 
-/* Both send while the second is stopped for less than the time; then they go on. */
+/* Both processes send while the second one is stopped for less than the timeout; then both continue. */
 static void slow(void) {
 	enum { RECORDS = 20000 };
 	if (pair_rank == 0) {

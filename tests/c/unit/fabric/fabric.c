@@ -1,9 +1,10 @@
-/* Proves: records between two nodes arrive complete and in the order in which they were reserved, those of all ports
- * together, whatever waits for room, whoever sends meanwhile; answers always find room; reads and writes of registered
- * memory move the right bytes, many at once and both ways; a thread that sleeps is woken by what arrives. All of it
- * also with a provider that is treated as one that wants what it sends from and receives into registered (FI_MR_LOCAL).
+/* Proves: records between two nodes arrive complete and in the order of their reservation, over all ports together,
+ * whatever waits for credits and whichever threads send concurrently. Answers always find space. Reads and writes of
+ * registered memory move the right bytes, with many transfers at once in both directions. Arriving data wakes a
+ * sleeping thread. All of this runs again with a provider treated as one that needs registered send and receive buffers
+ * (FI_MR_LOCAL).
  *
- * fabric bench: figures instead. */
+ * Usage: fabric bench prints latency figures instead. */
 #include "pair.h"
 
 #include "fabric/net.h"
@@ -15,13 +16,13 @@ static int other;
 
 enum kind { COUNT, ECHO, ECHOED, STREAM, DONE };
 struct record {
-	uint32_t kind, sender; /* a thread */
+	uint32_t kind, sender; /* sender: the number of a thread */
 	uint64_t number, length;
 };
 
 static gompi_a64 echoed, done, streamed[UNIT_THREADS];
 static gompi_a64 arrived_bytes;
-static uint64_t last_number; /* of all ports */
+static uint64_t last_number; /* over all ports */
 
 static uint64_t mix(uint64_t x) {
 	x ^= x >> 31;
@@ -40,7 +41,7 @@ static bool filled(const char *at, size_t bytes, uint64_t seed) {
 	return true;
 }
 
-/* Sends one; whether there was room. */
+/* Sends one record. Returns false if the port had no space. */
 static bool send_record(enum gompi_port port, struct record r, size_t length, enum gompi_fabric_wait wait,
 			enum gompi_urgency urgency) {
 	int class;
@@ -48,7 +49,7 @@ static bool send_record(enum gompi_port port, struct record r, size_t length, en
 	if (to == NULL) {
 		CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no room: class %d", class);
 		if (class != MPI_ERR_PENDING)
-			exit(1); /* the other one has ended, and never will there be room */
+			exit(1); /* the peer has exited, so space will never be free */
 		return false;
 	}
 	r.length = length;
@@ -121,7 +122,7 @@ static void round_trips(uint64_t n) {
 	}
 }
 
-/* Both send n records each, through all ports in turn. */
+/* Both processes send n records each, through all ports alternately. */
 static void many_records(uint64_t n) {
 	static uint64_t number;
 	uint64_t end = gompi_load(&done) + 1;
@@ -193,8 +194,8 @@ static void register_memory_here(void) {
 	pair_exchange(&mine, &remote, sizeof mine);
 }
 
-/* Writes blocks of growing size to the other's memory, reads them back, many at once. The two use halves of their own,
- * so both do it together. */
+/* Writes blocks of growing size to the peer's memory and reads them back, many at once. Each process uses its own half
+ * of the memory, so both run concurrently. */
 static void transfers(void) {
 	enum { MOST = 8 << 20, BLOCKS = 40 };
 	static struct timed x[BLOCKS];
@@ -216,7 +217,7 @@ static void transfers(void) {
 	}
 }
 
-/* --- Figures */
+/* --- Latency figures */
 
 static long resident(void) {
 	long pages = 0;
@@ -265,7 +266,7 @@ static void bench_transfers(bool write, uint64_t bytes, int flight) {
 	print_figures(what, us, ROUNDS);
 }
 
-/* While the other process looks, computes, or sleeps. */
+/* Measures round trips while the other process polls, computes, or sleeps. */
 static void bench_round_trips(const char *what, int n) {
 	double *us = malloc(sizeof *us * (size_t)n);
 	for (int i = 0; i < n; i++) {
@@ -365,8 +366,8 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	pair_meet();       /* in read(2): the progress thread answers */
-	round_trips(1000); /* both at once */
+	pair_meet();       /* the peer is in read(2): its progress thread answers */
+	round_trips(1000); /* both processes at once */
 	pair_meet();
 	many_records(200000);
 	pair_meet();

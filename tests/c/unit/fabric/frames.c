@@ -1,9 +1,9 @@
-/* Proves, with a provider that this test pretends to be: frames leave complete, in order, and never more than a peer
- * has credits for, whatever the provider refuses; answers find room; who waits for room hears of it. Frames that arrive
- * in any order are delivered in theirs, once. A frame that is not one of the job's, or is damaged anywhere, is dropped,
- * and not a byte outside of it is read or delivered.
+/* Proves, with a simulated provider: frames leave complete, in order, and never more of them than the peer granted
+ * credits for, whatever the provider refuses. Answers find space, and a thread that waits for space is notified. Frames
+ * that arrive in any order are delivered in sequence, once each. A frame that is not from the job, or is damaged
+ * anywhere, is dropped; no byte outside of it is read or delivered.
  *
- * frames N: N damaged frames instead of 1,000,000.
+ * Usage: frames N tests N damaged frames instead of 1,000,000.
  *
  * sanitizer: address (one thread)
  */
@@ -21,15 +21,15 @@ enum { PEER = 1, RANKS = 4, HEAD = sizeof(struct gompi_frame_head), RECORD = siz
 static uint64_t seed = 1;
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
-/* --- The provider */
+/* --- The simulated provider */
 
 static struct gompi_op *posted[256];
 static int posted_n;
 static struct fi_cq_msg_entry finished[4096];
 static int finished_n;
-static int refuse; /* one call in so many */
+static int refuse; /* it refuses one call in `refuse` */
 
-/* What the peer has got. */
+/* Frames and records that the peer has received. */
 static uint32_t got_frames;
 static uint64_t got_records;
 
@@ -104,7 +104,7 @@ static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr
 	return (int)n;
 }
 
-/* A frame arrives. */
+/* Delivers an incoming frame. */
 static void arrives(const char *bytes, size_t length) {
 	CHECK(posted_n > 0, "no place for a frame");
 	struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
@@ -117,9 +117,9 @@ static void progress(void) {
 		gompi_fabric_progress();
 }
 
-/* --- What ports see */
+/* --- What ports receive */
 
-static const char *frame_begin, *frame_end; /* the records must lie in here, NULL: wherever */
+static const char *frame_begin, *frame_end; /* the records must lie in between; NULL: anywhere */
 static uint64_t delivered;
 static bool in_order;
 
@@ -199,7 +199,7 @@ static void give_credits(void) {
 static void sending(void) {
 	uint64_t number = 0, tries = 0;
 	struct gompi_peer *p = gompi_peer_known(PEER);
-	bool crowded = false; /* by what others have under way */
+	bool crowded = false; /* because of what other threads have under way */
 	for (int i = 0; i < 200000; i++) {
 		const uint32_t before_it = p == NULL ? 0 : p->sent - p->credited;
 		if ((i % 7000 < 2000) != crowded) {
@@ -279,7 +279,7 @@ static size_t make_frame(char *to, uint32_t source, uint32_t frame, uint64_t *nu
 	return at;
 }
 
-/* Frames in disorder, and some of them twice. */
+/* Frames arrive out of order, and some of them twice. */
 static void arriving(void) {
 	enum { FRAMES = 5000, AHEAD = 20 };
 	static char frames[AHEAD][GOMPI_FRAME_BYTES];
@@ -319,7 +319,7 @@ static void arriving(void) {
 
 /* --- Damage */
 
-/* Changes something; whether the tag is made anew, as a process of the job would. */
+/* Damages a frame. Some damage has a recomputed tag, as if a process of the job had sent it. */
 static size_t damage(char *bytes, size_t length) {
 	for (uint64_t n = 1 + draw(3); n > 0; n--) {
 		size_t at = draw(3) == 0 ? draw(HEAD) : draw(length);
@@ -335,12 +335,12 @@ static size_t damage(char *bytes, size_t length) {
 				memcpy(bytes + at / 4 * 4,
 				       &(uint32_t){(uint32_t)(draw(2) == 0 ? draw(32768) : check_random(&seed))}, 4);
 			break;
-		case 3: /* cut */
+		case 3: /* truncated */
 			length = draw(length) + 1;
 			if (draw(2) == 0 && length >= 8)
 				length = length / 8 * 8;
 			break;
-		case 4: /* a length of the head that fits */
+		case 4: /* a plausible length in the head */
 			if (length >= HEAD)
 				memcpy(bytes + 16, &(uint32_t){(uint32_t)length}, 4);
 			break;
@@ -365,7 +365,7 @@ static void damaged(uint64_t frames) {
 	uint64_t number = 0, right = 0;
 	for (uint64_t i = 0; i < frames; i++) {
 		size_t length = damage(whole, make_frame(whole, 3, 0, &number, i % 100 == 0 ? 300 : 8));
-		char *copy = aligned_alloc(8, (length + 7) / 8 * 8); /* no byte more */
+		char *copy = aligned_alloc(8, (length + 7) / 8 * 8); /* exactly as long as the frame */
 		if (copy == NULL)
 			abort();
 		memcpy(copy, whole, length);
@@ -376,14 +376,14 @@ static void damaged(uint64_t frames) {
 		}
 		frame_begin = NULL;
 		free(copy);
-		if (i % 64 == 0) { /* the whole way */
+		if (i % 64 == 0) { /* through the complete receive path */
 			arrives(whole, length);
 			progress();
 		}
 	}
 	CHECK(right > frames / 100 && right < frames, "%llu of %llu frames were right", (unsigned long long)right,
 	      (unsigned long long)frames);
-	/* A stranger, who knows all but the secret. */
+	/* A sender that knows everything but the secret. */
 	uint64_t before = delivered;
 	for (int i = 0; i < 100000; i++) {
 		size_t length = make_frame(whole, 3, 0, &number, 2);

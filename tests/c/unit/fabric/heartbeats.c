@@ -1,9 +1,9 @@
-/* Proves, with the processes of a whole job in this one, a network and a clock that this test pretends: how many
- * questions and answers the heartbeats of fabric/health.c cost each process and the job, how soon all nodes know of a
- * node that is silent or a process that is killed, and that nobody is lost who is only slow. health.c, peers.c
- * and what sends are the real ones: what they keep of a process is put in its place before it runs.
+/* Proves, with all processes of a job simulated in this process, and with a simulated network and clock: the number of
+ * heartbeat requests and answers of fabric/health.c per process and per job; the time until all nodes know of a silent
+ * node or a killed process; and that no process that is merely slow is declared failed. health.c, peers.c and the send
+ * code are the real ones: the state that they keep per process is switched before they run.
  *
- * heartbeats NODES EACH: only so large a job, and its figures are printed; docs/SCALING.md has them.
+ * Usage: heartbeats NODES EACH runs only a job of that size and prints its figures; docs/SCALING.md has them.
  *
  * sanitizer: address (one thread)
  */
@@ -22,7 +22,7 @@
 #define MS 1000000LL
 #define SECONDS 1000000000LL
 
-/* --- The job: ranks follow each other on each node */
+/* --- The job: ranks are consecutive on each node */
 
 static int nodes, each, ranks;
 static int32_t *node_on;
@@ -31,22 +31,22 @@ struct process {
 	__typeof__(health) health;
 	struct gompi_peer *_Atomic *peers;
 	struct gompi_peer *newest, *soon, *again;
-	int64_t due;     /* its progress thread's next round */
-	int64_t stopped; /* until then it does nothing */
-	bool killed;     /* and its node sees that */
-	bool cut;        /* nothing leaves or reaches it */
-	int64_t told;    /* when it was told of the death */
-	uint32_t made;   /* peers */
+	int64_t due;     /* the next round of its progress thread */
+	int64_t stopped; /* it does nothing until then */
+	bool killed;     /* its node detects this */
+	bool cut;        /* no frame leaves or reaches it */
+	int64_t told;    /* the time when it was notified of the death */
+	uint32_t made;   /* number of peers that it has created */
 };
 static struct process *job;
-static char **control; /* memory of each node */
+static char **control; /* the control memory of each node */
 static int self = -1;
 static int64_t now;
 static uint64_t seed = 1;
 
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
-/* Has this process be that one. */
+/* Switches the global state to that of process `rank`. */
 static void become(int rank) {
 	if (rank == self)
 		return;
@@ -76,7 +76,7 @@ static void become(int rank) {
 
 static struct gompi_header *header_of(int node) { return (struct gompi_header *)(void *)control[node]; }
 
-/* What the system tells of the processes of a node. */
+/* The system's answer whether the processes of a node live, and the number of such queries. */
 static uint64_t looks;
 static void find_dead(void) {
 	looks++;
@@ -87,13 +87,13 @@ static void find_dead(void) {
 		}
 }
 
-/* --- What is to happen: rounds of progress threads, and frames on their way */
+/* --- Future events: rounds of progress threads, and frames in flight */
 
 struct event {
 	int64_t at;
-	uint64_t number; /* those of one time come in their order */
+	uint64_t number; /* events of the same time run in the order of this number */
 	int32_t to;
-	uint32_t length; /* of a frame; 0: a round */
+	uint32_t length; /* of a frame; 0: the event is a round */
 	char frame[64];
 };
 static struct event *events;
@@ -130,9 +130,9 @@ static struct event take_event(void) {
 	return first;
 }
 
-/* --- The provider */
+/* --- The simulated provider */
 
-static uint64_t asked, answered, records; /* frames so far */
+static uint64_t asked, answered, records; /* number of frames so far */
 static struct gompi_op *posted[64];
 static int posted_n;
 static struct fi_cq_msg_entry finished[64];
@@ -179,7 +179,7 @@ static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr
 
 /* --- Progress threads */
 
-static int64_t spent; /* nanoseconds of the real clock in rounds */
+static int64_t spent; /* nanoseconds of real time spent in rounds */
 static uint64_t rounds;
 
 static int64_t real_ns(void) {
@@ -188,7 +188,7 @@ static int64_t real_ns(void) {
 	return t.tv_sec * SECONDS + t.tv_nsec;
 }
 
-/* What gompi_net_progress_run does when it wakes. */
+/* Does what gompi_net_progress_run does when it wakes. */
 static void progress_round(void) {
 	struct process *p = &job[self];
 	int64_t begin = real_ns();
@@ -215,9 +215,9 @@ static void happen(const struct event *e) {
 		return;
 	}
 	if (e->length == 0 && e->at < p->due && p->due != 0)
-		return; /* it has been awake meanwhile, and sleeps for longer */
+		return; /* it has been awake in the meantime, and now sleeps for longer */
 	become(e->to);
-	if (gompi_peers == NULL && (e->length > 0 || place_here() == 0)) /* the others talk to nobody */
+	if (gompi_peers == NULL && (e->length > 0 || place_here() == 0)) /* the other processes have no peers */
 		CHECK(gompi_peers_open(), "no memory");
 	if (e->length > 0) {
 		struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
@@ -236,7 +236,7 @@ static void run_until(int64_t end) {
 	now = end;
 }
 
-/* --- Beginning */
+/* --- Start */
 
 static void begin(int n, int p, int64_t timeout) {
 	static struct fi_ops_msg msg = {.inject = fake_inject, .send = fake_send, .recv = fake_recv};
@@ -273,7 +273,7 @@ static void begin(int n, int p, int64_t timeout) {
 		job[i].health.told = calloc((size_t)each, sizeof(bool));
 		add_event(now + (int64_t)draw(SECONDS), i, NULL, 0);
 	}
-	run_until(now + 5 * SECONDS); /* all have asked, and been asked */
+	run_until(now + 5 * SECONDS); /* each process has sent and received a heartbeat request */
 	CHECK(gompi_load(&header_of(0)->broken) == 0, "somebody is lost at once");
 }
 
@@ -282,7 +282,7 @@ static void begin(int n, int p, int64_t timeout) {
 static bool print;
 #define SAY(...) (void)(print && printf(__VA_ARGS__))
 
-/* All live. */
+/* All processes live. */
 static void steady(int seconds) {
 	uint64_t a = asked, b = answered, c = records, l = looks, r = rounds;
 	int64_t s = spent;
@@ -306,7 +306,8 @@ static void steady(int seconds) {
 		CHECK(gompi_load(&header_of(i)->broken) == 0, "node %d has lost somebody", i);
 }
 
-/* When the last node that lives has learned of a death, after begin; and that it has the right name. */
+/* Returns the time, after begin, when the last live node learned of a death. Checks that each node has the right
+ * rank. */
 static double known_after(int64_t begin, int rank, uint32_t why) {
 	int64_t last = begin;
 	for (int i = 0; i < nodes; i++) {
@@ -325,7 +326,7 @@ static double known_after(int64_t begin, int rank, uint32_t why) {
 	return (double)(last - begin) / 1e9;
 }
 
-/* How many others a process has had to talk to, at most. */
+/* Returns the maximum number of peers that a process had to create. */
 static uint32_t most_made(void) {
 	uint32_t most = 0;
 	for (int i = 0; i < ranks; i++)
@@ -340,7 +341,8 @@ static int log2_of(int n) {
 	return log;
 }
 
-/* The messages of a death, of which some nodes get more than one, and the peers that they need. */
+/* Prints and checks the number of death messages, of which some nodes get several, and the number of peers that they
+ * need. */
 static void told_how(const char *what, double seconds, double most, uint64_t before, int more) {
 	const uint64_t told = records - before;
 	SAY("%s: all nodes know after %.4f s, by %llu messages; a process has talked to %u others at most\n", what,
@@ -350,7 +352,8 @@ static void told_how(const char *what, double seconds, double most, uint64_t bef
 	      what, (unsigned long long)told, nodes);
 }
 
-/* Some nodes in a row, or the way to them, break. Who tells the others knows of the first of them only. */
+/* Several consecutive nodes, or their links, fail. The process that notifies the others knows only the first of
+ * them. */
 static void nodes_are_cut(int count, int64_t timeout) {
 	int node = nodes / 3;
 	int64_t begin = now;
@@ -363,7 +366,7 @@ static void nodes_are_cut(int count, int64_t timeout) {
 		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, 0);
 }
 
-/* The process that is number place of its node is killed. */
+/* The process with number `place` on its node is killed. */
 static void process_is_killed(int place) {
 	int node = nodes / 2, rank = node * each + place;
 	int64_t begin = now;
@@ -375,7 +378,7 @@ static void process_is_killed(int place) {
 		 0);
 }
 
-/* A process is killed that many have a connection with, and all of them see it end at the same time. */
+/* A process with many connections is killed, and all its peers see their connection end at the same time. */
 static void many_see_it(void) {
 	int rank = 0, class;
 	run_until(now + SECONDS / 3);
@@ -403,7 +406,7 @@ static void many_see_it(void) {
 	told_how("a process is killed that all are connected with", took, 2, before, 0);
 }
 
-/* A node's first process is away for less than the time. */
+/* The first process of a node is stopped for less than the timeout. */
 static void stopped(int64_t timeout) {
 	int rank = nodes / 2 * each;
 	job[rank].stopped = now + timeout * 6 / 10;
@@ -412,7 +415,8 @@ static void stopped(int64_t timeout) {
 		CHECK(gompi_load(&header_of(i)->broken) == 0, "node %d has lost somebody who was slow", i);
 }
 
-/* A node's first process, or its first two, are stopped for good: the rest of the node lives, and is known to. */
+/* The first process of a node, or its first two, are stopped permanently: the rest of the node lives, and the other
+ * nodes know that. */
 static void stays_stopped(int count, int64_t timeout) {
 	int rank = nodes / 2 * each;
 	int64_t begin = now;
@@ -422,7 +426,8 @@ static void stays_stopped(int count, int64_t timeout) {
 	run_until(now + timeout + 3 * SECONDS);
 	double took = known_after(begin, rank, GOMPI_LOST_SILENT);
 	told_how(count == 1 ? "the first process of a node is stopped" : "the first two of a node are stopped", took,
-		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, WITNESSES); /* so many more on that node */
+		 /* the number of additional messages on that node */
+		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, WITNESSES);
 }
 
 enum { SCENES = 9 };
@@ -463,7 +468,7 @@ static void all_scenes(int n, int p) {
 	SAY("%d processes on %d nodes\n", n * p, n);
 	for (int i = 0; i < SCENES; i++) {
 		if ((i == 2 && n < 16) || ((i == 3 || i == 4 || i == 7) && p == 1) || (i == 8 && p < 3))
-			continue; /* nobody is left who could see it */
+			continue; /* no process is left that could detect it */
 		fflush(stdout);
 		pid_t child = fork();
 		if (child == 0) {

@@ -1,7 +1,8 @@
-/* Proves: groups of any number of members meet, give all the data of all and of one, in any order of arrival and
- * whenever each opens them; what does not go together is told to all; records of strangers change nothing
- * (fabric/leaders.c). Whoever is ahead of others in many groups waits when they keep much, nothing is lost, and nobody
- * waits for a group that another thread is in (fabric/desk.c). */
+/* Proves: leader groups of any size synchronize and return the data of all members or of one, for any arrival order and
+ * any time at which each member opens its group. All members are notified of calls that do not match. Records from
+ * non-members change nothing (fabric/leaders.c). A member that is far ahead in many groups waits while the others have
+ * many early arrivals stored. No record is lost, and no member waits for a group that another thread is in
+ * (fabric/desk.c). */
 #include "../network.h"
 
 enum { MOST = 9, CALLS = 300 };
@@ -21,7 +22,7 @@ static void barrier(struct gompi_leaders *m, unsigned k) {
 
 static char expected(unsigned k, int member, unsigned byte) { return (char)(k * 31 + (unsigned)member * 7 + byte); }
 
-/* What a member brings in a call: for all, or something else for each. */
+/* The input of a member: one block for all members, or one block for each. */
 struct brought {
 	unsigned k, bytes;
 	bool each;
@@ -89,7 +90,7 @@ static void gather(struct gompi_leaders *m, unsigned k, unsigned bytes, int odd,
 		CHECK(gompi_load(&called[i]) >= k, "call %u: member %d has not called", k, i);
 }
 
-/* Each member takes itself for the root: all wait for the others, and are told. */
+/* Each member calls itself the root: all wait for the others, and all get the mismatch error. */
 static void all_roots(struct gompi_leaders *m, unsigned k, unsigned bytes) {
 	static const struct gompi_waiting what = {.call = "a gather", .peer = -1, .object = 0};
 	const char *got[MOST];
@@ -134,14 +135,14 @@ static struct gompi_leaders *open_leaders(uint64_t number, int i) {
 static void run(int i) {
 	unsigned common = (unsigned)leaders_number;
 	network_self = i, network_seed = 17 + (unsigned)i;
-	unit_late(network_draw(1000)); /* who is late has records that it does not know yet */
+	unit_late(network_draw(1000)); /* a late member has early records of groups that it does not know yet */
 	struct gompi_leaders *m = open_leaders(leaders_number, i);
 	for (unsigned k = 1; k <= CALLS && check_errors == 0; k++) {
 		unsigned r = (unsigned)rand_r(&common) / 7,
 			 most = GOMPI_LEADERS_MOST / (network_members < 4 ? 1u : (unsigned)network_members / 2),
 			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % (k % 16 == 0 ? most : 1800) : (r >> 10) % 20;
 		int who = (int)((r >> 4) % (unsigned)network_members);
-		bool only = k / 40 % 2; /* a root that waits for nobody */
+		bool only = k / 40 % 2; /* a root that waits for no other member */
 		switch (only ? 7 : r % 8) {
 		case 0:
 		case 1:
@@ -167,12 +168,12 @@ static void run(int i) {
 	gompi_leaders_close(m);
 }
 
-/* --- Whoever is ahead */
+/* --- A member that is ahead of the others */
 
 enum { LEADERS = 3000, OTHER_LEADERS = 1000000, OTHER_CALL = 77 };
 static unsigned most_data;
 static gompi_a32 root_at; /* the group that the root is in */
-static gompi_a32 asked;   /* it waits for a peer to open one */
+static gompi_a32 asked;   /* the root waits until a peer opens a group */
 
 static void hear_question(int member, const struct leaders_record *r) {
 	if (r->kind == LEADERS_ASK)
@@ -193,8 +194,8 @@ static void all_broadcasts(int i) {
 		gompi_store(&root_at, LEADERS + 1);
 }
 
-/* Member 0 is ahead of the others until it waits. Then its other thread and the others make a call in another meeting,
- * before they come to the first of those that member 0 is in. */
+/* Member 0 runs ahead of the others until it must wait. Then its other thread and the other members make a call in
+ * another group, before they enter the first of the groups that member 0 is in. */
 static void far_ahead(int i) {
 	bool other_thread = i == network_members;
 	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;
@@ -215,10 +216,10 @@ static void far_ahead(int i) {
 		all_broadcasts(i);
 }
 
-/* --- What comes for a group that is closed */
+/* --- Records that arrive for a closed group */
 
-static gompi_a32 told; /* bytes that member 1 has been told of */
-static gompi_a32 goes; /* questions answered */
+static gompi_a32 told; /* bytes that were acknowledged to member 1 */
+static gompi_a32 goes; /* requests answered */
 
 static void listen_to(int member, const struct leaders_record *r) {
 	if (member != 1)
@@ -229,7 +230,7 @@ static void listen_to(int member, const struct leaders_record *r) {
 		gompi_add(&told, r->said.bytes);
 }
 
-/* A call fails, its group is closed, and its records come then: as many as may ever. */
+/* A call fails and its group is closed. Its records arrive afterwards: as many as the protocol allows. */
 static void late(void) {
 	static _Alignas(8) char data[sizeof(struct leaders_record) + GOMPI_LEADERS_MOST];
 	struct leaders_record *r = (void *)data;
@@ -252,7 +253,7 @@ static void late(void) {
 		while (mail_serve()) {
 		}
 		CHECK(gompi_load(&goes) == turn + 1, "%u questions, %u answers", turn + 1, gompi_load(&goes));
-		/* the first answer tells of what was before, too */
+		/* the first answer also acknowledges earlier records */
 		CHECK(turn == 0 || gompi_load(&told) - told_before == sent, "%u bytes of %u are settled",
 		      gompi_load(&told) - told_before, sent);
 	}
@@ -266,7 +267,7 @@ int main(void) {
 		for (int i = 0; i < MOST; i++)
 			gompi_store(&called[i], 0);
 		unit_threads(network_members, run);
-		while (mail_serve()) { /* what a root of two says may be for nobody */
+		while (mail_serve()) { /* a record of the root of two members may have no receiver */
 		}
 		CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
 	}

@@ -1,7 +1,7 @@
-/* Proves: whatever comes for a group (fabric/leaders.c), the calls on it end, and write nothing but their results. What
- * comes from a process that is not due changes nothing. A collective over nodes (coll/hierarchy.c) ends with its result
- * or an error, at all members of the node. The test is the other members: before each call all that the call waits for
- * is there, and changed copies of it before that, of which one may be taken for it. */
+/* Proves: whatever arrives for a group (fabric/leaders.c), the calls on it end and write nothing but their results.
+ * Records from a process that is not due change nothing. A collective over nodes (coll/hierarchy.c) ends with its
+ * result or an error, at all members of the node. The test plays the other members: before each call it delivers every
+ * record that the call waits for, and before those corrupted copies, of which the call may accept one. */
 #include "../fuzz.h"
 #include "../only_leaders.h"
 
@@ -28,13 +28,13 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	CHECK(port == FABRIC_LEADERS && length >= sizeof *open_record &&
 		      length <= sizeof *open_record + GOMPI_LEADERS_MOST,
 	      "a record of %zu bytes", length);
-	return (char *)(open_record = malloc(length)); /* exactly */
+	return (char *)(open_record = malloc(length)); /* exactly as long */
 }
 
-/* What the call under way says, as this test understands it. */
+/* The values that the current call sends, as this test computes them. */
 static struct leaders_record said;
 
-/* A peer has every group open. */
+/* Answers that a peer has every group open. */
 static void answer(int peer, const struct leaders_record *r, size_t length) {
 	struct leaders_record back = {.id = r->id, .round = r->round, .kind = LEADERS_GO};
 	if (r->kind != LEADERS_ASK)
@@ -48,8 +48,8 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct leaders_record *r = open_record;
 	volatile char sum = 0;
 	for (size_t i = 0; i < length; i++)
-		sum = (char)(sum + ((char *)r)[i]); /* all of it has been written */
-	bool own = r->kind < LEADERS_GO;            /* no answer */
+		sum = (char)(sum + ((char *)r)[i]); /* reads every byte: the sanitizer sees uninitialized ones */
+	bool own = r->kind < LEADERS_GO;            /* not an answer */
 	CHECK(!own || (r->id == said.id && (r->kind == LEADERS_ASK || r->generation - said.generation < 2)),
 	      "call %u sends as number %u", said.generation, r->generation);
 	CHECK(r->kind != LEADERS_GATHER || (r->said.what == said.said.what && r->said.plan == said.said.plan &&
@@ -57,7 +57,7 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->said.what, (unsigned long long)r->said.plan,
 	      r->said.bytes);
 	fuzz_count[own ? SENT : ANSWERED]++;
-	if (own && draw(2)) /* or never */
+	if (own && draw(2)) /* sometimes never */
 		answer(peer, r, length);
 	else if (r->kind == LEADERS_ASK)
 		answer(peer, r, length);
@@ -65,27 +65,27 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 }
 bool gompi_fabric_progress(void) { return false; }
 
-/* --- What the others send */
+/* --- Records from the other members */
 
 static int n, me, rounds, loose;
-static bool all_open; /* known to all: they have met */
+static bool all_open; /* all members know that the group is open everywhere */
 static int32_t peers[MOST];
 static uint32_t generation; /* of the last call */
-static uint32_t doubtful;   /* up to this call something may have been taken that is not right */
+static uint32_t doubtful;   /* calls up to this generation may have accepted a corrupted record */
 static bool changes;
 
 static void hand(int peer, const struct leaders_record *r, size_t length) {
-	char *copy = malloc(length); /* exactly */
+	char *copy = malloc(length); /* exactly as long */
 	memcpy(copy, r, length);
 	handler->record(peer, copy, length);
 	free(copy);
 	fuzz_count[HANDED]++;
 }
 
-/* A changed copy, of who is due or of another one. */
+/* Delivers a corrupted copy, from the member that is due or from another one. */
 static void hand_changed(int peer, const struct leaders_record *r, size_t length) {
 	size_t size = length;
-	if (draw(4) == 0) /* shorter, or longer */
+	if (draw(4) == 0) /* shorter or longer */
 		size = draw(2) ? draw(length + 1) : length + (draw(8) ? 0 : GOMPI_LEADERS_MOST - 64) + draw(100);
 	struct leaders_record *c = calloc(1, size + sizeof *c);
 	memcpy(c, r, size < length ? size : length);
@@ -129,7 +129,8 @@ static void hand_changed(int peer, const struct leaders_record *r, size_t length
 		doubtful = generation + 1 + AHEAD;
 	} else {
 		peer = draw(2) ? (int)draw(200) - 20 : peers[draw((uint64_t)n)];
-		for (int k = 0, d = 1; k < rounds; k++, d *= 2) /* who is due in another round may say anything */
+		for (int k = 0, d = 1; k < rounds; k++, d *= 2) /* a member that is due in another round may send
+		                                                 * anything */
 			if (peer == peers[(me + n - d) % n])
 				doubtful = generation + 1 + AHEAD;
 		fuzz_count[STRANGE]++;
@@ -138,7 +139,7 @@ static void hand_changed(int peer, const struct leaders_record *r, size_t length
 	free(c);
 }
 
-/* What is due in a round of the next call but `behind`. */
+/* Delivers the record that a round of the next call expects from the member `behind` ranks behind this one. */
 static void due(int round, int behind, int kind, const void *data, size_t length) {
 	struct leaders_record *r = malloc(sizeof *r + length);
 	int peer = peers[(me + n - (1 << round)) % n];
@@ -150,7 +151,7 @@ static void due(int round, int behind, int kind, const void *data, size_t length
 	for (uint64_t k = changes ? draw(3) : 0; k > 0; k--)
 		hand_changed(peer, r, sizeof *r + length);
 	hand(peer, r, sizeof *r + length);
-	for (uint64_t k = changes ? draw(2) : 0; k > 0; k--) /* again */
+	for (uint64_t k = changes ? draw(2) : 0; k > 0; k--) /* duplicates */
 		hand_changed(peer, r, sizeof *r + length);
 	free(r);
 }
@@ -161,7 +162,7 @@ static void barrier_due(void) {
 	all_open = true;
 }
 
-/* A call in which nobody need wait for all, before which all may have to meet. */
+/* Prepares a call in which no member need wait for all, and before which all may have to synchronize. */
 static void loose_due(void) {
 	if (++loose <= LOOSE)
 		return;
@@ -172,7 +173,8 @@ static void loose_due(void) {
 
 enum { ALL, EACH, TO_ROOT };
 
-/* all has the data of all members, bytes of each; or of each for each. waits: one of two is told by the root. */
+/* Delivers the records of a gather. all: the data of all members, `bytes` of each, or of each for each. waits: of two
+ * members, this one is notified by the root. */
 static void gather_due(int flow, int root, bool waits, const char *all, uint32_t bytes) {
 	if (flow == TO_ROOT && n == 2 && all_open) {
 		loose_due();
@@ -185,7 +187,7 @@ static void gather_due(int flow, int root, bool waits, const char *all, uint32_t
 		int from = (me + n - d) % n, left = (root - from + n) % n, k = 0;
 		char *packed = malloc((size_t)n * bytes + 1);
 		for (int i = 0; i < n; i++) {
-			/* i: how far behind the sender the block's owner is; or how far the block goes */
+			/* i: how far behind the sender the block's owner is, or how far the block travels */
 			bool goes = flow == ALL ? i < d && i < n - d : (i & d) != 0;
 			int block = (from - i + n) % n;
 			if (flow == TO_ROOT)
@@ -202,7 +204,7 @@ static void gather_due(int flow, int root, bool waits, const char *all, uint32_t
 	}
 }
 
-/* A broadcast, before which all may have to meet. */
+/* Delivers the records of a broadcast, before which all members may have to synchronize. */
 static void bcast_due(int root, const void *data, uint32_t bytes) {
 	int place = (me + n - root) % n, round = 0;
 	loose_due();
@@ -214,7 +216,7 @@ static void bcast_due(int root, const void *data, uint32_t bytes) {
 
 static void begin_leaders(uint64_t id, int members, int which) {
 	n = members, me = which, rounds = 0, loose = 0, generation = 0, all_open = false;
-	doubtful = AHEAD; /* of what is kept for groups that are not yet there */
+	doubtful = AHEAD; /* early arrivals of groups that do not exist yet */
 	while (1 << rounds < n)
 		rounds++;
 	for (int i = 0; i < n; i++)
@@ -224,15 +226,15 @@ static void begin_leaders(uint64_t id, int members, int which) {
 
 static bool is_sure(void) { return doubtful < generation || doubtful - generation > 1000; }
 
-static unsigned turn; /* calls so far */
+static unsigned turn; /* number of calls so far */
 static char content(int member, uint64_t i) { return (char)((uint64_t)member * 41 + turn * 7 + i); }
 
-/* --- Meetings */
+/* --- Calls on groups */
 
 static const struct gompi_waiting what = {.call = "a test", .peer = -1, .object = 0};
 
 struct brought {
-	const char *from; /* this member's block, or those of it for each */
+	const char *from; /* this member's block, or its blocks for each member */
 	size_t bytes;
 	bool each;
 };
@@ -259,7 +261,7 @@ static void one_gather(struct gompi_leaders *m) {
 		got[i] = mine;
 	said.said.what = words.what, said.said.plan = words.plan, said.said.bytes = bytes;
 	bool differs = draw(8) == 0, verdict = draw(2), gets = flow != TO_ROOT || me == root;
-	said.generation = generation + 1; /* or the next one */
+	said.generation = generation + 1; /* or that of the call after it */
 	gather_due(flow, root, verdict || differs, full, bytes);
 	++generation;
 	const struct gompi_leaders_words *say = differs ? &other : NULL;
@@ -271,7 +273,7 @@ static void one_gather(struct gompi_leaders *m) {
 	for (int i = 0; rc == 0 && gets && i < n; i++) {
 		volatile char sum = 0;
 		for (uint32_t k = 0; k < bytes; k++)
-			sum = (char)(sum + got[i][k]); /* all of it is there */
+			sum = (char)(sum + got[i][k]); /* reads every byte */
 		size_t block = flow == EACH ? (size_t)i * (size_t)n + (size_t)me : (size_t)i;
 		if (is_sure() && i != me)
 			CHECK(memcmp(got[i], full + block * bytes, bytes) == 0, "what a gather has got");
@@ -294,7 +296,7 @@ static void one_bcast(struct gompi_leaders *m) {
 		full[i] = content(root, i);
 	const void *data = full;
 	said.said.what = words.what, said.said.plan = words.plan, said.said.bytes = bytes;
-	said.generation = generation + 1; /* or the next one */
+	said.generation = generation + 1; /* or that of the call after it */
 	bcast_due(root, full, bytes);
 	generation++;
 	int rc = gompi_leaders_bcast(m, root, &words, &data, &got, &what);
@@ -305,7 +307,7 @@ static void one_bcast(struct gompi_leaders *m) {
 		CHECK(got == bytes && memcmp(data, full, bytes) == 0, "what a broadcast has got");
 		fuzz_count[RIGHT]++;
 	}
-	/* It stays until the next call, whatever comes. */
+	/* The result stays unchanged until the next call, whatever arrives. */
 	for (int k = 0; changes && k < 3; k++) {
 		struct leaders_record r = said;
 		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = LEADERS_BCAST,
@@ -321,7 +323,7 @@ static void groups(uint64_t id) {
 	begin_leaders(gompi_leaders_id(LEADERS_OTHER, id), members, (int)draw((uint64_t)members));
 	struct gompi_leaders *m = gompi_leaders_open(said.id, n, me, peers);
 	for (int call = 0; call < 180 && check_errors == 0; call++) {
-		changes = call / 60 != 1; /* after a while nothing is left of it */
+		changes = call / 60 != 1; /* after some calls no effect of a corrupted record remains */
 		fuzz_count[CALLED]++;
 		turn++;
 		switch (draw(3)) {
@@ -343,7 +345,7 @@ static void groups(uint64_t id) {
 	gompi_leaders_close(m);
 }
 
-/* --- Collectives. On this node is the first member, and perhaps the second one, which is another thread. */
+/* --- Collectives. This node has the first member, and perhaps the second one, which is another thread. */
 
 static struct gompi_hierarchy *views[2];
 static int here, members, node_of[2 * MOST], rank_at[2];
@@ -367,7 +369,7 @@ static void exclusive_or(const void *in, void *inout, size_t count) {
 		((char *)inout)[i] ^= ((const char *)in)[i];
 }
 
-/* Makes the call of the member at a place of this node. */
+/* Makes the call of the member number `place` of this node. */
 static void make_call(int place, int kind, int root, uint64_t bytes, char *in, char *out) {
 	int rank = rank_at[place];
 	uint64_t all = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes;
@@ -386,13 +388,14 @@ static void make_call(int place, int kind, int root, uint64_t bytes, char *in, c
 		memcpy(out, in, bytes);
 }
 
-/* What all nodes' leaders have in a call, *each of each, or for each; also sets what they say. */
+/* Returns the input of all nodes' leaders in a call, *each bytes of each leader, or for each. Also sets the values that
+ * they send. */
 static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *little) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes, most = views[0]->most_here;
 	bool pairs = kind == GOMPI_ALLTOALL && most == 1;
 	uint64_t row = pairs ? bytes : longest, stride = reduces ? bytes : (8 + row + 7) / 8 * 8;
-	*little = most == 1; /* calls are not as long */
+	*little = most == 1; /* the call is short */
 	if (most > 1)
 		*little = reduces ? bytes <= gompi_least(GOMPI_SLOT_SMALL, (48 << 10) / (uint64_t)n)
 				  : (uint64_t)members * stride <= GOMPI_SLOT_SMALL &&
@@ -421,7 +424,7 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each, bool *
 	return all;
 }
 
-/* Returns true if what a member has got is right. */
+/* Returns true if the result of a member is right. */
 static bool is_right(int place, int kind, int root, uint64_t bytes, const char *out) {
 	int rank = rank_at[place];
 	bool gets = (kind != GOMPI_REDUCE && kind != GOMPI_GATHER) || rank == root;
@@ -470,7 +473,7 @@ static void one_collective(void) {
 		memset(out[i], CANARY, size + BEHIND);
 		make_call(i, kind, root, bytes, in[i], out[i]);
 	}
-	said.generation = generation + 1; /* or the next one */
+	said.generation = generation + 1; /* or that of the call after it */
 	if (kind == GOMPI_BARRIER) {
 		barrier_due();
 		loose = 0;
@@ -511,7 +514,8 @@ static void one_collective(void) {
 				CHECK(false, "collective %d: byte %d of %d was written", kind, (int)k, (int)extent);
 				break;
 			}
-		if (kind == GOMPI_BCAST && rc == 0 && rank_at[i] != root && bytes >= 8) /* of whomever */
+		/* the data of any root may have been accepted */
+		if (kind == GOMPI_BCAST && rc == 0 && rank_at[i] != root && bytes >= 8)
 			CHECK(memcmp(out[i], out[i] + bytes, 8) != 0, "a broadcast has given nothing");
 		if (sure)
 			CHECK(rc <= 0 && rc != GOMPI_SLOTS_DIFFER, "nothing is wrong, and collective %d returns %d",
@@ -532,7 +536,8 @@ static void collectives(uint64_t id) {
 	char *memory = unit_memory(2 * sizeof(struct gompi_slots_member));
 	char *barrier_memory = unit_memory(GOMPI_BARRIER_SIZE(2));
 	members = 0;
-	for (int turn = 0; turn < 2; turn++) /* a second one of some nodes, behind the first of all */
+	for (int turn = 0; turn < 2; turn++) /* in the second turn also a group of some nodes, after the first group
+	                                      * of all */
 		for (int k = 0; k < nodes; k++)
 			if (turn == 0 || draw(2)) {
 				if (k == own)

@@ -1,5 +1,5 @@
-/* Proves, over lines that this test pretends to be, with a clock of its own: as much is under way as fills a line, at
- * least what stays in caches, and no more than the bound; when the line becomes slower it is less again.
+/* Proves, over simulated links with a simulated clock: the number of bytes in flight fills the link, is at least what
+ * fits in caches, and stays below the limit. When the link becomes slower, the number decreases.
  *
  * sanitizer: address (one thread)
  */
@@ -12,13 +12,13 @@ enum { PIECE = 256 << 10, QUEUE = GOMPI_PACE_MOST / PIECE + 1 };
 static struct gompi_pace pace = {.most = GOMPI_PACE_LEAST};
 static int64_t now = 1;
 
-/* Transfers so many bytes over a line: bytes in a nanosecond, and nanoseconds there and back. */
+/* Transfers bytes over a link with `rate` bytes per nanosecond and a round-trip time of `back` nanoseconds. */
 static void transfer(uint64_t bytes, double rate, int64_t back) {
 	struct {
 		int64_t first, comes;
 	} queue[QUEUE];
 	int begin = 0, n = 0;
-	int64_t busy = now; /* until then the line has something to carry */
+	int64_t busy = now; /* the link is busy until then */
 	uint64_t flying = 0;
 	while (bytes > 0 || n > 0) {
 		while (bytes > 0 && flying < pace.most) {
@@ -37,7 +37,7 @@ static void transfer(uint64_t bytes, double rate, int64_t back) {
 	}
 }
 
-/* As much as two times there and back bring, within a quarter: a piece takes its own time, too. */
+/* Checks that two round trips' worth of data is in flight, within a quarter: a segment takes its own time, too. */
 static void line(const char *name, double rate, int64_t back, double want) {
 	for (int i = 0; i < 8; i++)
 		transfer(64 << 20, rate, back);
@@ -53,7 +53,7 @@ int main(void) {
 	line("1 Gbit/s over 20 ms", 0.125, 20 * ms, 2 * 0.125 * (double)(20 * ms));
 	line("10 Gbit/s over 20 ms", 1.25, 20 * ms, GOMPI_PACE_MOST);
 	line("1 Gbit/s again", 0.125, 20 * ms, 2 * 0.125 * (double)(20 * ms));
-	for (int i = 0; i < 100; i++) /* what is little tells nothing of the line */
+	for (int i = 0; i < 100; i++) /* small transfers give no information about the link */
 		transfer(PIECE, 1.25, ms);
 	CHECK(pace.since == 0, "a series that is over still counts");
 	line("a loopback, after all", 3, 20 * us, GOMPI_PACE_LEAST);

@@ -1,6 +1,6 @@
-/* Two processes that are two nodes, with the network between them (fabric/fabric.h) and neither Go nor MPI: the first
- * forks the second, and they exchange what core/fabric would through a socket. Where a provider of libfabric is
- * asked for and it is not installed there is nothing to test. */
+/* Two processes that act as two nodes, with the network between them (fabric/fabric.h) and with neither Go nor MPI. The
+ * first process forks the second. They exchange through a socket what core/fabric would exchange. If the test asks for
+ * a libfabric provider and libfabric is not installed, the test is skipped. */
 #ifndef PAIR_H
 #define PAIR_H
 
@@ -21,17 +21,17 @@
 static int pair_rank, pair_socket = -1;
 static pid_t pair_child;
 static pthread_t pair_progress;
-static bool pair_local; /* memory is registered for the provider, which takes the descriptors and needs none */
+static bool pair_local; /* memory is registered for a provider that accepts descriptors and needs none */
 static int64_t pair_timeout = 30000000000;
 
-/* Both processes leave something for the other. */
+/* Exchanges `bytes` bytes between the two processes. */
 static void pair_exchange(const void *mine, void *others, size_t bytes) {
 	if (write(pair_socket, mine, bytes) != (ssize_t)bytes)
 		abort();
 	for (size_t at = 0; at < bytes;) {
 		ssize_t n = read(pair_socket, (char *)others + at, bytes - at);
 		if (n <= 0)
-			exit(1); /* the other one has ended, and said why */
+			exit(1); /* the other process has exited and reported why */
 		at += (size_t)n;
 	}
 }
@@ -62,7 +62,7 @@ struct pair_said {
 	char address[GOMPI_ADDRESS], host[GOMPI_HOST];
 };
 
-/* Returns in both processes; false: there is no libfabric here. */
+/* Forks the second process and returns in both. Returns false if libfabric is not available. */
 static bool pair_begin(void) {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
@@ -117,7 +117,7 @@ static bool pair_begin(void) {
 	return true;
 }
 
-/* What main returns. */
+/* Returns the exit status of main. */
 static int pair_end(void) {
 	if (gompi_fabric_is_open()) {
 		pair_meet();

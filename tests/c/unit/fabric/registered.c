@@ -1,9 +1,9 @@
-/* Proves, with a provider that this test pretends to be, for each combination of what a provider may want to be told of
- * memory (mr_mode): all that it is given to send from and to receive into lies in a live registration whose descriptor
- * goes with it, for no more than it is used for; peers' memory is named by the key and the address that the mode wants;
- * a registration is gone when its memory becomes the application's again, and all are when the network is closed, in
- * the order in which a provider can do it. With memory and keys that are refused now and then. And what is better
- * transferred than sent in records.
+/* Proves, with a simulated provider and each combination of the memory registration modes (mr_mode): all send and
+ * receive buffers lie in a live registration, whose descriptor is passed along and which permits no more access than
+ * the operation needs. Peer memory is addressed by the key and the address that the mode requires. A registration is
+ * closed when its memory returns to the application, and all are closed with the network, in an order that a provider
+ * accepts. Memory and keys are refused from time to time. Also checks which operations are transferred directly instead
+ * of sent in records.
  *
  * sanitizer: address (one thread)
  */
@@ -25,13 +25,13 @@ static uint64_t seed;
 static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 
 static int mode;
-static bool refuses; /* now and then */
+static bool refuses; /* from time to time */
 static bool refused(unsigned one_in) { return refuses && draw(one_in) == 0; }
 
 /* --- Registrations */
 
 struct mr {
-	struct fid_mr mr; /* first */
+	struct fid_mr mr; /* must be first */
 	struct mr *next;
 	char *at;
 	size_t bytes;
@@ -42,7 +42,7 @@ static struct mr *live;
 static int registered, local_used, remote_used;
 static bool ep_open = true, domain_open = true;
 
-/* Returns true if all of it is memory. Its pages may come when the system holds them fast. */
+/* Returns true if the whole range is accessible memory. The system may allocate pages when it pins them. */
 static bool is_there(char *at, size_t bytes) {
 	enum { PAGE = 4096 };
 	unsigned char there[MOST / PAGE + 2];
@@ -103,14 +103,14 @@ static int fake_reg(struct fid *domain, const void *at, size_t bytes, uint64_t a
 			 .bytes = bytes,
 			 .access = access,
 			 .enabled = (mode & FI_MR_ENDPOINT) == 0};
-	m->mr.mem_desc = (char *)m + 1; /* nothing that anybody can use by mistake */
+	m->mr.mem_desc = (char *)m + 1; /* an address that an accidental dereference cannot use */
 	live = m;
 	registered++;
 	*out = &m->mr;
 	return 0;
 }
 
-/* What the provider is given comes with its registration. */
+/* Checks that a buffer passed to the provider has its registration. */
 static void check_local(const void *at, size_t bytes, void *descriptor, uint64_t access) {
 	struct mr *m = live;
 	if ((mode & FI_MR_LOCAL) == 0) {
@@ -131,7 +131,7 @@ static void check_local(const void *at, size_t bytes, void *descriptor, uint64_t
 	local_used++;
 }
 
-/* Memory of a peer, which is this process again. */
+/* Checks an address and key of the peer, which is this process again. Returns the memory. */
 static char *check_remote(uint64_t address, size_t bytes, uint64_t key, uint64_t access) {
 	struct mr *m = live;
 	while (m != NULL && (m->mr.key != key || (m->access & REMOTE) == 0))
@@ -146,7 +146,7 @@ static char *check_remote(uint64_t address, size_t bytes, uint64_t key, uint64_t
 	return m->at + offset;
 }
 
-/* --- What the provider has under way. It is done later, with what is registered then. */
+/* --- Operations in flight. The provider executes them later, with the registrations of that time. */
 
 enum { UNDER_WAY = 4096 };
 static struct under_way {
@@ -225,7 +225,7 @@ static int fake_close(struct fid *f) {
 	if (f == &gompi_net.ep->fid) {
 		if (mode & FI_MR_ENDPOINT)
 			CHECK(live == NULL, "an endpoint is closed before what is registered for it");
-		else if (mode & FI_MR_LOCAL) /* where it may still receive */
+		else if (mode & FI_MR_LOCAL) /* memory where it may still receive */
 			CHECK(live != NULL, "places are not registered any longer");
 		ep_open = false;
 	}
@@ -273,9 +273,10 @@ static void provider(size_t key_bytes) {
 	gompi_fabric_open = true;
 }
 
-/* --- What is done */
+/* --- Tests */
 
-/* A frame of the peer without a record, which has taken all frames and says so. Whether there was room for it. */
+/* Delivers a frame of the peer without records, which acknowledges all frames. Returns false if the provider had no
+ * receive buffer. */
 static bool arrives(enum gompi_frame_kind kind, uint32_t number) {
 	struct gompi_peer *p = gompi_peer_known(PEER);
 	if (p == NULL || places_n == 0 || under_way_n == UNDER_WAY)
@@ -290,14 +291,14 @@ static bool arrives(enum gompi_frame_kind kind, uint32_t number) {
 }
 static void credits(void) { arrives(GOMPI_FRAME_CREDITS, 0); }
 
-/* The peer's frames come in any order. A place whose frame is kept for later is replaced, whether there is memory for
- * another one at once or not. */
+/* The peer's frames arrive in any order. A receive buffer whose frame is kept for later is replaced, whether memory for
+ * another buffer is available at once or not. */
 static void any_order(int n) {
 	uint32_t number = 0;
 	while (number < (uint32_t)n) {
 		struct gompi_frame *held = NULL, *f;
 		while (number == 0 && refuses && (mode & FI_MR_LOCAL) != 0 && (f = gompi_frame_get()) != NULL)
-			f->next = held, held = f; /* until there is no memory, the first time */
+			f->next = held, held = f; /* until memory is exhausted, the first time */
 		for (int i = (int)draw(GOMPI_WINDOW / 2); i > 0; i--)
 			number += arrives(GOMPI_FRAME_RECORDS, number);
 		while (under_way_n > 0)
@@ -337,14 +338,14 @@ struct transfer {
 	struct gompi_transfer transfer;
 	int class;
 	bool over;
-	char *copy; /* of what is written, or NULL */
+	char *copy; /* a copy of the data written, or NULL */
 };
 static int moves_failed, moves_done;
 
 static void moved(struct gompi_transfer *t, int class) {
 	struct transfer *x = (struct transfer *)t;
 	CHECK(!x->over, "a transfer is over twice");
-	for (struct mr *m = live; m != NULL; m = m->next) /* whose memory is the application's again */
+	for (struct mr *m = live; m != NULL; m = m->next) /* registrations of memory that returned to the application */
 		CHECK((m->access & REMOTE) != 0 || m->at + m->bytes <= t->local || t->local + t->bytes <= m->at,
 		      "a registration is left");
 	x->class = class;
@@ -360,7 +361,7 @@ static void transfers(int n) {
 	memset(window, 1, WINDOW), memset(model, 1, WINDOW);
 	for (size_t i = 0; i < MOST; i++)
 		send[i] = (char)(i * 7 + i / 1000);
-	mprotect(send, MOST, PROT_READ); /* a constant: nobody can write to it */
+	mprotect(send, MOST, PROT_READ); /* a constant: read-only memory */
 	while (gompi_fabric_register(window, WINDOW, true, &region) != MPI_SUCCESS)
 		CHECK(refuses, "a window cannot be registered");
 	while (gompi_fabric_register(send, MOST, false, &to_read) != MPI_SUCCESS)
@@ -390,7 +391,7 @@ static void transfers(int n) {
 			memcpy(model + offset, send + from, bytes);
 		else if (x.class == MPI_SUCCESS)
 			CHECK(memcmp(into, source + offset, bytes) == 0, "what has been read");
-		else if (write) /* some of it may be there */
+		else if (write) /* part of it may have arrived */
 			memcpy(model + offset, window + offset, bytes);
 		free(into);
 	}
@@ -407,7 +408,7 @@ static void transfers(int n) {
 	free(model);
 }
 
-/* How much is better transferred: all that is not small. */
+/* Checks the size above which data is transferred directly: everything that is not small. */
 static void better_transferred(void) {
 	enum { KIB = 1 << 10 };
 	gompi_fabric_device = true;
@@ -418,7 +419,7 @@ static void better_transferred(void) {
 	      "by processors");
 }
 
-/* Some are under way when the network is closed, or the peer is lost. */
+/* Operations are in flight when the network is closed, or when the peer fails. */
 static void closing(bool lost) {
 	static struct transfer x[16];
 	static char memory[16][9000], window[9000];
@@ -453,7 +454,7 @@ int main(void) {
 	enum { BITS = sizeof bits / sizeof *bits };
 	for (int i = 0; i < 1 << (BITS + 1); i++) {
 		fflush(stdout);
-		pid_t child = fork(); /* frames stay as they are registered */
+		pid_t child = fork(); /* frame buffers stay registered across the fork */
 		if (child == 0) {
 			check_errors = 0;
 			seed = (uint64_t)i * 1000;
