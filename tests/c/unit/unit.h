@@ -205,8 +205,8 @@ int __wrap_pthread_create(void) {
 }
 #endif
 
-/* Delays the calling thread by about `us` microseconds. It does not count calls of sched_yield: beside busy processes
- * each call may take a full time slice, and a test of seconds would take hours. */
+/* Delays the calling thread by about `us` microseconds. It sleeps and does not repeat sched_yield: beside busy
+ * processes each yield may cost a full time slice, and a test of seconds would take hours. */
 static void unit_late(unsigned us) {
 	if (us > 0)
 		usleep(us);

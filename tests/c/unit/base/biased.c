@@ -205,7 +205,7 @@ int main(void) {
 		      (unsigned long long)count, ADDS + 20);
 	}
 
-	/* Some memory is cached, but none after many objects were freed. */
+	/* The cache keeps the memory of a few freed objects, and none while many are in use. */
 	static uintptr_t many[10000];
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 10000; i++)

@@ -1,6 +1,7 @@
-/* Proves: in an attached buffer (message/attached.c) no two messages share memory, what fits is decided by count alone,
- * and all room comes back, with threads that put messages in, end them and attach and detach meanwhile; a flush is over
- * with the last message that it waits for, and not before; one that is freed is forgotten. */
+/* Proves: in an attached buffer (message/attached.c) no two messages share memory. The number of bytes alone decides
+ * whether a message fits, and all space is freed again, also while threads add and complete messages and attach and
+ * detach buffers. A flush ends with the last message that it waits for, and not before. A freed flush request is
+ * forgotten. */
 #include "../unit.h"
 
 #include "message/call.h"
@@ -24,7 +25,7 @@ static struct gompi_bsend_message *put(int64_t size) {
 
 static bool end(void **addr, int64_t *size) { return gompi_attached_end(a, addr, size); }
 
-/* Gaps, and the order of places. */
+/* Tests fragmentation and the order of placement. */
 static void accounting(void) {
 	enum { EACH = 100 };
 	struct gompi_bsend_message *k[3], *small[2];
@@ -48,7 +49,7 @@ static void accounting(void) {
 	small[0] = put(EACH);
 	CHECK(small[0] != NULL && small[0]->data == memory + 3 * EACH, "not behind the last one");
 	gompi_attached_left(small[0]);
-	small[0] = put(EACH); /* again, and one more does not fit */
+	small[0] = put(EACH); /* reuses the space; one more message does not fit */
 	CHECK(small[0] != NULL && put(0) == NULL, "the count is wrong");
 	gompi_attached_left(k[2]);
 	CHECK(!gompi_is_complete(r), "a flush is over too soon");
@@ -61,7 +62,7 @@ static void accounting(void) {
 	CHECK(a->first == NULL && a->last == NULL && a->lowest == NULL && a->highest == NULL && a->flushes == NULL,
 	      "something is left");
 	CHECK(gompi_request_free(&h) == MPI_SUCCESS, "a flush that is over");
-	/* By count, in memory of its own: gaps of 1,000 bytes each, and a message of 2,000. */
+	/* Accounting by size, with separate memory: gaps of 1,000 bytes each, and a message of 2,000 bytes. */
 	struct gompi_bsend_message *all[8];
 	CHECK(end(&addr, &size) && addr == memory && size == 3 * (EACH + OVER), "%p, %lld", addr, (long long)size);
 	gompi_attached_begin(a, memory, 8 * (1000 + OVER));
@@ -79,7 +80,7 @@ static void accounting(void) {
 		gompi_attached_left(all[i]);
 	gompi_attached_left(small[0]);
 	CHECK(end(&addr, &size), "not empty");
-	/* Automatic. */
+	/* An automatic buffer. */
 	gompi_attached_begin(a, MPI_BUFFER_AUTOMATIC, 1LL << 62);
 	small[0] = put(100000);
 	CHECK(small[0] != NULL && !small[0]->placed, "no automatic buffer");
@@ -87,7 +88,7 @@ static void accounting(void) {
 	CHECK(end(&addr, &size) && addr == MPI_BUFFER_AUTOMATIC && size == 0, "%p, %lld", addr, (long long)size);
 }
 
-/* Threads put messages in and look whether they keep what they are; the last one attaches and detaches. */
+/* Threads add messages and check that their data stays unchanged. The last thread attaches and detaches. */
 static gompi_a32 working;
 
 static void one_of_many(int t) {
@@ -99,7 +100,7 @@ static void one_of_many(int t) {
 			if (end(&addr, &size) && addr != NULL) {
 				CHECK(addr == memory && size == sizeof memory, "detached %p, %lld", addr,
 				      (long long)size);
-				memset(memory, 0x55, sizeof memory); /* it is the application's again */
+				memset(memory, 0x55, sizeof memory); /* the memory belongs to the application again */
 			}
 			gompi_attached_begin(a, memory, sizeof memory);
 			sched_yield();

@@ -1,11 +1,12 @@
-/* Proves: several processes, each of them threads of this one, exchange messages through the C engine (message/)
- * as MPI wants it: matched in order, in records, by reading memory and in pieces, synchronous ones, to oneself,
- * probed, freed, cancelled, by several threads of each process at once, on one node and on one each. */
+/* Proves: several processes, each simulated by threads of this process, exchange messages through the C engine
+ * (message/) as MPI requires. Covers matching order; eager records, direct reads and segments; synchronous sends,
+ * messages to oneself, probes, freed and cancelled requests; several threads per process; and both one node for all and
+ * one node per process. */
 #include "processes.h"
 
 #include <sys/wait.h>
 
-/* --- Traffic */
+/* --- Random exchanges */
 
 enum { THREADS = 2, ROUNDS = UNIT_REPEATS(60), TOGETHER = 8, LARGEST = 100000 };
 
@@ -20,10 +21,10 @@ static uint32_t seed_of(int from, int to, int thread, int round, int i) {
 	return (uint32_t)((((from * 8 + to) * 8 + thread) * 1000 + round) * 100 + i) * 2654435761U + 1;
 }
 
-static gompi_a32 talked; /* so many threads are done */
+static gompi_a32 talked; /* number of threads that are done */
 
-/* A thread of a process sends a batch to the next process and receives one from that before, over contexts of all
- * lanes, in standard and synchronous mode, in an order of its own. */
+/* Each thread sends a batch to the next process and receives one from the previous process, over contexts of all lanes,
+ * in standard and synchronous mode, in random order. */
 static void talk(int i) {
 	int me = i % processes, thread = i / processes, to = (me + 1) % processes,
 	    from = (me + processes - 1) % processes;
@@ -36,7 +37,7 @@ static void talk(int i) {
 			for (int k = 0; k < TOGETHER; k++) {
 				uint64_t context = (uint64_t)(1 + k % 4) << 4;
 				if ((turn == 0) == early) {
-					/* all of a context have the same tag: they come in order */
+					/* all messages of a context have the same tag, so they arrive in order */
 					receives[k] = receive_from(me, k % 3 == 0 && processes == 2 ? ANY_SOURCE : from,
 								   context, thread, in + k * LARGEST, LARGEST);
 					continue;
@@ -59,7 +60,7 @@ static void talk(int i) {
 		for (int k = 0; k < TOGETHER; k++)
 			CHECK(finish(me, sends[k]).class == MPI_SUCCESS, "a send has failed");
 	}
-	/* The others may need what this process has yet to do. */
+	/* The other processes may depend on progress of this one. */
 	gompi_add(&talked, 1);
 	while (gompi_load(&talked) < (uint32_t)(THREADS * processes)) {
 		gompi_engine_progress(process[me]);
@@ -75,10 +76,10 @@ static void traffic(int n, bool no_cma) {
 	close_all();
 }
 
-/* --- Cancelling */
+/* --- Cancellation */
 
 enum { CANCELS = 400 };
-static gompi_a32 fate[CANCELS + 1]; /* 0: not known yet, 1: sent, 2: cancelled */
+static gompi_a32 fate[CANCELS + 1]; /* 0: unknown yet, 1: sent, 2: cancelled */
 
 static void cancel_race(int me) {
 	static char out[80000], in[80000];
@@ -115,7 +116,8 @@ static void cancelling(bool no_cma) {
 	unit_threads(2, cancel_race);
 	close_all();
 	open_all(2, no_cma);
-	/* What a matched probe has found is fetched for its sender, and received later. */
+	/* A matched probe makes the receiver fetch the message, which releases the sender; the receive follows
+	 * later. */
 	static char out[2][80000], in[80000];
 	for (int dest = 0; dest < 2; dest++)
 		for (int early = 0; early < 2; early++)
@@ -147,7 +149,7 @@ static void cancelling(bool no_cma) {
 	close_all();
 }
 
-/* --- Many */
+/* --- Many messages */
 
 static void many(void) {
 	enum { N = 20000 };
@@ -174,7 +176,7 @@ static void many(void) {
 			CHECK(is_over(r[i]) && finish(1, r[i]).tag == i && got[i] == value[i], "message %d", i);
 		}
 	}
-	/* More than the receiver holds: the sends stay where they are. */
+	/* More than the receiver buffers: the data stays at the sender. */
 	enum { BIG = 16000, LOTS = 4000 };
 	static char data[BIG], in[BIG];
 	static struct gompi_request *sends[LOTS];
@@ -200,8 +202,9 @@ static void many(void) {
 	close_all();
 }
 
-/* Whose sends wait reminds each receiver with one record, however many sends there are, and with none if there are no
- * new ones. From then on a call that starts their receives copies them; before, and what comes later, it does not. */
+/* A process with waiting sends reminds each receiver with one record for all of them, and sends no record if there are
+ * no new ones. From then on the call that starts a matching receive copies the data itself. For sends without a
+ * reminder it does not. */
 static void reminding(void) {
 	enum { N = 2000, SIZE = 20000, LATER = N / 2 };
 	static char data[SIZE], in[SIZE];
@@ -232,7 +235,7 @@ static void reminding(void) {
 	close_all();
 }
 
-/* --- Requests that are freed, started again, and have handles */
+/* --- Requests: free, restart, handles */
 
 static void lives(void) {
 	enum { SIZE = 70000 };
@@ -282,9 +285,9 @@ static void lives(void) {
 		}
 }
 
-/* --- What nobody has sent */
+/* --- Forged records */
 
-/* Pieces that are not the next ones, not the sender's, or too long are refused. */
+/* Rejects data segments that are out of order, from the wrong sender, or too long. */
 static void pieces(void) {
 	enum { SIZE = 1000, FIRST = 600 };
 	open_all(2, true);
@@ -307,15 +310,15 @@ static void pieces(void) {
 		bool ends;
 	} piece[] = {
 		{1, 0, SIZE + 1, 1ULL << 32, false}, /* too long */
-		{0, 0, FIRST, 1ULL << 32, false},    /* of another process */
-		{1, 8, FIRST, 1ULL << 32, false},    /* not the first */
+		{0, 0, FIRST, 1ULL << 32, false},    /* from another process */
+		{1, 8, FIRST, 1ULL << 32, false},    /* not the first segment */
 		{1, 0, 0, 1ULL << 32, false},
-		{1, 0, SIZE, 2ULL << 32, false}, /* of another receive */
+		{1, 0, SIZE, 2ULL << 32, false}, /* for another receive */
 		{1, 0, FIRST, 1ULL << 32, false},
-		{1, 0, FIRST, 1ULL << 32, false},     /* again */
+		{1, 0, FIRST, 1ULL << 32, false},     /* duplicate */
 		{1, FIRST, FIRST, 1ULL << 32, false}, /* too long */
 		{1, FIRST, SIZE - FIRST, 1ULL << 32, true},
-		{1, SIZE, 8, 1ULL << 32, true}, /* more than all */
+		{1, SIZE, 8, 1ULL << 32, true}, /* more than the whole message */
 	};
 	char *payload = malloc(SIZE + 1);
 	for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
@@ -336,13 +339,13 @@ static void pieces(void) {
 	close_all();
 }
 
-/* A receiver that says that it has taken a message, or wants its data, before it can know of it. */
+/* A receiver sends an acknowledgement or a data request before it can know of the message. */
 static void too_early(enum gompi_record_kind kind, bool no_cma) {
 	enum { N = 60, SIZE = 8000 };
 	static char data[SIZE], in[SIZE];
 	struct gompi_request *r[N];
 	open_all(2, no_cma);
-	for (int i = 0; i < N; i++) { /* more than the inbox has room for */
+	for (int i = 0; i < N; i++) { /* more than fits into the inbox */
 		fill(data, SIZE, 3);
 		r[i] = send_to(0, 1, WORLD, 0, data, SIZE, MODE_SYNCHRONOUS);
 	}
@@ -366,12 +369,12 @@ static void too_early(enum gompi_record_kind kind, bool no_cma) {
 	close_all();
 }
 
-/* --- A process has died */
+/* --- A failed process */
 
 enum { POSTED, IN_PIECES, FETCHED, WAYS };
 
-/* A blocking receive ends with an error when another process has died, whatever its message is at, and nothing that
- * comes later is written to its buffer. */
+/* A blocking receive ends with an error when another process has failed, in whatever state its message is. Data that
+ * arrives later does not change its buffer. */
 static void bereaved(int way) {
 	enum { SIZE = 40000 };
 	static char out[SIZE];
@@ -427,7 +430,7 @@ static void bereavement(void) {
 
 /* --- MPI_Finalize */
 
-/* What nobody has received when its receiver is in MPI_Finalize is taken back, not before. */
+/* Withdraws messages that their receiver never received, once it is in MPI_Finalize and not before. */
 static void finalizing(void) {
 	enum { SIZE = 80000 };
 	static char out[SIZE], in[SIZE];
@@ -462,10 +465,10 @@ static void finalizing(void) {
 	}
 }
 
-/* --- Somebody else makes the network go on */
+/* --- Progress by another thread */
 
-/* What found no room, and what is to be read, goes its way while no thread of the two processes looks at its
- * messages. */
+/* Messages without space, and messages to be read, complete through network progress alone: no thread of the two
+ * processes polls its own messages. */
 static void unattended(void) {
 	enum { N = 60, SIZE = 16000, LARGE = 80000 };
 	static char out[LARGE], in[N][SIZE], large[LARGE], early[LARGE];
@@ -491,7 +494,7 @@ static void unattended(void) {
 	close_all();
 }
 
-/* --- All of it */
+/* --- Main */
 
 static void each_its_node(void) {
 	apart = true;

@@ -1,7 +1,7 @@
-/* Proves: whatever another process has written into an inbox, or sent from another node (message/record.h), and in
- * whatever order, nothing is read outside of a record, and nothing written but the buffers of receives under way: no
- * byte behind what a receive says to have got, none between the pieces of one, none of a send, and none of a buffer
- * whose request is over.
+/* Proves: whatever another process writes into an inbox, or sends from another node (message/record.h), in any order,
+ * the engine reads no byte outside of a record and writes only to buffers of pending receives. It writes no byte beyond
+ * the reported length of a receive, none in the gaps of a datatype, none of a send buffer, and none of a buffer whose
+ * request is complete.
  *
  * sanitizer: address (one thread)
  */
@@ -13,21 +13,21 @@ enum { RECORDS = 100000, PART = 4000, SIZE = 70000, CANARY = 0x5a, ELEMENTS = 40
 static uintptr_t spread;
 enum { FORGED, CHANGED, OVER, GOT, PIECES, TYPED, MOVED }; /* counts */
 
-/* What asks for more memory than there is gets none, as without a sanitizer. */
+/* Makes malloc return NULL for impossible sizes, as it does without a sanitizer. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=64"; }
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=64"; }
 
-/* --- Operations under way, and what they may write */
+/* --- Pending operations, and the memory that they may write */
 
 enum { OPERATIONS = 24 };
 static struct operation {
 	struct gompi_request *request;
-	struct gompi_message *found; /* by a probe, for a receive */
+	struct gompi_message *found; /* found by a matched probe, for a later receive */
 	int me, context;
 	bool receive, typed;
-	char *data; /* ends where memory does */
+	char *data; /* ends at the end of accessible memory */
 	int64_t bytes, size;
 	uint32_t seed;
 } operations[OPERATIONS];
@@ -38,7 +38,7 @@ static int64_t random_size(void) {
 	return draw(2) ? some[draw(sizeof some / sizeof *some)] : (int64_t)draw(300);
 }
 
-/* Elements of 8 bytes, 16 bytes from one to the next. */
+/* Makes a type of 8-byte elements with a stride of 16 bytes. */
 static void make_type(void) {
 	static int64_t words[GOMPI_ELEMENTS_WORDS(ELEMENTS)];
 	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), ELEMENTS, 0);
@@ -78,12 +78,12 @@ static void start(struct operation *o, int me, int peer) {
 	struct gompi_message *m = receives && draw(3) == 0
 					  ? gompi_engine_probe(process[me], e.context, e.peer, e.tag, true, 0, &x)
 					  : NULL;
-	if (m != NULL && draw(2)) { /* received later */
+	if (m != NULL && draw(2)) { /* the receive follows later */
 		o->found = m;
 		return;
 	}
 	o->request = m != NULL ? gompi_engine_receive(m, &e) : begin(me, &e);
-	if (o->request == NULL) { /* a send that is over */
+	if (o->request == NULL) { /* the send is complete */
 		free(o->data);
 		o->data = NULL;
 	}
@@ -96,7 +96,7 @@ static bool is_canary(const char *at, int64_t n) {
 	return true;
 }
 
-/* Looks what has been written; the memory is the application's again. */
+/* Checks the data that was written. The memory belongs to the application again. */
 static void end(struct operation *o) {
 	struct gompi_engine_result x = finish(o->me, o->request);
 	CHECK(x.class >= 0 && x.class <= MPI_ERR_LASTCODE, "class %d", x.class);
@@ -115,11 +115,11 @@ static void end(struct operation *o) {
 	fuzz_count[TYPED] += o->typed && x.bytes > 0;
 	CHECK(o->receive || is_filled(o->data, o->bytes, o->seed), "a send buffer was written");
 	fuzz_count[OVER]++;
-	free(o->data); /* a late store is seen */
+	free(o->data); /* the sanitizer detects a late store */
 	*o = (struct operation){.data = NULL};
 }
 
-/* Goes on with one of the operations of processes 0 and 1, which have them with each other. */
+/* Advances a random operation between processes 0 and 1. */
 static void step(void) {
 	struct operation *o = &operations[draw(OPERATIONS)];
 	if (o->data == NULL) {
@@ -139,13 +139,13 @@ static void step(void) {
 		gompi_engine_cancel(o->request);
 	} else if (draw(100) == 0) {
 		gompi_engine_free(o->request);
-		o->data = NULL; /* which stays, since nobody says when it is over */
+		o->data = NULL; /* never freed, since its completion is not reported */
 	}
 }
 
-/* --- Records from scratch, most of them right, for process 0 */
+/* --- Records made from scratch, most of them valid, for process 0 */
 
-static char *other; /* memory that is there */
+static char *other; /* accessible memory */
 
 static void forge(void) {
 	struct {
@@ -160,7 +160,7 @@ static void forge(void) {
 	w.h.size = draw(2) ? (uint64_t)length : draw(SIZE);
 	w.h.id = (1 + draw(2)) << 32 | draw(20);
 	uint64_t sum = 0;
-	for (int64_t i = 0; i + 16 <= length; i += 16) { /* addresses that are not there are refused by the system */
+	for (int64_t i = 0; i + 16 <= length; i += 16) { /* the system refuses inaccessible addresses */
 		struct iovec v = {other + draw(100), draw(500)};
 		memcpy(w.payload + i, &v, sizeof v);
 		sum += v.iov_len;
@@ -196,7 +196,7 @@ static void forge(void) {
 		return;
 	}
 	size_t size = (size_t)gompi_record_size(length);
-	char *copy = calloc(1, size); /* exactly: whoever goes beyond is seen */
+	char *copy = calloc(1, size); /* exactly as long: the sanitizer detects reads beyond it */
 	struct gompi_record *r = (struct gompi_record *)(void *)copy;
 	*r = w.h;
 	memcpy(gompi_record_data(r, length), w.payload, (size_t)length);
@@ -208,7 +208,7 @@ static void forge(void) {
 	free(copy);
 }
 
-/* --- Those that two processes exchange, changed */
+/* --- Records that two processes exchange, corrupted */
 
 enum { OLD = 64 };
 static struct {
@@ -219,12 +219,12 @@ static struct {
 
 static void hand_over(int to, int from, const char *record, size_t length, bool changes) {
 	size_t size = length;
-	if (changes && draw(6) == 0) /* cut, or longer */
+	if (changes && draw(6) == 0) /* truncated or longer */
 		size = draw(2) ? draw(length) + 1 : length + draw(64);
-	char *copy = calloc(1, size); /* exactly */
+	char *copy = calloc(1, size); /* exactly as long */
 	memcpy(copy, record, size < length ? size : length);
 	struct gompi_record *r = (struct gompi_record *)(void *)copy;
-	if (size != length && size >= sizeof *r && draw(4)) /* as long as it says */
+	if (size != length && size >= sizeof *r && draw(4)) /* as long as its head says */
 		r->word = (r->word & ~(uint64_t)UINT32_MAX) | size;
 	for (uint64_t n = changes ? draw(3) : 0; n > 0 && size >= sizeof *r; n--) {
 		switch (draw(12)) {
@@ -270,8 +270,9 @@ static void hand_over(int to, int from, const char *record, size_t length, bool 
 static void change_some(int to, int from, const char *record, size_t length) {
 	size_t k = draw(OLD);
 	if (draw(4) == 0)
-		hand_over(to, from, record, length, true); /* it may be taken for the right one */
-	if (draw(20) == 0)                                 /* of another process, or of none */
+		hand_over(to, from, record, length, true); /* it may be accepted in place of the valid one */
+	if (draw(20) == 0)                                 /* from another process, or from a rank that does not
+	                                                    * exist */
 		hand_over(to, (int)draw(6) - 1, record, length, draw(2));
 	if (old[k].data != NULL && draw(6) == 0)
 		hand_over(old[k].to, old[k].from, old[k].data, old[k].length, draw(2));
@@ -286,11 +287,11 @@ static void change_some(int to, int from, const char *record, size_t length) {
 	}
 }
 
-/* --- All of it */
+/* --- Main */
 
 static void part(uint64_t records) {
 	gompi_fabric_device = draw(2);
-	int how = (int)draw(4); /* on one node, and apart */
+	int how = (int)draw(4); /* on one node, or one node per process */
 	uint64_t first = fuzz_count[FORGED] + fuzz_count[CHANGED];
 	unit_node(1);
 	unit_types();

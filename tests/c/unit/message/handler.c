@@ -1,6 +1,6 @@
-/* Proves: what comes from another node while a thread copies the data of one message does not have the network's
- * handler copy the next one, which everything that arrives would have to wait for; the thread that copies does that, or
- * the progress thread, which is rung for it.
+/* Proves: while a thread copies the data of one message, a record that arrives from another node does not make the
+ * network handler copy the next message. Such a copy would delay all further arrivals. The copying thread takes the
+ * next message, or the progress thread does, which the handler notifies.
  *
  * sanitizer: address (one thread)
  */
@@ -12,11 +12,11 @@ static bool in_handler;
 static int copied, copied_in_handler, rung;
 static char text[] = "from another node";
 
-/* The system's, which all copies of large messages go through. */
+/* Wraps the system call that copies all large messages. */
 ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long nh, const struct iovec *there,
 			 unsigned long nt, unsigned long flags);
 
-/* A record of the process on the other node, handed to the handler. */
+/* Hands the handler a record of the process on the other node. */
 static void from_afar(int tag) {
 	struct {
 		struct gompi_record record;
@@ -37,7 +37,7 @@ static void from_afar(int tag) {
 ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long nh, const struct iovec *there,
 			 unsigned long nt, unsigned long flags) {
 	ssize_t n = 0;
-	if (there[0].iov_len != sizeof(uint64_t)) { /* else a look whether it works */
+	if (there[0].iov_len != sizeof(uint64_t)) { /* otherwise it is the probe whether the call works */
 		copied++;
 		copied_in_handler += in_handler;
 		if (!in_handler)
@@ -58,7 +58,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long nh, 
 int main(void) {
 	static char out[MESSAGES][BYTES], in[MESSAGES][BYTES], small[MESSAGES][64];
 	struct gompi_request *s[MESSAGES], *r[MESSAGES], *f[MESSAGES];
-	static const int32_t places[] = {0, 1, -1}; /* the third is on another node */
+	static const int32_t places[] = {0, 1, -1}; /* the third process is on another node */
 	unit_node(1);
 	open_here(2, 3, places, false);
 	struct gompi_cell *cell = gompi_messages_cell(process[0], 0);
@@ -67,7 +67,7 @@ int main(void) {
 		r[i] = receive_from(0, 1, WORLD, i, in[i], BYTES);
 		f[i] = receive_from(0, FAR, WORLD, ANY_TAG, small[i], sizeof small[i]);
 	}
-	for (int i = 0; i < MESSAGES; i++) /* whose senders wait */
+	for (int i = 0; i < MESSAGES; i++) /* messages whose senders wait */
 		s[i] = begin(1, &(struct gompi_engine_operation){.context = WORLD,
 								 .source = 1,
 								 .tag = i,

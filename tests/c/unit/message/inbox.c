@@ -1,7 +1,7 @@
-/* Proves: records that several threads put into an inbox (message/inbox.h) come out whole, those of each in order,
- * never more than there is room for, though nothing is cleared between two of them; the end of the ring is padded;
- * who found no room is told once there is some; a word that begins no record is refused; layout and records are
- * what the comments say, which other processes count on. */
+/* Proves: records that several threads append to an inbox (message/inbox.h) arrive complete, those of each thread in
+ * order, and never more than fit, although the ring is not cleared between records. The end of the ring is padded. A
+ * producer that found no space is notified once there is space. A word that begins no record is rejected. The layout
+ * and the records match their documentation, on which other processes rely. */
 #include "../unit.h"
 
 #include "message/inbox.h"
@@ -31,7 +31,7 @@ enum { PRODUCERS = 4, EACH = 30000, LONGEST = 3000 };
 static const uint64_t KEY = 0x123456789abcdef0;
 
 static struct gompi_inbox *shared;
-static gompi_a32 told[PRODUCERS + 1]; /* the owner has told producer i that there is room */
+static gompi_a32 told[PRODUCERS + 1]; /* the owner has notified producer i of free space */
 static gompi_a64 waits;
 
 static uint32_t next(uint32_t *x) { return (*x = *x * 1664525 + 1013904223) >> 8; }
@@ -47,7 +47,7 @@ static void produce(int me) {
 		int64_t n = length_of(me, i);
 		struct gompi_room room;
 		for (bool asked = false; (room = gompi_inbox_reserve(shared, &head, n)).record == NULL;) {
-			if (!asked) { /* and tries once more */
+			if (!asked) { /* and retries once more */
 				gompi_store(&told[me], 0);
 				gompi_inbox_want(shared, me);
 				asked = true;
@@ -128,12 +128,12 @@ static void one_of_all(int i) {
 		consume();
 }
 
-/* --- Alone */
+/* --- One thread */
 
 static void room(void) {
 	struct gompi_inbox *b = inbox();
 	gompi_a64 head = 0;
-	/* from every place in the ring: as many records as fit, then none, and not one line is lost for good */
+	/* from each position in the ring: append records until none fits; no line is lost permanently */
 	for (int start = 0; start < 3 * INBOX_DATA / GOMPI_LINE; start += 97) {
 		int n = 0;
 		uint64_t at = gompi_load(&b->tail), end;
@@ -145,7 +145,7 @@ static void room(void) {
 		end = gompi_load(&b->tail);
 		CHECK(end - at == INBOX_DATA, "%d bytes were reserved", (int)(end - at));
 		gompi_inbox_announce(b, end);
-		for (int i = 0; i < start % 1009; i++) { /* on to another place */
+		for (int i = 0; i < start % 1009; i++) { /* advances to the next position */
 			CHECK(gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL, "no room for one");
 			gompi_inbox_announce(b, end += GOMPI_LINE);
 		}
@@ -198,7 +198,7 @@ static void waiting(void) {
 		}
 		CHECK(gompi_inbox_waiting(b, i + 1, GOMPI_MOST_PROCESSES) == -1, "nobody else waits");
 	}
-	/* Told when half of the ring is free, not before. */
+	/* The notification is sent when half of the ring is free, not before. */
 	gompi_a64 head = 0;
 	gompi_inbox_want(b, 3);
 	while (gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL)

@@ -1,6 +1,6 @@
-/* Proves, of communicators and requests, what base/loss.c does of windows: who a receive or several requests depend on;
- * and that a process which dies between reserving room in an inbox and sealing its record ends the waits for the inbox'
- * owner, and no others.
+/* Proves for communicators and requests what base/loss.c proves for windows: on which processes a receive or several
+ * requests depend. A process that dies between reserving space in an inbox and setting the valid flag of its record
+ * ends the waits for the owner of the inbox, and no other waits.
  *
  * sanitizer: address (one thread)
  */
@@ -49,7 +49,7 @@ static void who(void) {
 	of_requests();
 }
 
-/* It reserves room in an inbox and does not seal it. */
+/* Reserves space in an inbox and does not set the valid flag. */
 static void reserves(void) {
 	struct gompi_inbox *b = (struct gompi_inbox *)(void *)(inboxes + RINGS + 2 * GOMPI_INBOX_SIZE);
 	gompi_a64 head = 0;

@@ -1,6 +1,6 @@
-/* Proves, with a malloc that fails: messages that come before their receive, and for whose data there is no memory, end
- * their receives with MPI_ERR_NO_MEM, and no others; what the library cannot do without it has from a reserve; while
- * that is in use no operation starts that needs memory, and once there is memory again all is as before.
+/* Proves, with a malloc that fails: unexpected messages for whose data there is no memory end their receives with
+ * MPI_ERR_NO_MEM, and no other receives. Allocations that must not fail come from a reserve. While the reserve is in
+ * use, no operation starts that needs memory. Once memory is available again, everything works as before.
  *
  * sanitizer: address (one thread)
  * wrap: malloc calloc free
@@ -11,7 +11,7 @@
 
 enum { NONE = -1, MESSAGES = 60, SIZE = 4000 };
 
-/* Bytes that may still be allocated; NONE: as many as there are. What is freed comes back. */
+/* Bytes that may still be allocated; NONE: no limit. Freed bytes count as available again. */
 static int64_t left = NONE, failed;
 
 static bool take(size_t bytes) {
@@ -74,7 +74,7 @@ static void reserve(void) {
 	CHECK(at[0] == 0 && at[999] == 0, "it is not zero");
 	CHECK(gompi_memory_is_low() && gompi_request_take(l) == NULL, "a request while memory is low");
 	free(at);
-	at = gompi_must_have(100 << 10); /* from what is left of it */
+	at = gompi_must_have(100 << 10); /* from the rest of the reserve */
 	free(at);
 	left = 1 << 20;
 	CHECK(!gompi_memory_is_low() && left < 1 << 20, "there is no reserve again");

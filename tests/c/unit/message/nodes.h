@@ -1,7 +1,7 @@
-/* A network (fabric/fabric.h) between processes of a test that are all in this one. Records wait in memory until
- * somebody makes progress; of those that are not answers there is only so much room. Reads and writes are done at the
- * next progress, from and to what is registered. The test says who has sent a record, and hands it to whom it is
- * for. */
+/* Simulates a network (fabric/fabric.h) between the processes of a test, which are all in this process. Records are
+ * queued in memory until a process makes progress. The queue has limited space for records other than answers. Reads
+ * and writes run at the next progress, between registered regions. The test names the sender of each record and hands
+ * it to its receiver. */
 #ifndef NODES_H
 #define NODES_H
 
@@ -24,7 +24,7 @@ static struct network_peer {
 	pthread_mutex_t lock;
 	struct network_record *first, *last, *reserved;
 	size_t bytes;
-	bool refused; /* somebody wants room */
+	bool refused; /* a sender waits for space */
 } network[NETWORK_PEERS] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},
 			    {.lock = PTHREAD_MUTEX_INITIALIZER},
@@ -35,7 +35,7 @@ static struct {
 	char *at;
 	uint64_t bytes, key;
 } network_regions[NETWORK_REGIONS];
-static int64_t network_registered, network_moved; /* regions that there are, transfers so far */
+static int64_t network_registered, network_moved; /* regions registered now; transfers so far */
 
 atomic_bool gompi_fabric_open = true;
 bool gompi_fabric_device = true;
@@ -115,7 +115,7 @@ void gompi_fabric_transfer(struct gompi_transfer *t) {
 	pthread_mutex_unlock(&network_lock);
 }
 
-/* One transfer; false: there is none. */
+/* Executes one transfer. Returns false if there is none. */
 static bool network_transfer(void) {
 	pthread_mutex_lock(&network_lock);
 	struct gompi_transfer *t = network_transfers;
@@ -151,7 +151,7 @@ bool gompi_fabric_progress(void) {
 		bool tell = p->refused && p->bytes < NETWORK_ROOM / 2;
 		p->refused = p->refused && !tell;
 		pthread_mutex_unlock(&p->lock);
-		if (r != NULL) { /* just as long as it is: whoever reads beyond is seen */
+		if (r != NULL) { /* exactly as long as the record: the sanitizer detects reads beyond it */
 			char *copy = malloc(r->length);
 			memcpy(copy, r->data, r->length);
 			network_deliver(i, network_sender(r->data), copy, r->length);

@@ -1,8 +1,8 @@
-/* Proves: plans (message/plan.c) do their steps in order and in rounds, whatever thread goes on with them; a member
- * whose lengths are wrong hears of it and so do those who get what it passes on, and nobody waits for ever; a step
- * that calls the application is left to its threads; what is given up leaves nothing under way; requests of plans
- * complete, begin again, and let go of a plan that somebody keeps; who waits rings for whom it waits for, and from
- * the second time on others ring there too, until nothing is under way. */
+/* Proves: plans (message/plan.c) run their steps in order and in rounds, whichever thread makes progress. A member with
+ * wrong lengths gets an error, and so do the members that its data is forwarded to; no member waits forever. A step
+ * that calls the application is left to the application's threads. An abandoned plan leaves nothing pending. Requests
+ * of plans complete, restart, and release a plan that another owner keeps. A waiting member notifies the peer that it
+ * waits for. From its second notification on, other peers notify it as well, until nothing is pending. */
 #include "processes.h"
 
 #include "base/call.h"
@@ -10,12 +10,12 @@
 
 enum { MOST_STEPS = 64, MEMBERS = 3 };
 
-/* What one member does, as it is written down. */
+/* The draft of the plan of one member. */
 struct draft {
 	struct gompi_plan_head head;
 	struct gompi_step step[MOST_STEPS];
 	uint32_t n;
-	double *own; /* memory of its own */
+	double *own; /* memory of this member */
 };
 
 static void begin_draft(struct draft *d, int rank, int tag) {
@@ -41,7 +41,7 @@ static struct gompi_plan *plan_of(const struct draft *d) {
 	return p;
 }
 
-/* Polls plans in turn until all are over. Whether they were before long. */
+/* Polls the plans round-robin until all are complete. Returns true if they completed within the limit. */
 static bool run_all(struct gompi_plan *plan[], int n) {
 	for (int turn = 0; turn < 100000; turn++) {
 		int over = 0;
@@ -72,8 +72,8 @@ static void end_plans(struct gompi_plan *plan[], int n) {
 	nothing_left(n);
 }
 
-/* The sum of n doubles of all members: gathered at the first, which passes it on. wrong: the member that has so many
- * bytes more. */
+/* Drafts the sum of n doubles of all members: the first member gathers and then distributes it. wrong: the member that
+ * has `more` additional bytes. */
 static void draft_sum(struct draft *d, int me, int tag, double *in, double *out, int64_t n, int wrong, int64_t more) {
 	begin_draft(d, me, tag);
 	int64_t bytes = n * 8 + (me == wrong ? more : 0);
@@ -112,7 +112,7 @@ static void sums(int64_t n, int wrong, int64_t more) {
 			draft[i].head.urgent = again == 1;
 			plan[i] = plan_of(&draft[i]);
 		}
-		for (int turn = 0; turn < 2; turn++) { /* each plan twice */
+		for (int turn = 0; turn < 2; turn++) { /* runs each plan twice */
 			CHECK(run_all(plan, MEMBERS), "%lld doubles: the plans do not end", (long long)n);
 			for (int i = 0; i < MEMBERS; i++) {
 				bool told = plan[i]->why.class != MPI_SUCCESS;
@@ -139,7 +139,7 @@ static void sums(int64_t n, int wrong, int64_t more) {
 static void in_rounds(void) {
 	sums(1, -1, 0);
 	sums(1000, -1, 0);
-	sums(100000, -1, 0); /* more than a record */
+	sums(100000, -1, 0); /* more than one record */
 	for (int wrong = 0; wrong < MEMBERS; wrong++) {
 		sums(3, wrong, 8);
 		sums(3, wrong, -8);
@@ -147,7 +147,8 @@ static void in_rounds(void) {
 	}
 }
 
-/* What calls the application waits for one of its threads; what needs all to be right is left out else. */
+/* A step that calls the application waits for one of its threads. A step that needs all lengths to be right is skipped
+ * otherwise. */
 static int asked, gone;
 static int ask(uintptr_t go, int64_t what, char *text) {
 	asked++;
@@ -196,7 +197,7 @@ static void given_up(void) {
 	gompi_engine_forget(process[0], WORLD | 1, 1);
 }
 
-/* Returns true if a bell of this process has been rung since it was last asked. */
+/* Returns true if process i was notified since the last call. */
 static bool was_rung(int i) {
 	struct gompi_cell *cell = gompi_messages_cell(process[0], i);
 	return gompi_swap_total(&cell->thread_sleeps, 1) == 0;
@@ -214,7 +215,7 @@ static void bells(void) {
 	was_rung(1);
 	gompi_plan_remind(p[0]);
 	CHECK(was_rung(1) && gompi_load(called) == 0, "the first time: called is %u", gompi_load(called));
-	for (int i = 0; i < 2; i++) { /* quietly, and then with a bell */
+	for (int i = 0; i < 2; i++) { /* without a notification, and then with one */
 		begin_draft(&d, 2, 4 + i);
 		add(&d, STEP_SEND, 1, &word[1], NULL, 8);
 		struct gompi_plan *q = plan_of(&d);
@@ -228,7 +229,7 @@ static void bells(void) {
 	gompi_plan_remind(p[0]);
 	gompi_progress_thread = false;
 	CHECK(!was_rung(1), "a progress thread rings twice at one step");
-	/* The called one takes the messages, and has a plan under way, and then none. */
+	/* The notified member receives the messages, has a plan pending, and then none. */
 	begin_draft(&d, 1, 4);
 	add(&d, STEP_RECV, 2, NULL, &word[1], 8);
 	p[1] = plan_of(&d);
@@ -244,7 +245,7 @@ static void bells(void) {
 		gompi_store(&gompi_messages_cell(process[0], i)->thread_sleeps, 0);
 }
 
-/* Several threads go on with the same plans. */
+/* Several threads make progress on the same plans. */
 static struct gompi_plan *both[2];
 static gompi_a32 finished;
 static void *poll_both(void *arg) {
@@ -287,7 +288,7 @@ static void by_threads(void) {
 	}
 }
 
-/* Requests of plans: the engine goes on with them; persistent ones begin again. */
+/* Requests of plans: the engine makes progress on them; persistent ones restart. */
 static void as_requests(bool persistent) {
 	enum { TIMES = 50 };
 	static struct draft d[MEMBERS];
@@ -355,7 +356,7 @@ static void as_requests(bool persistent) {
 	nothing_left(MEMBERS);
 }
 
-/* A plan that nobody keeps any longer goes with its request, which can still say what was wrong. */
+/* A plan that no owner keeps is freed with its request. The request still reports the error afterwards. */
 static void kept_no_longer(void) {
 	struct draft d;
 	begin_draft(&d, 0, 1);

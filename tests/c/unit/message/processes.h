@@ -1,5 +1,5 @@
-/* Several processes that exchange messages through the C engine (message/), each of them threads of this one, on one
- * node or on one each. */
+/* Several processes that exchange messages through the C engine (message/), each simulated by threads of this process,
+ * all on one node or each on its own node. */
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
@@ -13,10 +13,11 @@ enum { MOST_PROCESSES = 3, WORLD = 1 << 4, ANY_SOURCE = MPI_ANY_SOURCE, ANY_TAG 
 
 static struct gompi_messages *process[MOST_PROCESSES];
 static int processes;
-static bool apart; /* each process is on a node of its own */
+static bool apart; /* each process is on its own node */
 
 static int network_sender(const char *record) { return ((const struct gompi_record *)(const void *)record)->from; }
-static void (*network_changes)(int to, int from, const char *record, size_t length); /* instead; NULL: nobody */
+/* delivers a record, possibly changed; NULL: normal delivery */
+static void (*network_changes)(int to, int from, const char *record, size_t length);
 static void network_deliver(int to, int from, const char *record, size_t length) {
 	if (network_changes != NULL)
 		network_changes(to, from, record, length);
@@ -55,7 +56,7 @@ static void open_apart(int n) {
 	}
 }
 
-/* The first n of a job of so many, which share a node. */
+/* Opens the first n processes of a job of `size`, which share a node. */
 static void open_here(int n, int size, const int32_t *index, bool no_cma) {
 	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
 	char *control = unit_memory(cells + (size_t)n * rings);
@@ -94,7 +95,7 @@ static bool serve_all(void) {
 	return worked;
 }
 
-/* Nothing is left under way. */
+/* Closes all processes and checks that nothing is pending. */
 static void close_all(void) {
 	while (serve_all())
 		;
@@ -112,7 +113,7 @@ static void close_all(void) {
 	CHECK(network_registered == 0, "%d regions are left", (int)network_registered);
 }
 
-/* --- Operations; they wait by looking again and again */
+/* --- Operations; they wait by polling */
 
 static struct gompi_request *begin(int me, const struct gompi_engine_operation *o) {
 	bool none;
@@ -148,7 +149,7 @@ static bool is_over(struct gompi_request *r) {
 	return r == NULL || gompi_load_acquire((gompi_a32 *)gompi_engine_state(r)) != REQUEST_ACTIVE;
 }
 
-/* Waits for r and lets it go. */
+/* Waits for r and frees it. */
 static struct gompi_engine_result finish(int me, struct gompi_request *r) {
 	struct gompi_engine_result out = {0};
 	if (r == NULL)

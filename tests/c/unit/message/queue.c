@@ -1,6 +1,6 @@
-/* Proves: a list of receives, or of messages, (message/queue.h) finds what a plain one does, with and without its
- * index, whatever is added and removed and with all wildcards; a lookup in a long list takes as many steps as in a
- * short one; queues are found by their context, and are used again.
+/* Proves: a list of receives or of messages (message/queue.h) finds the same entries as a plain array, with and without
+ * its index, after any additions and removals and with all wildcards. A lookup in a long list takes as many steps as in
+ * a short one. Queues are found by their context and are reused.
  *
  * sanitizer: address (one thread)
  */
@@ -14,7 +14,7 @@ enum { SOURCES = 4, TAGS = 5, MOST = 400, STEPS = 60000 };
 static uint32_t state = 1;
 static int below(int n) { return (int)((state = state * 1664525 + 1013904223) >> 8) % n; }
 
-/* The plain one: what is in the list, oldest first. */
+/* The plain array: the entries of the list, oldest first. */
 static struct gompi_entry *plain[MOST];
 static int n;
 
@@ -38,7 +38,7 @@ static struct gompi_entry *of_send(struct gompi_list *l, const struct gompi_entr
 }
 
 static void against_plain(bool messages) {
-	/* so that an entry has what the engine's have behind it */
+	/* gives each entry the same surroundings as in the engine */
 	static struct gompi_message room[MOST];
 	struct gompi_list l = {.messages = messages};
 	struct gompi_entry *free_ones[MOST];
@@ -48,10 +48,10 @@ static void against_plain(bool messages) {
 	for (int i = 0; i < MOST; i++) {
 		free_ones[i] = &room[i].entry;
 		room[i].from = i % 2;
-		room[i].id = i % 4 < 2 ? 0 : (uint64_t)(i % 3) << 32 | (uint64_t)(i / 4 + 1); /* some share a fifo */
+		room[i].id = i % 4 < 2 ? 0 : (uint64_t)(i % 3) << 32 | (uint64_t)(i / 4 + 1); /* some share a queue */
 	}
 	for (int step = 0; step < STEPS; step++) {
-		/* it grows, and empties, again and again */
+		/* it grows and empties repeatedly */
 		int most = step / 500 % 4 == 3 ? 0 : step / 500 % 4 == 1 ? MOST : 40;
 		int source = below(SOURCES), tag = below(TAGS);
 		if (n < most && left > 0 && below(3) > 0) {
@@ -73,7 +73,7 @@ static void against_plain(bool messages) {
 			struct gompi_message *m = (struct gompi_message *)(void *)e;
 			bool numbered = messages && m->id != 0;
 			CHECK(!messages || of_send(&l, e) == (numbered ? e : NULL), "step %d: a send's message", step);
-			if (below(3) == 0 && numbered) { /* its sender needs no acknowledgement any longer */
+			if (below(3) == 0 && numbered) { /* its sender no longer needs an acknowledgement */
 				uint64_t id = m->id;
 				m->id = 0;
 				gompi_list_remove(&l, e);
@@ -101,8 +101,8 @@ static void against_plain(bool messages) {
 		free(room[i].more);
 }
 
-/* The steps of a lookup are counted by what it reads: the entries that it must not come by lie in memory that cannot be
- * read while it looks. */
+/* Checks the number of steps of a lookup by the memory that it reads: the entries that it must not visit lie in memory
+ * that is inaccessible during the lookup. */
 static void long_list(bool messages) {
 	enum { LONG = 3000, PAGE = 4096 };
 	char *far = unit_memory((size_t)LONG * PAGE);
@@ -116,7 +116,7 @@ static void long_list(bool messages) {
 	}
 	last.entry.source = 2, last.entry.tag = 7, last.id = LONG + 1;
 	gompi_list_add(&l, &last.entry);
-	/* the first lookup makes the index */
+	/* the first lookup builds the index */
 	CHECK((messages ? gompi_list_message(&l, 2, 7) : gompi_list_receiver(&l, 2, 7)) == &last.entry, "not found");
 	CHECK(l.index != NULL, "no index");
 	mprotect(far, (size_t)LONG * PAGE, PROT_NONE);

@@ -1,6 +1,6 @@
-/* Proves: handles of requests (message/request.c) lead to their request, whichever lane it is in, and no longer once it
- * has ended (base/table.c has the rest). So do the numbers that records refer to: an answer that is late or made up
- * finds nothing. */
+/* Proves: the handle of a request (message/request.c) leads to its request, in whichever lane that is, until the
+ * request ends (base/table.c tests the rest). The same holds for the numbers that records refer to: a late or forged
+ * answer finds no request. */
 #include "../unit.h"
 
 #include "message/call.h"
@@ -51,7 +51,7 @@ static void end(struct gompi_request *r) {
 
 static struct gompi_request *of(uintptr_t handle) { return gompi_request_of((MPI_Request)handle); }
 
-/* Of all lanes at once. */
+/* Uses all lanes at once. */
 static void in_lanes(void) {
 	enum { EACH = 200 };
 	static struct gompi_request *live[EACH * GOMPI_LANES];
@@ -71,7 +71,7 @@ static void in_lanes(void) {
 	close_one();
 }
 
-/* --- Numbers */
+/* --- Numbers in records */
 
 static void numbers(void) {
 	enum { MOST = 10000, OLD = 50000, ROUNDS = 40 };
@@ -92,11 +92,11 @@ static void numbers(void) {
 			CHECK(gompi_number_get(&s, id[i]) == &requests[i], "round %d: number %d", round, i);
 		for (int i = 0; i < olds && i < OLD; i++)
 			CHECK(gompi_number_get(&s, old[i]) == NULL, "round %d: an old number", round);
-		for (int i = 0; i < 1000; i++) /* made up */
+		for (int i = 0; i < 1000; i++) /* random numbers */
 			gompi_number_get(&s, (uint64_t)next(&x) << 40 ^ (uint64_t)next(&x) << 20 ^ next(&x));
 		CHECK(gompi_number_get(&s, id[0] ^ 1ULL << 63) == NULL, "another generation");
 		for (int i = n - 1; i >= 0; i--) {
-			int k = (i * 7 + 3) % n; /* some order; all of them if n and 7 have no common divisor */
+			int k = (i * 7 + 3) % n; /* a permutation if n and 7 are coprime */
 			if (n % 7 == 0)
 				k = i;
 			gompi_number_remove(&s, id[k]);

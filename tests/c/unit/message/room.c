@@ -1,5 +1,5 @@
-/* Proves: a process that has found no room in another's inbox is told as soon as there is some, by the progress that
- * makes the room and not by what comes later: it may sleep, and nobody else would wake it.
+/* Proves: a process that found no space in another's inbox is notified as soon as there is some. The progress call that
+ * frees the space notifies it, not a later arrival: it may sleep, and no other process would wake it.
  *
  * sanitizer: address (one thread)
  */
@@ -9,14 +9,14 @@ enum { MOST = 100000, ROUNDS = 3, BYTES = 40 };
 
 static struct gompi_inbox *inbox_of(int i) { return gompi_lane_of(process[i], WORLD)->box; }
 
-/* The processes to whom something waits to be sent. */
+/* Returns the set of processes to which queued records wait to be sent. */
 static int64_t backlog_of(int i) {
 	struct gompi_engine_stock s;
 	gompi_engine_stock(process[i], &s);
 	return s.backlog;
 }
 
-/* Process 1 sends until one finds no room. Returns how many it has sent. */
+/* Process 1 sends until a send finds no space. Returns the number of sends. */
 static int flood(struct gompi_request **sent) {
 	static char data[BYTES];
 	int n = 0;

@@ -1,6 +1,7 @@
-/* Proves: a read that a peer answers without its data fails, with the link, instead of ending as if the data had come;
- * an error that it answers is reported once. Completions that nobody has asked for end with the endpoint: the next one
- * reports none of them. An operation whose completion has no place, since there is no memory, does not start.
+/* Proves: a read that a peer answers without its data fails together with the link, instead of completing as if the
+ * data had arrived. An error in the peer's answer is reported once. Completions that the caller has not fetched end
+ * with the endpoint: the next endpoint reports none of them. An operation does not start if there is no memory for its
+ * completion.
  *
  * sanitizer: address (one thread)
  * wrap: malloc
@@ -35,7 +36,7 @@ static int connect_peer(void) {
 	return fd;
 }
 
-/* Reads, and answers without data. The error that is reported, 0: none. */
+/* Starts a read and answers it without data. Returns the error that is reported, or 0 if there is none. */
 static int answer_without_data(int fd, uint64_t bytes, uint64_t key) {
 	struct gompi_tcp_head h;
 	struct fi_cq_msg_entry e;
@@ -67,7 +68,7 @@ int main(void) {
 	is_closed(fd);
 	gompi_tcp_end();
 
-	/* Again: a read that never ends, and sends until there is no place. */
+	/* Once more: a read that never completes, and sends until no space is left. */
 	open_tcp(port);
 	CHECK(start_read(8) == 0, "a read");
 	gompi_tcp_end();

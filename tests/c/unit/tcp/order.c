@@ -1,6 +1,6 @@
-/* Proves, with a socket that takes little at a time: whatever waits for a peer arrives whole; records, questions and
- * answers without data in their order, and data of reads and writes in its own; none of the former behind data that had
- * not begun to leave when it came.
+/* Proves, with a socket that accepts few bytes at a time: data queued for a peer arrives complete. Records, requests
+ * and answers without data stay in order, and so does the data of reads and writes. No record, request or answer waits
+ * behind data that had not begun to leave when it was queued.
  *
  * sanitizer: address (one thread)
  */
@@ -18,9 +18,9 @@ static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
 static struct gompi_tcp_peer peer = {.rank = 1};
 static struct gompi_tcp_link link_to = {.state = LINK_OPEN, .peer = &peer};
 static char data[BULK];
-static uint64_t before[ITEMS]; /* data that an item is to be ahead of: from this one on; ITEMS: of none */
+static uint64_t before[ITEMS]; /* first data item that an item must precede; ITEMS: none */
 
-/* An item that says its number. */
+/* Appends an item that contains its number. */
 static void append(uint64_t number, bool bulk) {
 	struct gompi_tcp_item *i = gompi_item_get();
 	i->head = (struct gompi_tcp_head){.kind = bulk ? TCP_WRITE : TCP_READ, .id = number};
@@ -36,7 +36,7 @@ static void append(uint64_t number, bool bulk) {
 	gompi_peer_append(&peer, i);
 }
 
-/* What has arrived: the numbers of both kinds that come next, and the last data. */
+/* State of the receiver: the next number of both kinds, and the last data. */
 static struct {
 	struct gompi_tcp_head head;
 	size_t have, left;

@@ -1,5 +1,5 @@
-/* What the tests of links share: the other end of a link, which speaks what tcp/connect.c does, and this end, RANKS
- * processes of which this one is ME. */
+/* Common part of the tests of links: the other end of a link, which speaks the protocol of tcp/connect.c, and this end,
+ * process ME of RANKS. */
 #ifndef OTHER_END_H
 #define OTHER_END_H
 
@@ -73,7 +73,7 @@ static void open_tcp(int peers_port) {
 	to_port = p;
 	char hosts[2 * GOMPI_TCP_HOST];
 	memcpy(hosts, host, bytes);
-	memcpy(hosts + bytes, host, bytes); /* the same host: by its loopback interface */
+	memcpy(hosts + bytes, host, bytes); /* the same host, through its loopback interface */
 	const struct gompi_tcp_job job = {.size = RANKS,
 					  .rank = ME,
 					  .nodes = 2,
@@ -94,7 +94,8 @@ static void answer(uint32_t rank, int round) {
 	CHECK(fi_inject(tcp.ep, frame, sizeof frame, rank) == 0, "to %u", rank);
 }
 
-/* Takes what is there; what has come is checked, and answered unless this side has begun. */
+/* Processes the available completions. Checks each received message and answers it unless this side started the
+ * exchange. */
 static bool step(void) {
 	struct fi_cq_msg_entry e[16];
 	struct pollfd on = {.fd = tcp.fd, .events = POLLIN};
@@ -154,7 +155,8 @@ static void is_closed(int fd) {
 	close(fd);
 }
 
-/* Says who it is; the verdict. change: a bit of the proof is wrong. */
+/* Sends a connection request and returns the error status of the answer. change: the bit of the proof that is
+ * flipped. */
 static uint32_t introduce(int fd, uint32_t rank, uint32_t destination, int change, const struct request *old,
 			  struct request *said) {
 	struct hello h;

@@ -1,8 +1,8 @@
-/* Proves: where a process has no descriptor left (EMFILE), or the system has no file left (ENFILE), connections that do
- * not prove to be of the job end no link. They are silent, send garbage or come in large numbers; at most one of them
- * is accepted at a time and each has a bounded time, so that a peer that connects behind all of them is accepted. Only
- * in exchange for that peer's link an idle one is given up, after which there is a descriptor for the next stranger.
- * With enough descriptors strangers are bounded in number as well.
+/* Proves: connections that do not prove to belong to the job end no link, even if the process (EMFILE) or the system
+ * (ENFILE) has no file descriptor left. Such strangers are silent, send garbage or arrive in large numbers. At most one
+ * of them is accepted at a time, and each has a time limit, so a peer that connects after all of them is accepted. The
+ * process gives up an idle link only in exchange for that peer's link; a descriptor for the next stranger is available
+ * afterwards. With enough descriptors the number of strangers is bounded as well.
  *
  * sanitizer: address (one thread)
  * wrap: accept4 eventfd
@@ -15,7 +15,7 @@ enum { IDLE = 4, RANKS = IDLE + 20, ME = RANKS - 1, SOCKETS = 600, CROWD = 50, F
 
 #include "other_end.h"
 
-/* How many files the system has for links and the reserve; 0: enough. */
+/* Number of files that the system has for links and the reserve; 0: enough. */
 static int system_files;
 static int most_strangers;
 
@@ -35,7 +35,7 @@ int __wrap_eventfd(unsigned count, int flags) {
 	return system_is_full() ? errno = ENFILE, -1 : __real_eventfd(count, flags);
 }
 
-/* Sockets for the other ends, none of which is closed, and descriptors that leave none to the process. */
+/* Sockets of the other ends, none of which is closed, and descriptors that use up those of the process. */
 static int sockets[SOCKETS], n_sockets, taken[FREE], n_taken;
 
 static int call_next(void) { return call_by(sockets[--n_sockets]); }
@@ -66,7 +66,7 @@ static int connect_peer(int fd) {
 	return fd;
 }
 
-/* Whether a link has nothing to say to its other end. */
+/* Returns true if this end of the link has no data to read. */
 static bool is_quiet(int fd) {
 	char byte;
 	return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -79,7 +79,7 @@ static void all_idle_are_there(const char *when) {
 	      (unsigned long long)gompi_tcp_counts.idle, lost_n);
 }
 
-/* With no descriptor left: strangers, then a peer behind them. */
+/* No descriptor is left: strangers connect, then a peer behind them. */
 static void without_descriptors(const char *when) {
 	const uint64_t go = TCP_GO;
 	int crowd[CROWD];
@@ -92,7 +92,7 @@ static void without_descriptors(const char *when) {
 	int garbage = call_next();
 	char nonsense[sizeof(struct request)] = "GET / HTTP/1.0\r\n\r\n";
 	send(garbage, nonsense, sizeof nonsense, MSG_NOSIGNAL);
-	is_ended(silent); /* since the next one waits */
+	is_ended(silent); /* because the next one waits */
 	is_ended(garbage);
 	all_idle_are_there(when);
 	CHECK(gompi_tcp_state.reserve >= 0, "%s: the reserve is gone with the strangers", when);
@@ -101,12 +101,12 @@ static void without_descriptors(const char *when) {
 	for (int i = 0; i < CROWD / 2; i++)
 		is_ended(crowd[i]);
 	all_idle_are_there(when);
-	int peer = call_next(); /* behind the others */
+	int peer = call_next(); /* behind the strangers */
 	connect_peer(peer);
 	CHECK(most_strangers == 1, "%s: %d strangers at the same time", when, most_strangers);
 	for (int i = CROWD / 2; i < CROWD; i++)
 		is_ended(crowd[i]);
-	/* One idle link is offered, and its descriptor becomes the reserve. */
+	/* This side offers to give up one idle link, whose descriptor becomes the reserve. */
 	uint64_t said = 0;
 	int offered = 0;
 	for (int i = 0; i < IDLE; i++)
@@ -126,7 +126,7 @@ int main(void) {
 	const struct rlimit files = {FREE, FREE};
 	int port, listener;
 	unit_node(1);
-	unit_hurry = true; /* times pass by looks at the clock */
+	unit_hurry = true; /* each clock reading advances the time */
 	setrlimit(RLIMIT_NOFILE, &files);
 	for (; n_sockets < SOCKETS; n_sockets++)
 		sockets[n_sockets] = socket(AF_INET, SOCK_STREAM, 0);
@@ -144,7 +144,7 @@ int main(void) {
 	without_descriptors("ENFILE");
 	system_files = 0;
 
-	/* More than there may be strangers, with descriptors for all. */
+	/* More than the limit of strangers, with descriptors for all. */
 	const int limit = FREE / 2 / 4;
 	gompi_tcp_counts.idle = 0;
 	most_strangers = 0;

@@ -1,9 +1,9 @@
-/* Proves, with peers that this test makes up and that speak what tcp/connect.c does: a process connects with 2,000
- * others in any order, whoever asks first, also when requests cross, are refused for a while or end halfway; a message
- * goes each way on each, none twice; with a limit of files that is far lower than that links are given up while they
- * are idle, made again, and nothing is lost. Whoever does not prove to know the secret is not let in: silent ones are
- * closed after a while, wrong and repeated proofs at once. What peers ask of memory that is not registered is refused,
- * and damaged heads end a link, nothing else.
+/* Proves, with simulated peers that speak the protocol of tcp/connect.c: a process connects with 2,000 peers in any
+ * order, whichever side begins, also if requests cross, are refused for a while or break off. One message arrives in
+ * each direction on each link, none twice. With a much lower limit of files, idle links are given up and made again,
+ * and nothing is lost. A connection that does not prove to know the secret is refused: a silent one is closed after a
+ * while, wrong and replayed proofs at once. Requests for memory that is not registered are refused. A damaged head ends
+ * its link and nothing else.
  *
  * sanitizer: address (one thread)
  */
@@ -16,10 +16,10 @@ enum { PEERS = 2000, ME = PEERS / 2, RANKS = PEERS + 1 };
 
 #include "other_end.h"
 
-/* --- The peers: all of them in a process of their own, which sees one port of theirs for all */
+/* --- The peers: all in one process, which sees one port of theirs for all */
 
 struct socket {
-	int fd, rank; /* -1: not known */
+	int fd, rank; /* -1: unknown */
 	enum { ASKS_HELLO, ASKS_VERDICT, WAITS_REQUEST, WAITS_CONFIRM, TALKS } state;
 	uint64_t mine[2], theirs[2];
 	char in[512];
@@ -67,7 +67,7 @@ static void ask(int rank) {
 
 static void put(struct socket *s, const void *what, size_t n) {
 	if (send(s->fd, what, n, MSG_NOSIGNAL) != (ssize_t)n) {
-		/* the other side has closed it: its end is read next */
+		/* the other side has closed it: the end of file is read next */
 	}
 }
 
@@ -83,7 +83,7 @@ static void talk(struct socket *s) {
 	}
 }
 
-/* Takes a message if it is whole: its bytes; 0: it is not; -1: the socket is gone. */
+/* Returns the length of the next message if it is complete, 0 if it is not, -1 if the socket is closed. */
 static int take(struct socket *s) {
 	struct peer *p = s->rank >= 0 ? &peers[s->rank] : NULL;
 	struct hello h;
@@ -100,7 +100,7 @@ static int take(struct socket *s) {
 		r.source = (uint32_t)s->rank, r.destination = ME;
 		memcpy(r.number, s->mine, sizeof r.number);
 		r.proof = proof(1, r.source, ME, s->theirs, s->mine);
-		if (draw(20) == 0) { /* half of it, and never the rest */
+		if (draw(20) == 0) { /* sends half of it and never the rest */
 			put(s, &r, sizeof r / 2);
 			drop(s);
 			return -1;
@@ -158,7 +158,7 @@ static int take(struct socket *s) {
 			return 0;
 		memcpy(head, s->in, 8);
 		if (head[0] == TCP_BYE) {
-			const bool done = p->sent == p->got; /* all that has been sent is answered */
+			const bool done = p->sent == p->got; /* everything that was sent is answered */
 			put(s, done ? &go : &stay, 8);
 			if (!done)
 				return 8;
@@ -199,7 +199,7 @@ static void read_some(struct socket *s) {
 	}
 }
 
-/* What the process of the peers does until all have had so many messages, and then until the other side goes. */
+/* Runs the process of the peers until all have had the given number of messages, and then until the other side ends. */
 static void be_peers(int listener, int done_pipe) {
 	epoll = epoll_create1(0);
 	watch(listener, -1, WAITS_REQUEST)->fd = listener;
@@ -215,13 +215,13 @@ static void be_peers(int listener, int done_pipe) {
 			struct socket *s = e[i].data.ptr;
 			if (s->fd != listener) {
 				read_some(s);
-				break; /* others may be gone with it */
+				break; /* other sockets may be closed with it */
 			}
 			int fd = accept(listener, NULL, NULL);
 			if (fd < 0)
 				exit(11);
 			struct socket *a = watch(fd, -1, WAITS_REQUEST);
-			if (draw(40) == 0) { /* it dies before it says anything */
+			if (draw(40) == 0) { /* it dies before it sends anything */
 				drop(a);
 				continue;
 			}
@@ -242,7 +242,7 @@ static void be_peers(int listener, int done_pipe) {
 	}
 }
 
-/* All peers, each so many rounds; files: as many as there may be, 0: enough. */
+/* Exchanges messages with all peers, in the given number of rounds. files: the limit of files, 0: enough. */
 static void all_peers(int n, int files) {
 	int done_pipe[2], port, listener = listen_here(&port);
 	char byte;
@@ -259,7 +259,7 @@ static void all_peers(int n, int files) {
 	}
 	close(listener);
 	const struct rlimit few = {(rlim_t)files, (rlim_t)files};
-	if (files > 0) { /* for good: it is the last test */
+	if (files > 0) { /* not undone: it is the last test */
 		gompi_tcp_state.most_links = files / 2;
 		setrlimit(RLIMIT_NOFILE, &few);
 	}
@@ -267,7 +267,7 @@ static void all_peers(int n, int files) {
 	int most = 0;
 	for (int i = 0; poll(&over, 1, 0) == 0; i++) {
 		step();
-		int to = (int)(i * 7919LL % RANKS); /* this side asks as well, in another order */
+		int to = (int)(i * 7919LL % RANKS); /* this side connects as well, in another order */
 		if (i < RANKS && to != ME)
 			gompi_tcp_reach(to);
 		most = gompi_tcp_counts.links > most ? gompi_tcp_counts.links : most;
@@ -299,7 +299,8 @@ static void all_peers(int n, int files) {
 
 /* --- Strangers */
 
-/* A peer offers to give the link up: not while something of this side is under way, then at once. The next link. */
+/* A peer offers to give up the link. The offer is refused while this side has something pending, then accepted at once.
+ * Returns the next link. */
 static int offers(int fd) {
 	static char to[8];
 	const uint64_t bye = TCP_BYE, stay = TCP_STAY, go = TCP_GO, confirm = TCP_CONFIRM;
@@ -335,7 +336,7 @@ static int offers(int fd) {
 	return fd;
 }
 
-/* More messages come than there are places: they wait, in order, and what comes once there are places is seen. */
+/* More messages arrive than there are receive buffers: they wait, in order, and are received once there are buffers. */
 static void crowd(int fd) {
 	enum { PLACES = 64, MESSAGES = 3 * PLACES };
 	static uint32_t all[MESSAGES][4];
@@ -354,7 +355,7 @@ static void crowd(int fd) {
 		held[taken++] = e.op_context;
 		if (taken < PLACES)
 			continue;
-		if (i + 1 < MESSAGES) /* no place is left */
+		if (i + 1 < MESSAGES) /* no receive buffer is left */
 			for (int k = 0; k < 100; k++)
 				CHECK(fi_cq_read(tcp.cq, &e, 1) == -FI_EAGAIN, "a message without a place");
 		for (; taken > 0; taken--)
@@ -372,7 +373,7 @@ static void crowd(int fd) {
 	CHECK(answer[0] == TCP_FRAME && answer[2] == 1, "the answer");
 }
 
-/* Both ask at the same time, and both requests have left: that of the lower rank counts. */
+/* Both sides connect at the same time, and both requests are on their way: the request of the lower rank wins. */
 static void crossing(int listener, uint32_t rank) {
 	const uint64_t confirm = TCP_CONFIRM;
 	uint64_t confirmed = 0;
@@ -429,7 +430,7 @@ static void strangers(void) {
 	is_closed(again);
 	const uint64_t confirm = TCP_CONFIRM;
 	send(fd, &confirm, sizeof confirm, 0);
-	/* Memory that is not registered; too much of what is. */
+	/* Unregistered memory, and a range beyond registered memory. */
 	static char memory[64];
 	struct fid_mr *mr;
 	CHECK(fi_mr_reg(tcp.domain, memory, sizeof memory, FI_REMOTE_READ, 0, 77, 0, &mr, NULL) == 0, "memory");
@@ -454,7 +455,7 @@ static void strangers(void) {
 		is_closed(silent[i]);
 	fd = offers(fd);
 	crowd(fd);
-	/* A message that no place can hold. */
+	/* A message that is longer than any receive buffer. */
 	const uint32_t long_one[] = {TCP_FRAME, 65};
 	send(fd, long_one, sizeof long_one, 0);
 	is_closed(fd);

@@ -1,5 +1,5 @@
-/* A network for tests of transport/stream.h: a queue. What this process sends to peer 1 comes back to it as from peer
- * 1, so that it is both sides. Everything else is the real thing. */
+/* Simulates a network for tests of transport/stream.h by a queue. Records that this process sends to peer 1 return to
+ * it as from peer 1, so this process plays both sides. Everything else is the real code. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -26,12 +26,12 @@ static pthread_mutex_t peer_mu = PTHREAD_MUTEX_INITIALIZER, queue_mu = PTHREAD_M
 static struct record *open_record, *queue, **queue_end = &queue;
 static struct gompi_transfer *moves;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
-static gompi_a32 cut;         /* the peer is gone */
-static bool strangers;        /* there are other peers, too, which get nothing */
-static bool pending_waits;    /* what may go with the next record does not go before */
-static size_t queued, pushed; /* records in the queue, and how many of them may go */
-static size_t asked_for;      /* bytes of room, for the last record */
-static gompi_a64 records;     /* taken so far */
+static gompi_a32 cut;         /* the peer has failed */
+static bool strangers;        /* there are further peers, which receive nothing */
+static bool pending_waits;    /* a record that may be merged with the next one stays pending */
+static size_t queued, pushed; /* records in the queue; records that may be delivered */
+static size_t asked_for;      /* bytes of space requested for the last record */
+static gompi_a64 records;     /* delivered so far */
 
 atomic_bool gompi_fabric_open = true;
 void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h) {
@@ -84,7 +84,7 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 		gompi_fabric_push(peer);
 }
 
-/* The room of messages is not linked: no operation gets a request of its own, calls wait instead. */
+/* capi/message is not linked: no operation gets a request of its own; calls wait instead. */
 struct gompi_messages;
 struct gompi_request;
 struct gompi_request_kind;
@@ -119,7 +119,7 @@ bool gompi_fabric_gone(int peer) {
 	return gompi_load(&cut) != 0;
 }
 
-/* One record or one move: moves when there are no records, so that these come first. */
+/* Delivers one record, or executes one transfer if there is no record, so that records come first. */
 static bool step(void) {
 	struct record *r = NULL;
 	struct gompi_transfer *t = NULL;
@@ -136,7 +136,7 @@ static bool step(void) {
 	}
 	pthread_mutex_unlock(&queue_mu);
 	if (r != NULL) {
-		char *copy = malloc(r->length); /* as long as it is */
+		char *copy = malloc(r->length); /* exactly as long as the record */
 		memcpy(copy, r->data, r->length);
 		rma->record(PEER, copy, r->length);
 		gompi_add(&records, 1);
@@ -166,7 +166,7 @@ static void some_host(int peer, char *name, int size) { snprintf(name, (size_t)s
 static struct gompi_win *w;
 static MPI_Win win;
 static char *memory;
-static uint32_t members = 2; /* or 3: number 2 is on a third node, and gets nothing; strangers is set */
+static uint32_t members = 2; /* with 3, member 2 is on a third node and receives nothing; strangers is set */
 
 static void fresh(bool registered, bool oversubscribed) {
 	static const struct gompi_service service = {.ready = always, .serve = gompi_fabric_progress};

@@ -1,6 +1,6 @@
-/* Proves: a packet does at its target what the operation asks for (transport/packet.h), or is refused and has done
- * nothing; and whatever another process has written there, nothing outside of the window, the packet and the reply is
- * read or written. The window ends where memory does, and a packet is as long as it says.
+/* Proves: a packet (transport/packet.h) either performs the requested operation at its target, or is refused and has no
+ * effect. Whatever another process wrote into it, no byte outside of the window, the packet and the reply is read or
+ * written. The window ends at the end of accessible memory, and the packet is exactly as long as its head says.
  *
  * sanitizer: address (one thread)
  */
@@ -11,9 +11,9 @@
 enum { SIZE = 4096 - 12, THERE = 2048, ELEMENTS = 160, NONSENSE = 200000 };
 
 static struct gompi_win *w;
-static char *memory;       /* of the window; what follows it cannot be touched */
+static char *memory;       /* of the window; the page after it is inaccessible */
 static char *there;        /* the origin's buffers */
-static bool reads, writes; /* whether the system lets the target move them */
+static bool reads, writes; /* whether the system lets the target read and write them */
 
 static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
 	uint64_t at = address - (uint64_t)(uintptr_t)there;
@@ -23,7 +23,7 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 	return true;
 }
 
-/* Applies what o says. reply may be NULL. */
+/* Applies the operation o at the target. reply may be NULL. */
 static int apply(struct gompi_outgoing *o, char *reply) {
 	static char room[GOMPI_PACKET_DATA];
 	struct gompi_packet *m = malloc(sizeof *m + GOMPI_PACKET_DATA);
@@ -36,7 +36,7 @@ static int apply(struct gompi_outgoing *o, char *reply) {
 	return rc;
 }
 
-/* --- What an operation asks for */
+/* --- Valid operations */
 
 static int64_t *elements(void) { return (int64_t *)(void *)(memory + 4); } /* aligned: see main */
 
@@ -48,7 +48,7 @@ static void fill(void) {
 	}
 }
 
-/* Sums of n elements, with their data in the packet or left at the origin. */
+/* Sums n elements, whose data is in the packet or stays at the origin (pulled). */
 static void sums(bool pulled, bool fetch, int n) {
 	int64_t back[ELEMENTS], *from = (int64_t *)(void *)there;
 	struct gompi_operation operation = {.op = MPI_SUM};
@@ -74,8 +74,8 @@ static void sums(bool pulled, bool fetch, int n) {
 	}
 }
 
-/* What is fetched with MPI_NO_OP, or put or got, where the system does not let the target move it: nothing is done, and
- * the origin may send it in another form. Only a sum that has been added cannot be taken back. */
+/* Tests operations whose data the system does not let the target move: fetches with MPI_NO_OP, puts and gets. They have
+ * no effect, and the origin may resend them in another form. Only a completed sum cannot be undone. */
 static void forbidden(bool may_read, bool may_write) {
 	static const struct {
 		enum gompi_packet_kind kind;
@@ -113,7 +113,7 @@ static void forbidden(bool may_read, bool may_write) {
 	reads = writes = true;
 }
 
-/* More than a buffer of the origin holds: refused, and nothing is moved. */
+/* An access beyond the origin's buffer: refused, and no byte is moved. */
 static void too_much(void) {
 	enum { MOST = 2 * PACKET_PULLED };
 	static const enum gompi_packet_kind kinds[] = {PACKET_PUT_PULL, PACKET_GET_PULL, PACKET_ACCUMULATE_PULL,
@@ -137,9 +137,9 @@ static void too_much(void) {
 	w = usual;
 }
 
-/* --- Nonsense */
+/* --- Invalid packets */
 
-/* Elements that are not whole, and more than one to compare with. */
+/* Partial elements, and more than one element to compare with. */
 static void refused(void) {
 	static const struct {
 		enum gompi_packet_kind kind;
@@ -169,14 +169,14 @@ static void refused(void) {
 }
 
 static uint64_t seed = 1;
-static int puts_done[2]; /* and refused */
+static int puts_done[2]; /* number of puts done and refused */
 
 static uint64_t draw(uint64_t below) {
 	seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
 	return seed % below;
 }
 
-/* A number that may be right, is beside what may be right, or is far from it. */
+/* Returns a number that may be valid, is near the limit, or is far from it. */
 static uint64_t number(uint64_t most) {
 	switch (draw(8)) {
 	case 0:
@@ -192,7 +192,7 @@ static uint64_t number(uint64_t most) {
 	}
 }
 
-/* A put in one piece has a way of its own, which does the same. */
+/* Applies a contiguous put by its fast path too, and checks that the effect is the same. */
 static void same_put(const struct gompi_packet *m) {
 	static char old[SIZE], want[SIZE];
 	uint64_t most = draw(2) ? GOMPI_PACKET_DATA : draw(GOMPI_PACKET_DATA);
@@ -250,12 +250,12 @@ static void nonsense(int i) {
 		if (draw(8))
 			m->bytes = sum;
 	}
-	if (draw(8) == 0) { // a gap behind the last element's data, which need not be there
+	if (draw(8) == 0) { // a gap after the data of the last element, which need not be accessible
 		m->type = (uint16_t)(uintptr_t)MPI_LONG_DOUBLE_INT;
 		m->op = (uint16_t)(uintptr_t)MPI_REPLACE;
 		m->bytes = (m->bytes + 31) / 32 * 32;
 	}
-	if (draw(4) == 0) // ends about where the window does
+	if (draw(4) == 0) // ends near the end of the window
 		m->offset = SIZE - m->bytes + draw(64) - 32;
 	if (m->head.kind == PACKET_PUT)
 		same_put(m);
@@ -270,7 +270,7 @@ static void nonsense(int i) {
 int main(void) {
 	unit_node(1);
 	unit_types();
-	/* 4 bytes behind a multiple of 8, so that elements at offset 4 are aligned. */
+	/* 4 bytes after a multiple of 8, so that elements at offset 4 are aligned. */
 	memory = unit_memory(4096) + 12;
 	there = unit_memory(4096) + 4096 - THERE;
 	w = unit_window(1, memory, SIZE, true);

@@ -1,6 +1,6 @@
-/* Proves: whatever a packet says (transport/packet.h), applying it changes no byte outside of the window and of the
- * reply, reads none outside of the packet, and ends with success or with one of the error classes of a refusal. The
- * packets are ones that an origin writes, of which some fields or bytes have then been changed.
+/* Proves: whatever a packet contains (transport/packet.h), applying it changes no byte outside of the window and the
+ * reply, reads no byte outside of the packet, and returns success or one of the error classes of a refusal. The test
+ * corrupts some fields or bytes of valid packets.
  *
  * sanitizer: address (one thread)
  */
@@ -13,7 +13,7 @@ enum { MESSAGES = 1000000, WINDOW = 1000, PAGE = 4096, CANARY = 0x5a };
 static uint64_t state = 1;
 static uint64_t draw(uint64_t n) { return check_random(&state) % n; }
 
-/* The window at the end of its page, or at the beginning; the rest of the page must stay as it is. */
+/* The window lies at the end or at the beginning of its page; the rest of the page must stay unchanged. */
 static unsigned char *page;
 static struct gompi_win *windows[2];
 
@@ -25,10 +25,10 @@ static void check_canaries(void) {
 	}
 }
 
-/* Moves nothing, but touches all that it is given. */
+/* Moves nothing, but touches all memory that it is given. */
 static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
 	static unsigned char sink[128 << 10];
-	static int left = 8; /* a packet may ask for more than there is */
+	static int left = 8; /* a packet may request more than there is */
 	(void)peer;
 	if (address == 0 || bytes > sizeof sink || left-- == 0) {
 		left = (int)draw(8);
@@ -38,7 +38,7 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 	return true;
 }
 
-/* A packet of an origin for a window, in memory that ends behind the most that a packet has. */
+/* Makes a valid packet for a window, in memory that ends after the maximum packet size. */
 static void write_message(struct gompi_packet *m, struct gompi_win *w) {
 	static const enum gompi_packet_kind kinds[] = {PACKET_PUT,      PACKET_PUT_PULL,   PACKET_GET,
 						       PACKET_GET_PULL, PACKET_ACCUMULATE, PACKET_ACCUMULATE_PULL,
@@ -106,7 +106,7 @@ static void change(struct gompi_packet *m) {
 		case 7:
 			m->data[draw(64)] = (char)draw(256);
 			break;
-		default: { /* a word: of the pieces, say */
+		default: { /* any word, such as one that describes blocks */
 			uint64_t word = any_number();
 			memcpy(m->data + 8 * draw(10), &word, 8);
 		}
@@ -133,7 +133,7 @@ int main(void) {
 	memset(page + 3 * PAGE, CANARY, PAGE);
 	windows[0] = unit_window(1, (char *)page, WINDOW, true);
 	windows[1] = unit_window(1, (char *)page + 4 * PAGE - WINDOW, WINDOW, true);
-	/* A packet, with room for a whole one, and what is applied: just as long as it says. */
+	/* A packet in memory of maximum size, and the copy that is applied: exactly as long as its head says. */
 	struct gompi_packet *m = (struct gompi_packet *)unit_memory(PAGE);
 	char *end = unit_memory(PAGE) + PAGE, *reply = unit_memory(PAGE) + PAGE - GOMPI_PACKET_DATA;
 	for (int i = 0; i < MESSAGES && check_errors == 0; i++) {

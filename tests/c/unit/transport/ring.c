@@ -1,7 +1,7 @@
-/* Proves: what several threads send through a ring (transport/ring.h) is applied once each and in each one's order,
- * whoever serves it, also when it is full; replies go to who asked; a wait for what has been sent ends. And what
- * another process writes into a packet while it is applied has no effect but on what that packet does: nothing outside
- * of the window changes, and none of its bytes is read twice to decide by. */
+/* Proves: operations that several threads send through a ring (transport/ring.h) are applied once each and in the order of
+ * each thread, whichever thread serves the ring, also when it is full. Replies reach their origin, and a wait for sent
+ * operations ends. If another process overwrites a packet while it is applied, that affects the result of this packet
+ * only. No byte outside of the window changes, and no byte of the packet is read twice for a decision. */
 #include "../unit.h"
 
 #include "transport/ring.h"
@@ -10,7 +10,7 @@
 enum { ORIGINS = 4, ROUNDS = 3000, FLIPS = 200000, SIZE = 4096 };
 
 static struct gompi_win *w;
-static int64_t *numbers; /* [0]: a counter of all; [1 + i]: of origin i */
+static int64_t *numbers; /* [0]: a counter of all threads; [1 + i]: of origin i */
 static gompi_a32 over;
 
 static int send(enum gompi_packet_kind kind, MPI_Op op, uint64_t offset, const void *from, void *back, uint64_t bytes) {
@@ -38,13 +38,13 @@ static void exchange(int i) {
 	uint64_t mine = 8 * (uint64_t)i;
 	for (int64_t k = 1; k <= ROUNDS; k++) {
 		int64_t one = 1, was = -1, got = -1;
-		/* a put, a fetch that must find it, and a sum that nobody waits for */
+		/* a put, a fetch that must return its value, and a sum for which no thread waits */
 		CHECK(send(PACKET_PUT, MPI_OP_NULL, mine, &k, NULL, 8) == MPI_SUCCESS, "put");
 		CHECK(send(PACKET_FETCH, MPI_NO_OP, mine, NULL, &was, 8) == MPI_SUCCESS && was == k, "%lld, not %lld",
 		      (long long)was, (long long)k);
 		CHECK(send(PACKET_ACCUMULATE, MPI_SUM, 0, &one, NULL, 8) == MPI_SUCCESS, "sum");
 		if (k % 100 == 0) {
-			/* more at once than the ring has cells, in order */
+			/* more operations at once than the ring has cells, in order */
 			for (int64_t m = 0; m < 2 * GOMPI_RING_CELLS; m++)
 				send(PACKET_PUT, MPI_OP_NULL, mine, &m, NULL, 8);
 			CHECK(gompi_ring_wait(w, 0, "test") == MPI_SUCCESS, "wait");
@@ -57,12 +57,12 @@ static void exchange(int i) {
 	gompi_add_total(&over, 1);
 }
 
-#ifndef __SANITIZE_THREAD__ /* which would be right: one writes what the other reads */
+#ifndef __SANITIZE_THREAD__ /* it would rightly report a race: one thread writes while the other reads */
 static struct gompi_ring_cell *cells(void) {
 	return (struct gompi_ring_cell *)((struct gompi_ring *)(void *)gompi_node.operation_rings)->cells;
 }
 
-/* Thread 0 sends and serves, thread 1 writes nonsense into the cells meanwhile. */
+/* Thread 0 sends and serves. Thread 1 writes random values into the cells meanwhile. */
 static void flips(int i) {
 	static const uint64_t wild[] = {0, 1, 8, 976, 977, 4095, 4096, 4097, 1 << 20, INT64_MAX, UINT64_MAX - 7};
 	uint64_t state = 3, number = sizeof wild / sizeof *wild;

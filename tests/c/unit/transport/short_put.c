@@ -1,6 +1,6 @@
-/* Proves: a put of a few bytes to a member on another node, which goes a short way (gompi_put_short), sends just what
- * any other put sends; it goes that way when it may, and only then; and what is wrong with it is told as for any other
- * put, without sending anything. Which way a put of 3 bytes has gone tells the room that it has asked for. */
+/* Proves: a put of a few bytes to a member on another node by the fast path (gompi_put_short) sends the same bytes as
+ * any other put. It uses that path exactly when it may. It reports errors like any other put, without sending anything.
+ * The test determines the path of a 3-byte put from the space that it reserves. */
 #include "loop.h"
 
 enum { HEAD = sizeof(struct gompi_packet) };
@@ -15,13 +15,14 @@ static uint64_t sent(void) {
 
 static int put(MPI_Aint at, MPI_Count n) { return gompi_put_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win); }
 
-/* The same in the way of all operations, as one that gives a request. */
+/* Puts by the general path, as an operation that gives a request. */
 static int put_any_way(MPI_Aint at, MPI_Count n) {
 	MPI_Request request;
 	return gompi_rput_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win, &request);
 }
 
-/* Puts 3 bytes. Whether they have gone the short way; what is sent is the same, and that they are to be flushed. */
+/* Puts 3 bytes. Returns true if they used the fast path. Checks that the sent bytes are the same, and that they are
+ * marked for the next flush. */
 static bool goes_short(void) {
 	uint64_t before = sent();
 	FINE(put(64, 3));
@@ -35,7 +36,7 @@ static bool goes_short(void) {
 
 #define SHORT(yes) CHECK(goes_short() == (yes), "line %d: the short way or not", __LINE__)
 
-/* An epoch with one put before, so that the others may go the short way. */
+/* Begins an epoch with one put, so that the next puts may use the fast path. */
 static void begin(void) {
 	fresh(false, false);
 	FINE(gompi_win_lock_all(0, win));
@@ -44,13 +45,13 @@ static void begin(void) {
 	SHORT(true);
 }
 
-/* --- What is sent */
+/* --- The bytes sent */
 
 static void same_records(void) {
 	static const int sizes[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 64, 1000, 4095, 4096, 4097, 8000};
 	static char mine[HEAD + sizeof data];
 	begin();
-	pending_waits = true; /* records stay where they can be looked at */
+	pending_waits = true; /* records stay in the queue for inspection */
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		int n = sizes[i];
 		for (size_t k = 0; k < sizeof data; k++)
@@ -74,13 +75,13 @@ static void same_records(void) {
 	FINE(gompi_win_unlock_all(win));
 }
 
-/* --- When */
+/* --- Conditions of the fast path */
 
 static void ways(void) {
 	fresh(false, false);
 	FINE(gompi_win_lock_all(0, win));
-	SHORT(false); /* there is no stream, and no lock */
-	SHORT(true);  /* the lock has been sent, and may not have come */
+	SHORT(false); /* there is no stream and no lock */
+	SHORT(true);  /* the lock request was sent and may be unanswered */
 	FINE(gompi_win_unlock_all(win));
 
 	FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
@@ -91,7 +92,7 @@ static void ways(void) {
 	SHORT(true); /* no lock is needed */
 	FINE(gompi_win_unlock(OTHER, win));
 
-	/* The first operation of a fence's epoch opens it. */
+	/* The first operation of a fence epoch opens it. */
 	gompi_store(&w->access, ACCESS_FENCE_OPEN);
 	SHORT(false);
 	CHECK(gompi_load(&w->access) == ACCESS_FENCE, "access %#x", gompi_load(&w->access));
@@ -99,18 +100,18 @@ static void ways(void) {
 	gompi_store(&w->access, ACCESS_START);
 	gompi_or(&w->targets[OTHER].state, TARGET_STARTED);
 	FINE(gompi_transport_fabric.post(w, OTHER, "post"));
-	SHORT(false); /* it sends the start */
+	SHORT(false); /* it sends the start of the epoch */
 	SHORT(true);
 	FINE(gompi_transport_fabric.complete(w, OTHER, "complete"));
 	gompi_and(&w->targets[OTHER].state, ~(uint32_t)TARGET_STARTED);
 	gompi_store(&w->access, ACCESS_FENCE);
 
-	/* What this process has sent to nobody yet. */
+	/* As if this process had sent nothing yet. */
 	gompi_and(&w->flush_more, ~(uint32_t)FLUSH_SENT);
 	SHORT(false);
 	SHORT(true);
 
-	/* Who counts operations has this one counted, and the way is the same. */
+	/* With counting enabled the put is counted, and the path is the same. */
 	struct MPIX_Gompirma_count counts[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS] = {0};
 	const struct MPIX_Gompirma_count *c = &counts[MPIX_GOMPIRMA_PUT][MPIX_GOMPIRMA_NETWORK];
 	w->counts = counts;
@@ -121,7 +122,7 @@ static void ways(void) {
 	gompi_store(&w->access, 0);
 }
 
-/* What waits at the target for its lock has an end: then the origin waits, whichever way its puts go. */
+/* The amount of data that waits at the target for its lock is bounded: then the origin waits, by either path. */
 static void no_more_than_fits(void) {
 	fresh(false, false);
 	struct gompi_win_member *m = gompi_member(w, 0);
@@ -137,7 +138,7 @@ static void no_more_than_fits(void) {
 	FINE(gompi_win_unlock(OTHER, win));
 }
 
-/* --- What is wrong */
+/* --- Errors */
 
 static void refused(void) {
 	const struct {
@@ -180,14 +181,14 @@ static void refused(void) {
 		CHECK(sent() == before, "put %d was sent", (int)i);
 	}
 	w->remote[OTHER].disp_unit = 1;
-	/* What overflows is 2^64 elements of 8 bytes: 0 bytes. */
+	/* The size overflows: 2^64 elements of 8 bytes give 0 bytes. */
 	MPI_Count many = (MPI_Count)1 << 61;
 	int rc = gompi_put_c(data, many, MPI_INT64_T, OTHER, 0, many, MPI_INT64_T, win);
 	CHECK(rc == MPI_ERR_COUNT, "2^61 elements: class %d", rc);
 	rc = gompi_put_c(data, many + 1, MPI_INT64_T, OTHER, 0, many + 1, MPI_INT64_T, win);
 	CHECK(rc == MPI_ERR_COUNT, "2^61 + 1 elements: class %d", rc);
 
-	FINE(put(SIZE - 3, 3)); /* the last that is inside */
+	FINE(put(SIZE - 3, 3)); /* the last put that is inside */
 	FINE(put(SIZE - 8, 8));
 	SHORT(true);
 	FINE(gompi_win_unlock_all(win));
@@ -201,10 +202,10 @@ static void refused(void) {
 	FINE(gompi_win_unlock(0, win));
 }
 
-/* The peer is gone: a put says so, and an error of the target is told by the flush. */
+/* The peer has failed: a put reports it. The flush reports an error of the target. */
 static void told(void) {
 	begin();
-	w->size = 16; /* of which the origin does not know */
+	w->size = 16; /* unknown to the origin */
 	FINE(put(15, 3));
 	FINE(put(13, 3));
 	int rc = gompi_win_flush(OTHER, win);
@@ -217,7 +218,7 @@ static void told(void) {
 	gompi_store(&cut, 0);
 }
 
-/* --- Threads: each puts numbers that follow each other, and waits until they are there */
+/* --- Threads: each puts consecutive numbers, and waits until they are complete */
 
 enum { WRITERS = 4, PUTS = 3000 };
 static gompi_a32 finished;

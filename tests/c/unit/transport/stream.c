@@ -1,14 +1,14 @@
-/* Proves: what is done to a member of a window on another node (transport/stream.h) arrives once each and in order,
- * whatever its size and shape and however its records are delayed; a flush ends when it is done and not before;
- * results come back to where they belong; a lock is waited for in turn with those of the node, although nobody waits
- * for it in a call, and what follows it is kept meanwhile; so is what is done before the target has posted, and no
- * more of it than there is room for; a flush tells of what the target has refused, and ends when the peer is gone.
- * After an error at one member the others are flushed and unlocked all the same. */
+/* Proves: operations on a window member on another node (transport/stream.h) are applied once each and in order,
+ * whatever their size and shape and however their records are delayed. A flush ends exactly when they are complete.
+ * Results return to the right buffers. A remote lock request queues fairly with those of the target's node, although no
+ * thread blocks for it in a call. Operations after the request are stored meanwhile; so are those before the target has
+ * posted, up to the limit. A flush reports refused operations of the target, and ends when the peer has failed. After
+ * an error at one member the other members are still flushed and unlocked. */
 #include "loop.h"
 
 #include "transport/serve.h"
 
-/* --- Operations of all shapes, against memory here to which the same is done */
+/* --- Operations of all shapes, compared with the same operations on local memory */
 
 enum { STEPS = 3000, MOST = 40 << 10, PIECES = 512 };
 static uintptr_t some_type;
@@ -16,7 +16,7 @@ static char *model;
 static uint64_t dice = 7;
 static uint64_t draw(uint64_t n) { return check_random(&dice) % n; }
 
-/* Makes some_type a type of n elements MPI_INT64_T at odd distances; where they lie. */
+/* Makes some_type a type of n elements MPI_INT64_T at irregular distances. Returns their offsets. */
 static const int64_t *pieces(int64_t n) {
 	static int64_t words[GOMPI_ELEMENTS_WORDS(PIECES)];
 	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), n, 0), next = 0;
@@ -41,7 +41,7 @@ static struct {
 } results[WAITING];
 static int results_number;
 
-/* What a get or fetch of bytes at `at` of the model must give when it is flushed. */
+/* Returns the result that a get or fetch of bytes at `at` of the model must have after the flush. */
 static char *expect_result(size_t bytes) {
 	results[results_number].got = malloc(bytes);
 	results[results_number].want = malloc(bytes);
@@ -114,7 +114,7 @@ static void one_operation(bool large) {
 		size_t span = (size_t)where[n - 1] + 8;
 		there = (int64_t *)(void *)(model + (at = 8 * draw((SIZE - span) / 8 + 1)));
 		int kind = (int)draw(3);
-		if (kind == 0) { /* what is put is a copy of this call, too, if it lies in pieces */
+		if (kind == 0) { /* a put copies its data in the call if it lies in several blocks */
 			FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)some_type, win));
 			for (int64_t i = 0; i < n; i++)
 				there[where[i] / 8] = data[i];
@@ -145,7 +145,7 @@ static void operations(bool registered) {
 			locked = true;
 		}
 		bool large = draw(20) == 0;
-		/* Reads and writes are in no order with records. */
+		/* direct reads and writes are not ordered with records */
 		if (large && registered)
 			FINE(gompi_win_flush(OTHER, win));
 		one_operation(large);
@@ -216,8 +216,8 @@ static void together(bool oversubscribed) {
 	      (long long)sums[1]);
 }
 
-/* --- Locks: thread 0 is the other progress thread, 1 the progress thread, 2 locks as a process of this node does, 3
- * from another one */
+/* --- Locks: thread 0 is the origin's progress thread, thread 1 the target's; thread 2 locks as a process of this node
+ * does, and thread 3 as one of another node */
 
 enum { TURNS = 300 };
 
@@ -237,7 +237,7 @@ static void lockers(int i) {
 			if (!gompi_lock_try(m, true, false))
 				FINE(gompi_lock_wait(w, 0, true, "lock"));
 			int64_t *x = (int64_t *)(void *)memory;
-			x[0]++; /* no atomics: what the lock is for */
+			x[0]++; /* not atomic: the lock protects them */
 			if (k % 4 == 0)
 				unit_late(20);
 			x[1]++;
@@ -250,7 +250,7 @@ static void lockers(int i) {
 			int64_t x[2], after[2];
 			FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
 			FINE(gompi_get_c(x, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
-			if (k % 8 == 0) /* more than may be kept there */
+			if (k % 8 == 0) /* more than the target may store */
 				for (size_t at = 0; at < sizeof much; at += 4096)
 					FINE(gompi_put_c(much + at, 4096, MPI_BYTE, OTHER, 1024 + (MPI_Aint)at, 4096,
 							 MPI_BYTE, win));
@@ -259,7 +259,7 @@ static void lockers(int i) {
 			after[0] = after[1] = x[0] + 1;
 			FINE(gompi_put_c(after, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
 			FINE(gompi_win_unlock(OTHER, win));
-			if (k % 16 == 1) { /* one with nothing in it */
+			if (k % 16 == 1) { /* an empty epoch */
 				FINE(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
 				FINE(gompi_win_unlock(OTHER, win));
 			}
@@ -281,16 +281,16 @@ static void locks_in_turn(void) {
 	      "lock word %#llx, %u waiting", (unsigned long long)gompi_load(&m->lock), gompi_load(&m->lock_elsewhere));
 }
 
-/* --- A lock that is given back just when a record asks for it: thread 0 gives it back, thread 1 takes the record,
- * thread 2 ends a wait in which others have seen it poll. Then the record has the lock, or the progress thread has been
- * rung for, since nobody looks otherwise. */
+/* --- A lock that is released while a record requests it: thread 0 releases it, thread 1 delivers the record, thread 2
+ * ends a wait in which other threads have seen it poll. Afterwards the record must hold the lock, or the progress
+ * thread must have been notified, since no other thread would check. */
 
 enum { HANDOVERS = UNIT_REPEATS(60000) };
 static gompi_a32 came;
 static bool somebody_polls;
 
-/* A barrier that all leave at the same moment, if they have cores. Few looks: they cost much with the thread sanitizer,
- * and where somebody has no core more of them find no more errors. */
+/* A barrier that all threads leave at the same moment if each has a core. It has few steps: they are expensive with the
+ * thread sanitizer, and without a core per thread more steps find no more errors. */
 static void step_together(uint32_t *steps) {
 	const uint32_t all = ++*steps * (somebody_polls ? 3 : 2);
 	gompi_add_total(&came, 1);
@@ -329,7 +329,8 @@ static void hand_over(int i) {
 			gompi_add_total(&me->pollers, somebody_polls);
 		}
 		step_together(&steps);
-		for (volatile int pause = i == 1 ? 0 : k % 500; pause > 0; pause--) /* until the record is looked at */
+		/* varies the delay before the record is processed */
+		for (volatile int pause = i == 1 ? 0 : k % 500; pause > 0; pause--)
 			;
 		if (i == 0)
 			gompi_unlock(w, 0, true);
@@ -357,8 +358,8 @@ static void handovers(bool polls) {
 	unit_threads(polls ? 3 : 2, hand_over);
 }
 
-/* --- A lock that one thread ends while another one, which has asked for it, asks for the next: it is asked for once,
- * and given back. */
+/* --- One thread ends a lock while another thread, which has requested it, requests the next one: it is requested once
+ * and released once. */
 
 enum { ENDINGS = 3000 };
 
@@ -389,7 +390,7 @@ static void ended_by_another(void) {
 	unit_threads(2, end_locks);
 }
 
-/* One round trip is all that an epoch takes. */
+/* An epoch takes a single round trip. */
 static void round_trips(void) {
 	fresh(true, false);
 	pending_waits = true;
@@ -423,7 +424,7 @@ static void complete(void) {
 
 static void put_here(int64_t x) { FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win)); }
 
-/* How many epochs have been completed at the target. */
+/* Returns the number of epochs completed at the target. */
 static uint32_t epochs(void) {
 	while (gompi_fabric_progress())
 		;
@@ -436,7 +437,7 @@ static void posts_and_starts(void) {
 	fresh(true, false);
 	const int64_t *x = (const int64_t *)(const void *)memory;
 	uint64_t before = gompi_load(&records);
-	for (int64_t k = 1; k <= 2; k++) { /* two epochs before the posts for them */
+	for (int64_t k = 1; k <= 2; k++) { /* two epochs before their posts */
 		start();
 		put_here(k);
 		complete();
@@ -450,18 +451,18 @@ static void posts_and_starts(void) {
 	post();
 	post();
 	CHECK(epochs() == 2 && *x == 2, "%u epochs and %lld after all posts", epochs(), (long long)*x);
-	start(); /* one with nothing in it, whose post has been made */
+	start(); /* an empty epoch, whose post has arrived */
 	complete();
 	CHECK(epochs() == 3 && gompi_load(&records) == before + 2, "%u epochs, %d records", epochs(),
 	      (int)(gompi_load(&records) - before));
-	/* What does not lie in records waits for the post, too. */
+	/* Data that does not fit in records waits for the post as well. */
 	static int64_t large[2048] = {7};
 	post();
 	start();
 	FINE(gompi_put_c(large, 2048, MPI_INT64_T, OTHER, 0, 2048, MPI_INT64_T, win));
 	complete();
 	CHECK(epochs() == 4 && *x == 7, "%u epochs and %lld with a large put", epochs(), (long long)*x);
-	/* A member that completes what it has not begun, or begins twice, opens and ends nothing. */
+	/* A member that completes an epoch that it has not begun, or begins one twice, opens and ends nothing. */
 	struct gompi_stream *s = gompi_stream_of(w, OTHER);
 	for (int i = 0; i < 3; i++) {
 		struct gompi_packet m = {.head.window = (uint32_t)w->handle,
@@ -482,7 +483,7 @@ static void posts_and_starts(void) {
 		;
 }
 
-/* Thread 0 is the progress thread and posts, 1 runs ahead: by more than the target keeps, if it may. */
+/* Thread 0 is the progress thread and posts. Thread 1 runs ahead, beyond what the target stores if it may. */
 enum { AHEAD = 15000 };
 static bool empty_epochs;
 
@@ -523,7 +524,7 @@ static void refused(void) {
 	FINE(gompi_win_lock_all(0, win));
 	int64_t x = 5, y = 7;
 	gompi_store(&unit_errors, 0);
-	w->size = 16; /* of which the origin does not know */
+	w->size = 16; /* unknown to the origin */
 	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
 	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
 	CHECK(gompi_win_flush(OTHER, win) == MPI_ERR_RMA_RANGE, "a put beyond the window");
@@ -545,7 +546,7 @@ static void refused(void) {
 		;
 }
 
-/* An error at one member of several: the others are flushed, and have their locks back, all the same. */
+/* An error at one of several members: the other members are still flushed and their locks released. */
 static void error_at_one(void) {
 	members = 3;
 	strangers = true;
@@ -569,17 +570,17 @@ static void error_at_one(void) {
 	CHECK(*(int64_t *)(void *)memory == 6, "the next lock's put");
 	FINE(gompi_win_lock(MPI_LOCK_SHARED, 2, 0, win));
 	FINE(gompi_put_c(&x, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, win));
-	gompi_store(&cut, 1); /* its end cannot be sent */
+	gompi_store(&cut, 1); /* the end of its epoch cannot be sent */
 	CHECK(gompi_win_unlock(2, win) != MPI_SUCCESS && gompi_load(&third->has_lock) == 0, "a lock is left");
 	gompi_store(&cut, 0);
 	members = 2;
 	strangers = false;
 }
 
-/* What is broken after an answer that no target sends, in a stream with a get of 8 bytes to `to` under way. */
+/* Returns the stream's error after an invalid answer, while a get of 8 bytes to `to` is pending. */
 static uint32_t broken_by(struct gompi_answer answer, void *to, uint32_t class) {
 	fresh(false, false);
-	pending_waits = true; /* the get stays here */
+	pending_waits = true; /* the get stays in the queue */
 	FINE(gompi_win_lock_all(0, win));
 	FINE(gompi_get_c(to, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
 	struct gompi_stream *s = gompi_stream_of(w, OTHER);

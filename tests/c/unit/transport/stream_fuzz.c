@@ -1,7 +1,7 @@
-/* Proves: whatever another node sends for a window (transport/stream.h), and in whatever order, nothing is written but
- * what an operation that says so may write: no byte beside a window or what is attached, none of a window that is the
- * affair of others or is no more, none of a result that nobody waits for; nothing outside of a record is read; and what
- * is kept for a lock has an end.
+/* Proves: whatever another node sends for a window (transport/stream.h), in any order, only memory that a valid
+ * operation names is written: no byte outside of a window or an attached region, no byte of a window that belongs to
+ * other processes or was freed, and no byte of a result that is no longer awaited. No byte outside of a record is read.
+ * The amount stored while waiting for a lock is bounded.
  *
  * sanitizer: address (one thread)
  */
@@ -13,14 +13,15 @@
 enum { RECORDS = 100000, PART = 10000, ROUND = 100, MOST = 20 << 10, GUARD = 512, CANARY = 0x5a };
 enum { CHANGED, STOPPED, BROKEN, KEPT, CAME, APPLIED, ELSEWHERE, LATE }; /* counts */
 
-/* --- Windows. The first is the one that this process sends to; the others are for who is told to look there. */
+/* --- Windows. This process sends to the first one; corrupted records may name the others. */
 
 enum { MAIN, DYNAMIC, EMPTY, FOREIGN, NEAR, GONE, WINDOWS };
 static const size_t sizes[WINDOWS] = {24 << 10, 4096, 0, 4096, 4096, 4096};
 static struct gompi_win *windows[WINDOWS];
 static char *control[WINDOWS], *bases[WINDOWS];
-static uintptr_t gone;       /* a handle that was one */
-static char *arena, *before; /* all their memory with guards between, and what it was */
+static uintptr_t gone;       /* the handle of a freed window */
+static char *arena, *before; /* arena: the memory of all windows, with guards between them; before: its previous
+                              * content */
 static size_t arena_size;
 static struct gompi_attached *table;
 
@@ -29,7 +30,7 @@ static void *attached_table(uintptr_t window, int rank) {
 	return table;
 }
 
-/* Of a dynamic window two regions are attached, with something between them. */
+/* The two regions attached to the dynamic window, with a gap between them. */
 static uint64_t edges[4];
 static void attach(char *at, size_t size) {
 	for (int i = 0; i < 2; i++) {
@@ -101,12 +102,12 @@ static void close_windows(void) {
 	w = NULL;
 }
 
-/* --- What a record may write */
+/* --- The bytes that a record may write */
 
-static unsigned char may[64 << 10]; /* of the arena */
+static unsigned char may[64 << 10]; /* flags per byte of the arena */
 
 static void may_write(int i, uint64_t offset, uint64_t bytes) {
-	for (int k = 0; k < 2; k++) { /* what of it is there */
+	for (int k = 0; k < 2; k++) { /* clips to the accessible regions */
 		uint64_t begin = i == DYNAMIC ? edges[2 * k] : 0, size = i == DYNAMIC ? sizes[i] / 2 - 64 : sizes[i];
 		uint64_t from = offset - begin;
 		char *at = i == DYNAMIC ? (char *)(uintptr_t)begin : bases[i];
@@ -115,7 +116,7 @@ static void may_write(int i, uint64_t offset, uint64_t bytes) {
 	}
 }
 
-/* Goes through words as transport/layout.h describes them, as far as they make sense. */
+/* Walks the words that describe blocks (transport/layout.h), as far as they are valid. */
 static void may_write_pieces(int i, const struct gompi_packet *m, size_t length) {
 	int64_t words[STREAM_DATA / 8];
 	size_t n = (length - sizeof *m) / 8;
@@ -176,7 +177,7 @@ static void check_guards(void) {
 	}
 }
 
-/* --- Operations whose results come back. Once it is over its memory is the application's again. */
+/* --- Operations with results. After the flush the result memory belongs to the application again. */
 
 static struct result {
 	struct result *next;
@@ -200,12 +201,12 @@ static void end_results(bool all) {
 			continue;
 		}
 		*at = r->next;
-		free(r->at); /* a late store is seen */
+		free(r->at); /* the sanitizer detects a late store */
 		free(r);
 	}
 }
 
-/* Sends some operation and waits for nothing. */
+/* Sends a random operation and does not wait. */
 static void operate(void) {
 	static int64_t data[MOST / 8];
 	static int64_t words[GOMPI_ELEMENTS_WORDS(16)];
@@ -256,7 +257,7 @@ static void operate(void) {
 	case 7:
 		FINE(gompi_fetch_and_op(data, result_of(8), MPI_INT64_T, OTHER, at, MPI_BXOR, win));
 		break;
-	case 8: { /* what a flush sends, and the end of a lock */
+	case 8: { /* a flush record, and the end of a lock */
 		struct gompi_stream *s = gompi_stream_of(w, OTHER);
 		int class;
 		struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(
@@ -278,7 +279,7 @@ static void operate(void) {
 		results->number = gompi_load(&gompi_stream_of(w, OTHER)->due_here);
 }
 
-/* --- Change */
+/* --- Corruption */
 
 static void change(struct gompi_packet *m, size_t *length) {
 	for (uint64_t changes = draw(3); changes > 0; changes--) {
@@ -299,7 +300,7 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 4:
 			m->head.length = (uint16_t)word;
 			break;
-		case 5: /* about where a window ends */
+		case 5: /* near the end of a window */
 			m->offset = draw(2) ? word : m->offset + sizes[MAIN] - m->bytes + draw(48) - 40;
 			break;
 		case 6:
@@ -323,14 +324,14 @@ static void change(struct gompi_packet *m, size_t *length) {
 		case 11:
 			change_bytes((char *)m, *length);
 			break;
-		default: /* a word: of the pieces, say */
+		default: /* any word, such as one that describes blocks */
 			if (*length >= sizeof *m + 8 * 11)
 				memcpy(m->data + 8 * draw(10), &word, 8);
 		}
 	}
 }
 
-/* Has a record be for another window, or none. */
+/* Redirects a record to another window, or to none. */
 static void send_elsewhere(struct gompi_packet *m) {
 	int to = (int)draw(WINDOWS);
 	m->head.window = (uint32_t)(to == GONE ? gone : windows[to]->handle);
@@ -338,7 +339,7 @@ static void send_elsewhere(struct gompi_packet *m) {
 	m->head.number = s == NULL ? 1 : s->arrived + 1;
 	if (to == DYNAMIC && draw(2))
 		m->offset = (uint64_t)(uintptr_t)bases[to] + draw(sizes[to] / 8) * 8;
-	else if (to == DYNAMIC) /* about where what is attached ends */
+	else if (to == DYNAMIC) /* near the end of the attached memory */
 		m->offset = edges[draw(4)] - draw(2) * m->bytes + draw(48) - 24;
 	else if (to != MAIN)
 		m->offset = draw(4096);
@@ -349,7 +350,7 @@ static void hand_over(int peer, const char *data, size_t length) {
 	static unsigned turn;
 	struct gompi_stream *s = gompi_stream_known(w, OTHER), *d = gompi_stream_known(windows[DYNAMIC], OTHER);
 	bool looks = ++turn % 8 == 0 && !s->waits && (d == NULL || !d->waits);
-	char *copy = malloc(length); /* as long as it is */
+	char *copy = malloc(length); /* exactly as long as the record */
 	memcpy(copy, data, length);
 	if (looks) {
 		memcpy(before, arena, arena_size);
@@ -367,14 +368,14 @@ static void hand_over(int peer, const char *data, size_t length) {
 		fuzz_count[KEPT] = s->kept_end;
 }
 
-/* Records that have been there. */
+/* Records delivered earlier, for replay. */
 enum { OLD = 32 };
 static struct {
 	size_t length;
 	_Alignas(8) char data[256];
 } old[OLD];
 
-/* Gives what is in the queue to who listens, changed. Half of the time the numbers are right all the same. */
+/* Delivers the queued records, corrupted if `changes`. Half of the time the sequence numbers are valid nevertheless. */
 static void deliver(bool changes) {
 	bool numbers = draw(2);
 	while (queue != NULL) {
@@ -383,7 +384,7 @@ static void deliver(bool changes) {
 		queue = r->next;
 		if (queue == NULL)
 			queue_end = &queue;
-		else if (changes && draw(64) == 0) { /* the next one overtakes it */
+		else if (changes && draw(64) == 0) { /* the next record overtakes it */
 			struct record *overtakes = queue;
 			r->next = overtakes->next;
 			overtakes->next = r;
@@ -408,7 +409,7 @@ static void deliver(bool changes) {
 		else if (numbers && !answer)
 			m->head.number = s->arrived + 1;
 		hand_over(peer, r->data, length);
-		if (changes && draw(answer ? 60 : 20) == 0) { /* one again */
+		if (changes && draw(answer ? 60 : 20) == 0) { /* replays an old record */
 			size_t k = draw(OLD);
 			struct gompi_packet *again = (struct gompi_packet *)(void *)old[k].data;
 			if (draw(4))
@@ -431,7 +432,7 @@ static void round_of_records(void) {
 	struct gompi_stream *s = gompi_stream_of(w, OTHER);
 	while (fuzz_count[CHANGED] - first < ROUND) {
 		for (int i = 0; i < 10; i++) {
-			gompi_store(&s->ahead, 0); /* nobody waits for a lock */
+			gompi_store(&s->ahead, 0); /* no caller waits for a lock */
 			if (gompi_load(&s->results_out) < STREAM_RESULTS / 2)
 				operate();
 		}
@@ -444,7 +445,7 @@ static void round_of_records(void) {
 		gompi_unlock(w, 0, true);
 	gompi_serve_all();
 	uint64_t late = gompi_load(&s->results_end) - gompi_load(&s->results_first);
-	deliver(false); /* what is late, of a stream that may be no more */
+	deliver(false); /* late records of a stream that may have ended */
 	fuzz_count[LATE] += gompi_load(&s->broken) != 0 ? late : 0;
 	fuzz_count[STOPPED] += s->stopped;
 	fuzz_count[BROKEN] += gompi_load(&s->broken) != 0;
