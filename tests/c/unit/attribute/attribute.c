@@ -1,8 +1,7 @@
-/* Proves: keyvals and tables of attributes (attribute/attribute.h): which keyvals are refused; values that are
- * replaced, copied and deleted, in which order, and what remains where a function of the application fails; a keyval
- * that was freed is there for those that have it. Threads that ask while others set and delete find each attribute
- * that stays, with a value that it had. Datatypes whose handles end alike have attributes of their own.
- */
+/* Proves for keyvals and attribute tables (attribute/attribute.h): which keyvals are refused; how values are replaced,
+ * copied and deleted, in which order, and what remains if a callback of the application fails. A freed keyval stays
+ * valid for objects that have it. Threads that query while others set and delete find each attribute that stays, with a
+ * value that it had. Datatypes whose handles end in the same bits have separate attributes. */
 #include "../unit.h"
 
 #include "attribute/attribute.h"
@@ -15,9 +14,9 @@ enum { OTHER = MPI_ERR_OTHER };
 #define COMM GOMPI_KEYVAL_COMM
 
 static struct gompi_verdict v;
-static bool mended; /* delete_fails does not any more */
+static bool mended; /* delete_fails succeeds from now on */
 
-/* --- The application's functions; what was deleted, as digits: object, value */
+/* --- Callbacks of the application; they record deletions as digits: object, value */
 
 static uint64_t deleted;
 
@@ -68,7 +67,7 @@ static int set(struct object *o, int keyval, uintptr_t value) {
 	return gompi_attribute_set(&v, COMM, gompi_attributes_open(&o->attributes), o->handle, keyval, (void *)value);
 }
 
-/* The value of an attribute; -1: it is not set; minus an error class. */
+/* Returns the value of an attribute, -1 if it is not set, or the negative error class. */
 static long get(struct object *o, int keyval) {
 	void *value = NULL;
 	int flag = 0, rc = gompi_attribute_get(&v, COMM, gompi_load(&o->attributes), keyval, &value, &flag);
@@ -155,7 +154,7 @@ static void freed_in_use(void) {
 	CHECK(set(&a, k, 4) == MPI_ERR_KEYVAL && get(&a, k) == 3, "set with a keyval that was freed");
 	CHECK(copy_to(&a, &b) == MPI_SUCCESS && drop(&a, k) == MPI_SUCCESS && get(&b, k) == 3, "the copy");
 	CHECK(lives(k), "the copy has it");
-	gompi_attributes_close(gompi_load(&b.attributes)); /* without its delete function */
+	gompi_attributes_close(gompi_load(&b.attributes)); /* without its delete callback */
 	CHECK(!lives(k), "nothing has it");
 	drop_all(&a);
 }
@@ -181,7 +180,7 @@ static void order(void) {
 	}
 }
 
-/* --- Many, as an array has them */
+/* --- Many attributes, stored in an array */
 
 static void many(void) {
 	enum { KEYS = 40, STEPS = 20000 };
@@ -210,7 +209,7 @@ static void many(void) {
 		gompi_comm_free_keyval(&k[i]);
 }
 
-/* --- Threads: one object, of which attribute 0 comes and goes, so that 1 to STAY move, of which the values change */
+/* --- Threads: on one object, attribute 0 comes and goes, so that 1 to STAY, whose values change, move */
 
 enum { STAY = 5, WRITERS = 2, ASKERS = 3, ROUNDS = 60000 };
 static struct object shared = {.handle = 1};
@@ -254,7 +253,7 @@ static void datatypes(void) {
 	const struct gompi_facts facts = {.combiner = MPI_COMBINER_DUP};
 	int64_t program[GOMPI_TYPE_HEAD] = {0};
 	CHECK(gompi_type_install(predefined, facts, program, GOMPI_TYPE_HEAD), "no memory");
-	do { /* until the handles end with the same bits */
+	do { /* until the handles end in the same bits */
 		gompi_type_remove(made);
 		made = gompi_type_add_program(facts, program, GOMPI_TYPE_HEAD, 0);
 		CHECK(made != 0, "no memory");

@@ -1,7 +1,7 @@
-/* Proves: what members start meets on the board (coll/board.h) as it should, for random series of collectives, many of
- * them at once, of lengths from nothing to many pieces, where members read each other's memory and where they cannot,
- * completed in any order, with and without a core for each; where members pass different lengths all return, and go on
- * together afterwards. */
+/* Proves: the nonblocking shared-memory collectives (coll/board.h) match the operations that members start, for random
+ * sequences of collectives, many of them pending at once. Covers lengths from zero to many segments, memory of other
+ * members that can and cannot be read, completion in any order, and fewer cores than members. If members pass different
+ * lengths, all calls return, and later collectives work. */
 #include "../unit.h"
 
 #include "coll/board.h"

@@ -1,9 +1,8 @@
-/* Proves: the members of a communicator get what each collective over slots (coll/slots.h) promises, for random series
- * of calls of all kinds, roots and lengths, with members that are late, that sleep, without a core for each, without
- * memory for large bodies, where members read each other's memory, where they cannot, and where all but one can;
- * reductions keep the order of ranks. Members who have returned from a call are not waited for in it. Members whose
- * calls do not belong together are told so, and go on together afterwards. A member that died ends the wait of the
- * others. */
+/* Proves: the shared-memory collectives (coll/slots.h) give each member the result that MPI defines, for random
+ * sequences of calls of all kinds, roots and lengths. Covers late and sleeping members, fewer cores than members, and
+ * no memory for large buffers; all members, none, and all but one can read each other's memory. Reductions keep rank
+ * order. A call does not wait for members that have returned from it. Members with mismatched calls get an error, and
+ * later calls work. A failed member ends the wait of the others. */
 #include "../unit.h"
 
 #include "coll/slots.h"
@@ -13,7 +12,7 @@ enum { MOST = 8, LONGEST = 70000 };
 
 static int n;
 static struct gompi_slots *view[MOST];
-static char *more; /* NULL: there is no memory */
+static char *more; /* NULL if out of memory */
 
 static void *more_slots(uintptr_t owner, uint64_t bytes) {
 	(void)owner;
@@ -33,7 +32,7 @@ static int is_input(const char *b, int call, int member, uint64_t bytes) {
 	return 1;
 }
 
-/* Bytes [from, from + bytes) of the reduction over ranks [0, upto). */
+/* Returns true if bytes [from, from + bytes) are the reduction over ranks [0, upto). */
 static int is_reduction(const char *b, int call, int upto, uint64_t from, uint64_t bytes) {
 	for (uint64_t i = from; i < from + bytes; i += 2) {
 		unsigned char acc[2] = {input(call, upto - 1, i), input(call, upto - 1, i + 1)};
@@ -58,10 +57,10 @@ struct scene {
 	bool in_place;
 };
 
-/* Blocks of lengths that only pairs know, here that of a block between two members. */
+/* Returns the length of the block between members i and j, which only these two know. */
 static uint64_t between(const struct scene *s, int i, int j) { return s->bytes * (uint64_t)((i + j) % 3) / 2; }
 
-/* The blocks of a member for all, or for and from the root alone: where base has room for one of each. */
+/* Fills in the blocks of a member: for all members, or for and from the root alone. base has space for one of each. */
 static int blocks_of(struct gompi_pair_block b[], const struct scene *s, int me, bool all, char *base) {
 	int k = 0;
 	for (int i = 0; i < n; i++)
@@ -80,7 +79,7 @@ static bool are_inputs(const struct gompi_pair_block b[], int count, const struc
 	return right;
 }
 
-/* MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv. */
+/* Makes the calls with a block per pair: MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv. */
 static void one_of_pairs(int me, const struct scene *s, char *in, char *out) {
 	struct gompi_pair_block to[MOST], from[MOST];
 	struct gompi_slots_call c = {.kind = s->kind, .root = s->root, .name = "test", .to = to, .from = from};
@@ -201,7 +200,7 @@ static void series(int me) {
 		s.root = (int)draw(&script, (unsigned)n);
 		s.bytes = lengths[draw(&script, sizeof lengths / sizeof *lengths)];
 		s.in_place = draw(&script, 2);
-		/* Some go on in a loop, in which members may be ahead of others by as much as there is room. */
+		/* Some calls repeat in a loop, in which members may run ahead of others as far as there is space. */
 		for (unsigned more_of_it = draw(&script, 3) == 0 && s.bytes <= 400 ? draw(&script, 50) : 0;;
 		     more_of_it--) {
 			unit_late(draw(&late, 8) == 0 ? draw(&late, 150) : 0);
@@ -213,11 +212,11 @@ static void series(int me) {
 	}
 }
 
-/* reads: members [0, reads) let the others read their memory. */
+/* Makes a new scene. reads: members [0, reads) let the others read their memory. */
 static void fresh(bool large, int reads) {
 	int32_t peers[MOST];
 	for (int i = 0; i < n; i++)
-		peers[i] = i < reads ? 0 : 1; /* of which there is none */
+		peers[i] = i < reads ? 0 : 1; /* a process that does not exist */
 	gompi_node.cma = reads > 0;
 	char *memory = unit_memory((size_t)n * sizeof(struct gompi_slots_member));
 	more = large ? unit_memory((size_t)n * sizeof(struct gompi_slots_more)) : NULL;
@@ -230,9 +229,9 @@ static void fresh(bool large, int reads) {
 		view[i] = gompi_slots_open(memory, n, i, peers, 1);
 }
 
-/* Some calls in a row whose root, if it need not wait, tells the others late that it has finished them; then a last
- * one, in which others need room: they must not wait for a member that has returned from it, since that does no
- * more. */
+/* Makes consecutive calls in which the root, if it need not wait, reports their end late. In a last call other members
+ * need space: they must not wait for a member that has returned from it, since that member makes no further
+ * progress. */
 static int in_a_row;
 static struct scene last;
 
@@ -256,7 +255,7 @@ static void stops(void) {
 			}
 }
 
-/* Members whose calls do not belong together, then one of all. */
+/* Members with mismatched calls, followed by a matching call of all members. */
 static int other_kind, other_root, expect[MOST];
 static uint64_t other_bytes;
 static struct scene first;
@@ -290,7 +289,7 @@ int main(void) {
 		for (int how = 0; how < 5; how++) {
 			gompi_node.policy.oversubscribed = how == 1;
 			gompi_node.policy.quiet_looks = how == 1 ? 0 : 200;
-			unit_hurry = how == 2; /* whoever waits sleeps */
+			unit_hurry = how == 2; /* every waiter sleeps */
 			calls = UNIT_REPEATS(600) / n;
 			fresh(how != 3, how == 0 ? n : how == 4 ? n - 1 : 0);
 			unit_threads(n, series);
@@ -299,7 +298,7 @@ int main(void) {
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
 	n = 3, unit_hurry = true;
 	gompi_node.policy.oversubscribed = false, gompi_node.policy.quiet_looks = 200;
-	stops(); /* all sleep who wait */
+	stops(); /* all waiters sleep */
 	unit_hurry = false;
 	stops();
 	const struct {
@@ -308,16 +307,16 @@ int main(void) {
 		uint64_t bytes, other_bytes;
 		int expect[3];
 	} wrong[] = {
-		/* all see it */
+		/* all members detect the mismatch */
 		{GOMPI_ALLREDUCE, GOMPI_ALLREDUCE, 0, 0, 8, 10, {-1, -1, -1}},
 		{GOMPI_ALLREDUCE, GOMPI_ALLREDUCE, 0, 0, 8, LONGEST, {-1, -1, -1}},
 		{GOMPI_ALLREDUCE, GOMPI_ALLREDUCE, 0, 0, LONGEST, 6000, {-1, -1, -1}},
 		{GOMPI_ALLREDUCE, GOMPI_BARRIER, 0, 0, 8, 0, {-1, -1, -1}},
 		{GOMPI_GATHER, GOMPI_GATHER, 0, 1, LONGEST, LONGEST, {-1, -1, -1}},
-		/* the root sees it */
+		/* the root detects the mismatch */
 		{GOMPI_GATHER, GOMPI_GATHER, 0, 0, 8, 10, {-1, 0, 0}},
 		{GOMPI_REDUCE, GOMPI_REDUCE, 1, 1, 8, 10, {0, -1, 0}},
-		/* all do as the root says */
+		/* all members follow the root */
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, 8, 10, {0, 0, -1}},
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, LONGEST, 10, {0, 0, -1}},
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, 10, LONGEST, {0, 0, -1}},

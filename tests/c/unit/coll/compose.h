@@ -1,10 +1,10 @@
-/* What members bring to collectives, and a reduction that shows in which order it was folded. */
+/* Defines the input of members to collectives, and a reduction whose result shows the order of its operands. */
 #ifndef COMPOSE_H
 #define COMPOSE_H
 
 #include <stdint.h>
 
-/* x -> ax + b modulo 256, of which the left one comes last: it does not commute. */
+/* Composes functions x -> ax + b modulo 256, of which the left one is applied last: the operation does not commute. */
 static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes) {
 	const unsigned char *f = in;
 	unsigned char *g = inout;
@@ -16,7 +16,7 @@ static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes)
 	return 0;
 }
 
-/* Byte i of what a member brings to a call. */
+/* Returns byte i of the input of a member to a call. */
 static unsigned char input(int call, int member, uint64_t i) {
 	return (unsigned char)((uint64_t)call * 31 + (uint64_t)member * 7 + i * 13 + (i >> 8));
 }

@@ -1,7 +1,8 @@
-/* Proves: members on several nodes get what collectives promise (coll/hierarchy.h), for any placing, any root and
- * series of calls; a reduction folds the nodes in order, and the ranks of each, a scan the ranks. What is much is for
- * messages at all members alike. Members whose calls do not belong together are told so, and go on together. What no
- * leader publishes is MPI_ERR_INTERN, and a head that changes while it is read does no harm. */
+/* Proves: two-level collectives (coll/hierarchy.h) give members on several nodes the result that MPI defines, for any
+ * placement of ranks, any root and any sequence of calls. A reduction folds the nodes in order, and the ranks of each
+ * node in order; a scan folds the ranks in order. All members agree when a large operation uses messages instead.
+ * Members with mismatched calls get an error, and later calls work. Invalid data published by a leader gives
+ * MPI_ERR_INTERN. A head that changes while a member reads it does no harm. */
 #include "../network.h"
 
 #include "coll/hierarchy.h"
@@ -10,7 +11,7 @@
 
 enum { MOST = 9, CALLS = UNIT_REPEATS(400), LONGEST = 180000 };
 
-static uint64_t longest_here; /* in a round: what goes in pieces, or does not */
+static uint64_t longest_here; /* maximum length in a round, split into segments or not */
 
 static int n, nodes;
 static int32_t node_of[MOST], place_of[MOST], order[MOST]; /* order: by node, then by rank */
@@ -87,7 +88,7 @@ static void one(int me, unsigned call, int kind, int root, uint64_t bytes, int o
 	}
 }
 
-/* The calls in which all get what all bring. */
+/* Makes the calls in which all members get the data of all members. */
 static void rows(int me, unsigned call, int kind, int root, uint64_t bytes, int odd) {
 	enum { ROW = 8 + LONGEST };
 	static char in[MOST][MOST * ROW], out[MOST][MOST * ROW];
@@ -192,7 +193,7 @@ static void run(int me) {
 	}
 }
 
-/* apart: each member has a node of its own. */
+/* Places the members on nodes. apart: one member per node. */
 static void place(unsigned seed, bool regular, bool apart) {
 	nodes = 0;
 	memset(here, 0, sizeof here);
@@ -200,7 +201,7 @@ static void place(unsigned seed, bool regular, bool apart) {
 		int k = regular ? i * (2 + (int)seed % 2) / n : (int)(rand_r(&seed) / 7 % 4u);
 		if (apart)
 			k = i;
-		node_of[i] = k > nodes ? nodes : k; /* numbered in the order of their lowest ranks */
+		node_of[i] = k > nodes ? nodes : k; /* nodes are numbered in the order of their lowest ranks */
 		nodes = node_of[i] == nodes ? nodes + 1 : nodes;
 		place_of[i] = here[node_of[i]]++;
 	}
@@ -213,7 +214,7 @@ static void place(unsigned seed, bool regular, bool apart) {
 				order[at++] = i;
 }
 
-/* --- A leader whose memory is damaged: member 1 of a node hears what the test writes into the slot of member 0 */
+/* --- A leader with damaged memory: member 1 of a node reads what the test writes into the buffer of member 0 */
 
 enum { FAILED = 0xf0, DIFFERS = 0xf1, FEW = 8, MANY = 2000, ROOT = 2 }; /* the root is on the other node */
 
@@ -237,7 +238,7 @@ static void damaged_open(void) {
 		abort();
 }
 
-/* What a broadcast returns when the leader has published these words. */
+/* Returns the result of a broadcast for which the leader has published these words. */
 static int heard(uint64_t what, uint64_t plan, char *out, int *differs) {
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = ROOT, .name = "test", .bytes = FEW, .out = out};
 	struct gompi_slot_head *h = &hears->member[0].head[(hears->seq + 1) % GOMPI_SLOT_HEADS];
@@ -278,7 +279,7 @@ static void damaged_outcomes(void) {
 
 static gompi_a32 over;
 
-/* Another process changes the length, thread 1, while a member reads the head. */
+/* Thread 1 plays another process and changes the length while a member reads the head. */
 static void changing(int i) {
 	uint64_t plans[2] = {gompi_plan(FEW, 1), gompi_plan(MANY, 1)};
 	for (uint64_t k = 0; i == 1 && gompi_load(&over) == 0; k++)
@@ -292,7 +293,7 @@ static void changing(int i) {
 		while (written < MANY && out[written] == 0)
 			written++;
 		CHECK(written == MANY, "a broadcast of %d bytes wrote byte %d", FEW, written);
-		for (int b = 0; b < GOMPI_SLOT_BODIES; b++) /* what is behind a length that is too large */
+		for (int b = 0; b < GOMPI_SLOT_BODIES; b++) /* data behind a length that is too large */
 			memset(hears->member[0].body[b], 2, GOMPI_SLOT_SMALL);
 	}
 	gompi_store(&over, 1);
@@ -325,12 +326,12 @@ int main(void) {
 		for (int i = 0; i < n; i++)
 			gompi_store(&called[i], 0);
 		unit_threads(n, run);
-		for (int i = 0; i < n; i++) { /* who is last waits for nobody, but others may wait for its records */
+		for (int i = 0; i < n; i++) { /* the last member does not wait, but others may wait for its records */
 			if (views[i]->slots != NULL)
 				gompi_slots_close(views[i]->slots);
 			gompi_hierarchy_close(views[i]);
 		}
-		while (mail_serve()) { /* what a root of two says may be for nobody */
+		while (mail_serve()) { /* a record of the root of two members may have no receiver */
 		}
 		CHECK(network_empty() || check_errors > 0, "round %u: somebody has not got all", round);
 	}

@@ -1,7 +1,7 @@
-/* Proves: members find one board for each persistent collective (coll/persistent.h), whatever they close meanwhile and
- * in which order, and however far one is ahead of another; a board belongs to one collective until all have closed it,
- * and is clean for the next one; where there is no entry, or no memory, all members go by messages; the memory that was
- * taken is given back. */
+/* Proves: the members find one shared board for each persistent collective (coll/persistent.h), whatever they close
+ * meanwhile and in which order, and however far one member is ahead. A board belongs to one collective until all
+ * members have closed it, and is cleared for the next one. Without a free entry or memory, all members use messages.
+ * All memory is released. */
 #include "../unit.h"
 
 #include "coll/persistent.h"
@@ -11,7 +11,7 @@ enum { MOST = 6, NUMBERS = 3000, LIVE = 90, BLOCKS = 400 };
 static int n, most_live;
 static struct gompi_board *parents[MOST];
 
-/* What every member got for each number: its memory, NULL for messages. */
+/* The memory that each member got for each number; NULL: messages. */
 static void *got[MOST][NUMBERS + 1];
 
 static char *block[BLOCKS];
@@ -46,7 +46,7 @@ static unsigned draw(unsigned *state, unsigned below) {
 	return (*state >> 8) % below;
 }
 
-/* What member i has written to a board is that of its collective, or not there yet. */
+/* Checks that the data of member i on a board belongs to the board's collective, or is not written yet. */
 static void look(const struct gompi_board *b) {
 	for (int i = 0; i < b->n; i++) {
 		uint64_t there = gompi_load_acquire(&b->member[i].head[0].number);

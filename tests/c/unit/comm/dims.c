@@ -1,5 +1,6 @@
-/* Proves: MPI_Dims_create fills in the best of all lists of numbers in descending order with the product, for small
- * numbers in up to five dimensions and for some large ones, behind numbers that are given, and refuses what cannot be.
+/* Proves: MPI_Dims_create fills in the best of all lists of numbers in descending order with the given product, for
+ * small numbers in up to five dimensions and for some large ones. It keeps dimensions that are set, and refuses
+ * impossible arguments.
  * sanitizer: address (one thread)
  */
 #include "../unit.h"
@@ -8,7 +9,8 @@
 
 enum { MOST = 10 };
 
-/* true: a is better than b: it spreads less, or the last number is larger, or then the one before it, and so on. */
+/* Returns true if a is better than b: its spread is smaller, or the last number is larger, or then the one before it,
+ * and so on. */
 static bool better(const int *a, const int *b, int k) {
 	int x = a[0] - a[k - 1], y = b[0] - b[k - 1];
 	if (x != y)
@@ -21,7 +23,7 @@ static bool better(const int *a, const int *b, int k) {
 
 static int best[MOST], now[MOST];
 
-/* Tries all numbers of at most `most` for places i to k - 1, whose product is n. */
+/* Tries all numbers of at most `most` for positions i to k - 1, whose product is n. */
 static void try_all(int n, int i, int k, int most) {
 	if (i == k) {
 		if (n == 1 && (best[0] == 0 || better(now, best, k)))

@@ -1,7 +1,7 @@
-/* Proves: a cursor over random flattened types (datatype/datatype.h; the format is core/datatype/format.go's) yields
- * the bytes that a naive walk over the same nodes does, in any portions and from any position; so do packing,
- * unpacking, copies between two types, and the layout of a message (transport/layout.h). Bounds and overlaps are what
- * the bytes say.
+/* Proves: a cursor over random flattened types (datatype/datatype.h; core/datatype/format.go defines the format) yields
+ * the same bytes as a naive walk over the same nodes, in any portions and from any position. So do packing, unpacking,
+ * copies between two types, and the layout of a message (transport/layout.h). Bounds and overlap checks agree with the
+ * bytes.
  *
  * sanitizer: address (one thread)
  */
@@ -17,17 +17,17 @@ static int64_t draw(int64_t least, int64_t most) {
 	return least + (int64_t)(check_random(&state) % (uint64_t)(most - least + 1));
 }
 
-/* A node, and the offsets of the bytes that it describes, in their order, from its base. */
+/* A node, and the offsets from its base of the bytes that it describes, in order. */
 struct node {
 	int64_t word, n, at[BYTES];
 };
 
 struct random_type {
 	int64_t program[WORDS], used;
-	int64_t count, bytes, at[BYTES * COPIES]; /* of count copies, from the buffer's address */
+	int64_t count, bytes, at[BYTES * COPIES]; /* of `count` copies, relative to the buffer's address */
 };
 
-/* Appends what a child describes, moved by so many bytes. */
+/* Appends the bytes of a child, moved by `by` bytes. */
 static void append(struct node *to, const struct node *child, int64_t by) {
 	for (int64_t i = 0; i < child->n; i++)
 		to->at[to->n++] = child->at[i] + by;
@@ -38,7 +38,7 @@ static int64_t put(struct random_type *t, int64_t word) {
 	return t->used++;
 }
 
-/* A node of at most most bytes. */
+/* Makes a random node of at most `most` bytes. */
 static void make(struct random_type *t, struct node *out, int depth, int64_t most) {
 	struct node *child = malloc(sizeof *child * 4);
 	int64_t n = draw(2, 4), kind = depth == 0 || most < 8 || t->used > WORDS / 2 ? BLOCK : draw(BLOCK, SEQ),
@@ -145,7 +145,7 @@ static const struct gompi_type *random_type(struct random_type *t) {
 	struct gompi_type *type = (struct gompi_type *)t->program;
 	const int64_t *node = t->program + root.word;
 	bool loop = node[0] == LOOP && t->program[node[4]] == BLOCK;
-	if (node[0] == BLOCK || loop) { /* the forms that are told apart, since copies of them are quick */
+	if (node[0] == BLOCK || loop) { /* the forms with fast copies */
 		type->flags |= GOMPI_TYPE_STRIDED;
 		type->block = loop ? t->program[node[4] + 1] : node[1];
 		type->repeat = loop ? node[2] : 1;
@@ -158,7 +158,7 @@ static const struct gompi_type *random_type(struct random_type *t) {
 
 static char memory[REACH], other[REACH], *const middle = memory + REACH / 2;
 
-/* The bytes from position on, in portions drawn by chance: some blocks at once, or a part of one. */
+/* Walks the bytes from `position` on in random portions: several blocks at once, or a part of one. */
 static void walk(const struct random_type *t, const struct gompi_type *type, int64_t position) {
 	struct gompi_cursor c;
 	int64_t i = position, offset, n;
@@ -217,7 +217,7 @@ static void copies(const struct random_type *t, const struct gompi_type *type, c
 	CHECK(memcmp(memory, want, REACH) == 0, "copied otherwise, or beside");
 }
 
-/* The layouts of messages that hold the type's bytes, as much in each as fits. */
+/* Checks message layouts that hold the type's bytes, as many in each as fit. */
 static void layouts(const struct random_type *t, const struct gompi_type *type) {
 	struct gompi_cursor c;
 	int64_t i = 0;

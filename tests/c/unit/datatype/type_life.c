@@ -1,14 +1,13 @@
-/* Proves: a type that is removed while an operation holds it stays as it is until the last hold is dropped, whatever is
- * made and removed meanwhile, and its handle finds nothing; nothing keeps it longer. Threads hold and drop it at once.
- * Predefined types are held for nothing.
- */
+/* Proves: a type that is removed while an operation holds it stays unchanged until the last hold is released, whatever
+ * types are made and removed meanwhile. Its handle finds no type. No type stays longer than that. Threads hold and
+ * release it concurrently. A hold on a predefined type has no effect. */
 #include "../unit.h"
 
 #include "datatype/z_calls.h"
 
 enum { THREADS = 4, HOLDS = 5000, OTHERS = 300, LONG = 100000 };
 
-/* The handle of a type of so many words whose size and last word are told by a number. */
+/* Installs a type of `words` words whose size and last word encode a number. Returns its handle. */
 static uintptr_t install(int64_t words, int64_t number) {
 	int64_t *program = calloc((size_t)words, sizeof *program);
 	*(struct gompi_type *)program = (struct gompi_type){.magic = 1, .words = words, .size = number};
@@ -26,7 +25,7 @@ static void same(const struct gompi_type *t, int64_t words, int64_t number) {
 
 static const struct gompi_type *get(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle); }
 
-/* Small types stay for a while, large ones go at once. */
+/* Small removed types stay cached for a while; large ones are freed at once. */
 static void removed(int64_t words) {
 	uintptr_t handle = install(words, 7);
 	const struct gompi_type *t = get(handle);
@@ -39,7 +38,7 @@ static void removed(int64_t words) {
 	same(t, words, 7);
 	gompi_type_drop(t);
 	same(t, words, 7);
-	gompi_type_drop(t); /* the address sanitizer looks for what nobody has freed */
+	gompi_type_drop(t); /* the address sanitizer reports memory that was never freed */
 }
 
 static const struct gompi_type *shared;
@@ -51,7 +50,7 @@ static void holder(int i) {
 		same(shared, 40, 9);
 		gompi_type_drop(shared);
 	}
-	gompi_type_drop(shared); /* taken for this thread before it began */
+	gompi_type_drop(shared); /* held for this thread before it began */
 }
 
 static void threads(void) {
@@ -65,7 +64,8 @@ static void threads(void) {
 	unit_threads(THREADS, holder);
 }
 
-/* Types that are constructed from each other go one after another, however many there are; the last one keeps all. */
+/* Types constructed from each other are freed one after another, however many there are; the last one keeps all others
+ * alive. */
 static void chain(void) {
 	MPI_Datatype first, type, next;
 	CHECK(gompi_type_contiguous(2, MPI_INT, &first) == MPI_SUCCESS, "no type");

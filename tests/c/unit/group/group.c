@@ -1,7 +1,7 @@
-/* Proves: groups that are made of others (group/) have the members that lists of processes say which are gone through
- * one by one, regular ones, few and many; ranks and ranges that are wrong are refused with their class and make
- * nothing; a group that an object has has one handle, as long as it was asked for more often than freed, and outlives
- * the object; MPI_GROUP_EMPTY is every empty group.
+/* Proves: operations on groups (group/) have the same results as operations on plain lists of processes, regular or
+ * not, short or long. Invalid ranks and ranges are refused with their error class and make no group. A group of an
+ * object has one handle, until it was freed as often as requested, and outlives the object. Every empty group is
+ * MPI_GROUP_EMPTY.
  *
  * sanitizer: address (one thread)
  */
@@ -34,7 +34,7 @@ static void shuffle(struct list *l) {
 	}
 }
 
-/* A list of distinct processes below some number, at a regular distance or not. */
+/* Makes a list of distinct processes below some number, at a regular distance or not. */
 static void any_list(struct list *l, int universe) {
 	int stride = 1 + below(3);
 	l->n = 0;
@@ -67,7 +67,7 @@ static void same(const char *what, MPI_Group g, const struct list *want) {
 	CHECK(g == MPI_GROUP_EMPTY || gompi_group_get(g) == NULL, "%s: a freed group", what);
 }
 
-/* Makes the members of l whose presence in other is in. */
+/* Makes the list of those members of l whose presence in `other` equals in. */
 static void filter(struct list *to, const struct list *l, const struct list *other, bool in) {
 	for (int i = 0; i < l->n; i++)
 		if ((find(other, l->at[i]) >= 0) == in)
@@ -126,7 +126,7 @@ static void of_ranks(const struct list *l) {
 	CHECK(gompi_group_excl(g, ranks.n, ranks.at, &h) == MPI_SUCCESS, "excl");
 	same("excl", h, &out);
 
-	/* one range upwards, one downwards, and those that name nothing */
+	/* an ascending range, a descending one, and ranges that are empty */
 	if (l->n >= 2) {
 		int stride = 1 + below(3), middle = 1 + below(l->n - 1);
 		for (int i = 0; i < middle; i += stride)
@@ -181,7 +181,7 @@ static void wrong(void) {
 		{{{-1, 3, 1}}, 1, MPI_ERR_RANK},
 		{{{0, INT32_MIN, -1}}, 1, MPI_ERR_RANK},
 		{{{0, 9, 1}, {0, 9, 1}}, 2, MPI_ERR_RANK},
-		{{{8, 11, 4}}, 1, MPI_SUCCESS}, /* the last is not met */
+		{{{8, 11, 4}}, 1, MPI_SUCCESS}, /* the stride does not reach the last rank */
 	};
 	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
 		int r[2][3];

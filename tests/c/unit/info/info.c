@@ -1,6 +1,6 @@
-/* Proves: info objects (info/) tell what a plain list of pairs tells after any changes, deletions and duplicates: their
- * keys in the order in which those were set first, values of any length; MPI_Info_create_env cuts what is too long, and
- * leaves nothing behind.
+/* Proves: info objects (info/) give the same answers as a plain list of pairs after any changes, deletions and
+ * duplicates. Keys keep the order in which they were first set, and values may have any length. MPI_Info_create_env
+ * truncates values that are too long, and leaves nothing allocated.
  *
  * sanitizer: address (one thread)
  */

@@ -1,5 +1,6 @@
-/* Proves: what a forked child does leaves its parent's marks as they are (update/mode.h): a thread of the child has the
- * mark of the thread that forked it, and its end must not give that back; a thread of the parent does give it back. */
+/* Proves: a forked child leaves the activity flags of its parent unchanged (update/mode.h). A thread of the child
+ * inherits the flag of the thread that forked it, and must not release it when it ends. A thread of the parent releases
+ * its flag. */
 #include "../unit.h"
 
 #include <sys/wait.h>
@@ -8,7 +9,7 @@
 
 static pthread_key_t end_key;
 
-/* Runs after the mark was given back: the keys of a thread are destroyed in the order in which they were made. */
+/* Runs after the flag was released: the keys of a thread are destroyed in the order of their creation. */
 static void end_child(void *arg) {
 	(void)arg;
 	_exit(0);

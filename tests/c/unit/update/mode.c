@@ -1,10 +1,9 @@
-/* Proves: accumulates of all sizes at once on one member's memory (update/mode.h, update/update.h) lose nothing: from
- * threads that have a mark and those for which there is none, with membarrier(2) and without, for any granularity and
- * for elements at odd addresses, by the funnel's updates and by those without one, by whoever owns the memory, all its
- * elements or one. The lock is given back after each part of a granularity. Who owns the memory loses it to who wants
- * it, and not before it is out of it. A lock whose holder
- * died ends an update with MPI_ERR_PROC_ABORTED; then nothing is updated, and nothing is given back that is not
- * held. */
+/* Proves: concurrent accumulates of all sizes on one member's memory (update/mode.h, update/update.h) lose no update.
+ * Covers threads with and without an activity flag, systems with and without membarrier(2), any granularity, elements
+ * at odd addresses, updates with and without the slow path, and every owner of the memory, of all its elements or one.
+ * The lock is released after each segment of the granularity. Ownership passes to a thread that requests it, and not
+ * before the owner has left the memory. A lock whose holder died ends an update with MPI_ERR_PROC_ABORTED; such an
+ * update changes no data, and releases nothing that it does not hold. */
 #include "../unit.h"
 
 #include "update/update.h"
@@ -21,9 +20,9 @@ static struct gompi_win *w;
 static char *memory;
 static MPI_Datatype element;
 static size_t size;
-static int shift; /* of the elements' addresses */
+static int shift; /* of the addresses of the elements */
 
-/* Adds one to n elements from the first on. The results are those before. */
+/* Adds one to n elements, starting at `first`. result gets the old values. */
 static int add(int first, int n, char *result) {
 	char ones[LENGTH * 8];
 	for (int i = 0; i < n; i++) {
@@ -62,7 +61,7 @@ static uint64_t value(const char *at) {
 	return v;
 }
 
-/* One in four threads updates all elements at once, the others one or a few of the first ones. */
+/* One in four threads updates all elements at once; the others update one or a few of the first ones. */
 static void adds(int i) {
 	char result[LENGTH * 8];
 	for (int k = 0; k < (i % 4 == 0 ? LARGE : SMALL); k++) {
@@ -107,7 +106,8 @@ static void all_sums(void) {
 	sums(MPI_INT32_T, 4, 40, 2);
 }
 
-/* The memory as after the creation of its window, or as if turns had been taken. */
+/* Resets the memory to its state after the creation of its window, or as after that many ownership
+ * transfers. */
 static void fresh(uint32_t turns) {
 	struct gompi_win_member *m = gompi_member(w, 0);
 	gompi_store(&m->accumulate, 0);
@@ -117,7 +117,7 @@ static void fresh(uint32_t turns) {
 	gompi_store(&m->accumulate_turns, turns);
 }
 
-/* --- Parts: the lock is given back after each, which is seen by how often one thread has had it in a row */
+/* --- Segments: the lock is released after each one; the test counts the consecutive acquisitions of a thread */
 
 static void parts(void) {
 	static const struct {
@@ -145,13 +145,13 @@ static void parts(void) {
 			      "granularity %llu: element %d was %lld, is %lld", (unsigned long long)of[k].granularity,
 			      i, (long long)before[i], (long long)((int64_t *)memory)[i]);
 	}
-	/* Parts of few elements are the other way's. */
+	/* Segments of few elements use the other path. */
 	gompi_store_total(&w->granularity, 8 * GOMPI_FEW);
 	CHECK(!gompi_update_together(w, 0, memory, ones, before, LENGTH, element, MPI_SUM), "at once in parts of few");
 	gompi_store_total(&w->granularity, 0);
 }
 
-/* --- Back to SMALL mode, after many small updates under the lock or by the owner */
+/* --- Return to SMALL mode, after many small updates under the lock or by the owner */
 
 static void adds_small(int i) {
 	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
@@ -180,13 +180,14 @@ static void turns_back(void) {
 		else
 			unit_threads(2, adds_small_elsewhere);
 	}
-	/* An owner's memory stays its own while large ones come in between, and for its few elements. */
+	/* An owner keeps its memory when large updates come in between, and for its own small element counts. */
 	fresh(0);
 	for (int i = 0; i < 10000; i++)
 		CHECK(add(0, i % 1000 == 0 ? LENGTH : 1, NULL) == MPI_SUCCESS, "an update failed");
 	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : 1), "word %#x after large and small ones",
 	      gompi_load(word));
-	/* Where turns are taken nobody owns it at once, and several elements that instructions can do go back, too. */
+	/* After ownership transfers no thread becomes owner at once. Updates of several elements by atomic instructions
+	 * return to SMALL mode, too. */
 	fresh(ACCUMULATE_CONTENDED);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(word) == ACCUMULATE_BULK, "word %#x, contended",
 	      gompi_load(word));
@@ -194,14 +195,14 @@ static void turns_back(void) {
 		add(0, 3, NULL);
 	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK), "word %#x after 1000 of 3 elements",
 	      gompi_load(word));
-	/* In the end whoever is left owns it. */
+	/* In the end the only remaining thread owns the memory. */
 	for (int i = 0; i < 10000; i++)
 		add(0, LENGTH, NULL);
 	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : ACCUMULATE_BULK),
 	      "word %#x after 10000 large ones", gompi_load(word));
 }
 
-/* --- Who takes the memory from its owner waits until that is out of it */
+/* --- A thread that takes the memory from its owner waits until the owner has left it */
 
 static gompi_a32 stage;
 
@@ -246,7 +247,7 @@ static void owner(void) {
 	unit_threads(2, revokes);
 }
 
-/* The only process of the node, and so whoever may have the lock, is dead, and lives again. */
+/* Marks the only process of the node, which may hold the lock, as dead; a later call marks it as live again. */
 static void die(void) {
 	gompi_store(&gompi_my_cell()->state, GOMPI_STATE_DEAD);
 	gompi_store(&gompi_header()->broken, 1);
@@ -256,7 +257,7 @@ static void rise(void) {
 	gompi_store(&gompi_my_cell()->state, 0);
 }
 
-/* An owner that died in an update: the lock is never to be had again. */
+/* An owner died during an update: the lock can never be acquired again. */
 static void owner_dies(void) {
 	struct gompi_win_member *m = gompi_member(w, 0);
 	struct gompi_cell *c = gompi_my_cell();
@@ -276,7 +277,7 @@ static void owner_dies(void) {
 	fresh(0);
 }
 
-/* --- Who wants the lock waits for small updates under way, and for whoever has it */
+/* --- A thread that requests the lock waits for pending small updates and for the lock holder */
 
 static gompi_a32 locked;
 
@@ -321,7 +322,7 @@ static void waits(void) {
 
 static uint64_t marked(void) { return gompi_my_mark != NULL ? gompi_load(&gompi_my_mark->seq) : 0; }
 
-/* Whatever failed has changed nothing. */
+/* Checks that a failed update has changed nothing. */
 static void nothing_done(const char *what, int rc, const char *before, uint64_t mark) {
 	CHECK(rc == MPI_ERR_PROC_ABORTED, "%s: class %d", what, rc);
 	CHECK(memcmp(memory, before, BYTES) == 0, "%s: memory has changed", what);
@@ -340,13 +341,13 @@ static void holder_dies(void) {
 	memcpy(before, memory, BYTES);
 	uint64_t mark = marked();
 
-	/* It has the lock when the update begins. */
+	/* The process holds the lock when the update begins. */
 	die();
 	gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
 	nothing_done("begin, large", add(0, LENGTH, NULL), before, mark);
 	nothing_done("begin, small", add(0, 1, NULL), before, mark);
 
-	/* A small update comes to a piece at an odd distance, which needs the lock. */
+	/* A small update reaches a block at an odd distance, which needs the lock. */
 	gompi_store(word, 0);
 	struct gompi_update u = {.w = w, .operation = &o, .element = element};
 	CHECK(gompi_update_begin(&u, 2, memory) == MPI_SUCCESS, "begin");
@@ -359,7 +360,7 @@ static void holder_dies(void) {
 	if (gompi_node.membarrier)
 		nothing_done("end after an odd piece", MPI_ERR_PROC_ABORTED, before, mark);
 
-	/* A large one gives others a turn after each part, and one of them dies. */
+	/* A large update releases the lock after each segment, and a process that acquires it then dies. */
 	gompi_store(word, 0);
 	gompi_store_total(&w->granularity, 8 * LENGTH);
 	u = (struct gompi_update){.w = w, .operation = &o, .element = element};
@@ -395,7 +396,7 @@ int main(void) {
 	}
 	gompi_node.membarrier = membarrier;
 	turns_back();
-	if (membarrier) { /* else no thread has a mark, and it is not known who has had a lock */
+	if (membarrier) { /* otherwise no thread has an activity flag, and the former lock holder is unknown */
 		parts();
 		owner_dies();
 	}

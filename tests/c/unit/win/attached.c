@@ -1,7 +1,7 @@
-/* Proves: who looks an address up in a table of attached memory (win/attached.h) finds an entry as it was written, and
- * one that stays for as long as it does, while its owner changes the table all the time; a table whose owner died while
- * changing it is an error and no hang; one that is only slow is waited for. The owner is refused what overlaps, and
- * finds what of its memory is shared. */
+/* Proves: a lookup in a table of attached memory (win/attached.h) finds complete entries, and always finds an entry
+ * that stays attached, while the owner changes the table continuously. If the owner died during a change, the lookup
+ * returns an error and does not hang. It waits for an owner that is only slow. The owner is refused regions that
+ * overlap, and finds out which of its memory is shared. */
 #include "../unit.h"
 
 #include "win/attached.h"
@@ -14,7 +14,7 @@ static struct gompi_attached *table;
 static gompi_a32 readers_left;
 static char *heap;
 
-/* Region k lies at address (k + 1) << 16; its size and where it is in the node's memory follow from that. */
+/* Region k lies at address (k + 1) << 16; this determines its size and its place in the node's memory. */
 static uint64_t address_of(uint64_t k) { return (k + 1) << 16; }
 static uint64_t size_of(uint64_t k) { return REGION + 16 * k; }
 
@@ -30,7 +30,7 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return heap + offset * 2 * REGION;
 }
 
-/* How its owner knows the window. */
+/* The owner's view of the window. */
 static struct gompi_win *owner;
 
 static int attach(uint64_t k, uint64_t from, uint64_t to) {
@@ -41,12 +41,13 @@ static int detach(uint64_t k) { return gompi_win_detach((MPI_Win)owner->handle, 
 static void begin_change(void) { gompi_add_total(&table->version, 1); }
 static void end_change(void) { gompi_add_total(&table->version, 1); }
 
-/* Region 2 stays, those around it come and go, so that it is now the first, now the second entry. */
+/* Region 2 stays attached while the regions around it come and go, so it is alternately the first and the second
+ * entry. */
 static void changes(void) {
 	for (uint32_t i = 0; gompi_load(&readers_left) > 0; i++) {
 		uint64_t k = i / 2 % 4 == 2 ? 1 : i / 2 % 4;
 		CHECK((i % 2 == 0 ? attach(k, 0, size_of(k)) : detach(k)) == MPI_SUCCESS, "region %d", (int)k);
-		if (i % 2 == 0) /* it must stand still for a while for the readers to see it */
+		if (i % 2 == 0) /* the table must be stable for a while, so that readers see it */
 			sched_yield();
 	}
 	for (uint64_t k = 0; k < 4; k++)
@@ -54,7 +55,7 @@ static void changes(void) {
 			detach(k);
 }
 
-/* Looks up bytes [from, to) of a region. Whether it is there. */
+/* Looks up bytes [from, to) of a region. Returns true if they are attached. */
 static bool find(uint64_t k, uint64_t from, uint64_t to) {
 	char *here;
 	uint64_t end = 0;
@@ -96,7 +97,7 @@ static int grow_attached(uintptr_t win, uint64_t *bytes, char *text) {
 	return MPI_SUCCESS;
 }
 
-/* What is attached, and what is not. */
+/* Checks lookups of attached and of detached memory. */
 static void writes(void) {
 	refused = grown = 0;
 	CHECK(attach(2, 0, size_of(2)) == MPI_SUCCESS && grown == 1, "not attached");
@@ -132,7 +133,7 @@ static void writes(void) {
 
 static int looks_for_dead;
 static void nobody_dead(void) {
-	if (++looks_for_dead == 3) /* it goes on after all */
+	if (++looks_for_dead == 3) /* the owner continues after all */
 		end_change();
 }
 static void other_dead(void) { gompi_store_total(&gompi_header()->broken, 1); }

@@ -1,7 +1,8 @@
-/* Proves: the info keys that windows honour (win/hints.h) have the values that docs/ONE-SIDED.md says: blanks around
- * them do not matter, unknown keys and values that a key of MPI's does not allow change nothing, those that one of
- * gompirma's own does not allow are MPI_ERR_INFO_VALUE with the key in the text, the environment speaks where no key
- * does. Lists of kinds of memory lose their blanks, and mpi_memory_alloc_kinds has those of them that there are.
+/* Proves: the info keys of windows (win/hints.h) have the values that docs/ONE-SIDED.md describes. Blanks around values
+ * are ignored. Unknown keys, and invalid values of keys of the standard, change nothing. An invalid value of one of
+ * gompirma's own keys gives MPI_ERR_INFO_VALUE, with the key in the text. Environment variables apply where no key is
+ * given. Blanks are removed from lists of memory kinds, and mpi_memory_alloc_kinds contains those that are
+ * supported.
  *
  * sanitizer: address (one thread)
  */
@@ -13,7 +14,7 @@
 
 static struct gompi_verdict verdict;
 
-/* Reads hints with one key, after others that are given. */
+/* Reads hints with one key, after other keys. */
 static int read_hints(struct gompi_hints *h, const char *key, const char *value) {
 	static const char *const given[][2] = {
 		{"accumulate_ordering", "rar"},           {"accumulate_ops", "same_op"},
@@ -58,7 +59,7 @@ static void values(void) {
 		{"mpi_minimum_memory_alignment", "1", GIVEN, 8, 64, "mpi"},
 		{"mpi_assert_memory_alloc_kinds", " system , mpi:alloc_mem : win_allocate", GIVEN, 8, 256,
 		 "system,mpi:alloc_mem:win_allocate"},
-		/* what is no value changes nothing */
+		/* an invalid value changes nothing */
 		{"no_locks", "yes", GIVEN, 8, 256, "mpi"},
 		{"no_locks", "TRUE", GIVEN, 8, 256, "mpi"},
 		{"same_size", "", GIVEN, 8, 256, "mpi"},

@@ -1,6 +1,6 @@
-/* Proves: the lock of a member's memory (win/lock.h) lets a writer in alone and readers together, whoever queues for it
- * gets it in turn, newcomers pass the queue LOCK_BYPASSES times for each turn and not once more, and nobody who sleeps
- * is forgotten; with more threads than cores, and with both ways to wait. */
+/* Proves: the lock of a member's memory (win/lock.h) admits one writer alone or several readers. Queued threads acquire
+ * it in order. Newcomers bypass the queue at most LOCK_BYPASSES times per turn. No sleeping thread misses its wake-up.
+ * Runs with more threads than cores, and with both ways to wait. */
 #include "../unit.h"
 
 #include "win/lock.h"
@@ -27,9 +27,9 @@ static void is_free(void) {
 	      gompi_load(&m->lock_next), gompi_load(&m->lock_serving));
 }
 
-/* --- Writers alone, readers see no write half done */
+/* --- A writer is alone, and readers see no partial write */
 
-static long words[WORDS]; /* no atomics: what the lock is for */
+static long words[WORDS]; /* not atomic: the lock protects them */
 
 static void reads_and_writes(int i) {
 	for (int k = 0; k < ROUNDS; k++) {
@@ -41,7 +41,7 @@ static void reads_and_writes(int i) {
 			else
 				CHECK(words[j] == words[0], "word %d is %ld, word 0 %ld", j, words[j], words[0]);
 		}
-		if (k % 16 == 0) /* so that the others queue, and sleep */
+		if (k % 16 == 0) /* so that the others queue and sleep */
 			sched_yield();
 		gompi_unlock(w, 0, exclusive);
 	}
@@ -55,7 +55,7 @@ static void excludes(bool oversubscribed) {
 	is_free();
 }
 
-/* --- Who may come in */
+/* --- Conditions of entry */
 
 static void states(void) {
 	fresh(false);
@@ -70,13 +70,14 @@ static void states(void) {
 	is_free();
 }
 
-/* --- The queue: thread 0 holds the lock while the others queue one after another, all for the other kind of lock */
+/* --- The queue: thread 0 holds the lock while the others queue one by one, all for the other kind of lock */
 
 static bool queue_exclusive;
 static gompi_a32 begun, held, go_on;
 static int order[THREADS], served;
 
-/* Takes the lock as a newcomer as often as it is given before so many of the queue have had it; how often. */
+/* Acquires the lock as a newcomer as often as possible until the given number of queued threads have held it. Returns
+ * the number of acquisitions. */
 static int passes(bool exclusive, uint32_t until_held) {
 	int passed = 0;
 	for (int i = 0; gompi_load_total(&held) < until_held && passed <= LOCK_BYPASSES; i++) {
@@ -106,12 +107,12 @@ static void queues(int i) {
 	take(!queue_exclusive);
 	gompi_store_release(&begun, 1);
 	UNIT_UNTIL(gompi_load(&m->lock_next) == THREADS - 1);
-	if (queue_exclusive) { /* a reader holds the lock, so readers could come in for ever */
+	if (queue_exclusive) { /* a reader holds the lock, so newcomers that read could enter forever */
 		int passed = passes(false, 1);
 		CHECK(passed == LOCK_BYPASSES, "%d passed the queue, not %d", passed, LOCK_BYPASSES);
 	}
 	gompi_unlock(w, 0, !queue_exclusive);
-	if (!queue_exclusive) { /* they are together: each lets the next one in */
+	if (!queue_exclusive) { /* the queued readers hold it together: each one admits the next */
 		UNIT_UNTIL(gompi_load_total(&held) == THREADS - 1);
 		gompi_store_total(&go_on, THREADS);
 		return;
@@ -141,7 +142,7 @@ static void in_turn(bool oversubscribed, bool exclusive) {
 	is_free();
 }
 
-/* --- A holder that has died */
+/* --- A lock holder that has died */
 
 static void dies(void) {
 	fresh(true);

@@ -1,6 +1,6 @@
-/* Proves: a window of a million members costs a process memory for those of its own node alone: what it knows of the
- * others lies in the table of the node, and the table of what it knows itself has memory where it was touched. Windows
- * that are gone give both back, also the last ones, which keep what they had.
+/* Proves: a window with a million members costs a process memory only for the members of its own node. Data about the
+ * other members lies in the table of the node. The process's own table has memory only in the pages that it touched.
+ * Freed windows release both, also the most recent ones, which keep their other data.
  *
  * sanitizer: address (one thread)
  */
@@ -8,7 +8,7 @@
 
 enum { MEMBERS = 1000000, BYTES = 64, PAGE = 4096, WINDOWS = 20 };
 
-/* Those on this node. */
+/* The ranks on this node. */
 static const int32_t here[2] = {400000, 900001};
 
 static size_t pages_with_memory(const void *at, size_t bytes) {
@@ -82,7 +82,8 @@ int main(void) {
 	CHECK(pages_with_memory(w->attached, MEMBERS * sizeof *w->attached) == 1, "a page for attached memory");
 	gompi_win_close(w->handle);
 
-	/* So many windows later those are empty, and the others have come and gone. */
+	/* After WINDOWS more windows the memory of the earlier ones is released. From then on the mapped size must not
+	 * grow. */
 	size_t before = 0;
 	for (int i = 0; i < 3 * WINDOWS; i++) {
 		w = opened(MPI_WIN_FLAVOR_DYNAMIC, control, memory, NULL);

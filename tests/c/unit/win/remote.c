@@ -1,7 +1,7 @@
-/* Proves: a window with members on several nodes has control memory of exactly the lines from its lowest to its highest
- * member on this node, their barrier and posts; each word is where all processes of the node look for it; what is asked
- * about members on other nodes comes from a table that the processes of the node share, of which each writes a part, or
- * from one of this process alone where there is none; operations on those go the way between nodes.
+/* Proves: a window with members on several nodes has control memory for exactly the lines from its lowest to its
+ * highest member on this node, and for their barrier and posts. Each word lies where all processes of the node expect
+ * it. Data about members on other nodes comes from a table that the processes of the node share, of which each writes a
+ * part, or from a private table if there is no shared one. Operations on those members use the network path.
  *
  * sanitizer: address (one thread)
  */
@@ -13,7 +13,7 @@
 
 enum { MEMBERS = 1000, HERE = 7, BYTES = 4096 };
 
-/* Ranks on this node, whose processes have as many numbers in MPI_COMM_WORLD as ranks in the window, in reverse. */
+/* Ranks on this node. Their processes have consecutive numbers in MPI_COMM_WORLD, in reverse order. */
 static const int32_t here[HERE] = {3, 4, 90, 91, 92, 500, 998};
 static int32_t places[MEMBERS];
 
@@ -52,7 +52,7 @@ static struct gompi_win *open_as(int me, char *control, char *memory, struct gom
 }
 
 static void check(struct gompi_win_remote *table) {
-	/* Whoever writes behind the end or before the beginning dies: its last byte is the last of a page. */
+	/* A write before the beginning or beyond the end crashes: the last byte is the last one of a page. */
 	size_t bytes = unit_control(here[HERE - 1] - here[0] + 1, HERE), gap = (4096 - bytes % 4096) % 4096;
 	gap &= ~(size_t)63;
 	char *control = unit_memory(bytes + gap) + gap, *memory = unit_memory(HERE * BYTES);
@@ -89,7 +89,7 @@ static void check(struct gompi_win_remote *table) {
 		}
 	}
 
-	/* Posts of different pairs are different bytes, and locks of different members different words. */
+	/* Posts of different pairs are different bytes, and locks of different members are different words. */
 	for (int i = 0; i < HERE; i++) {
 		for (int j = 0; j < HERE; j++)
 			gompi_store(gompi_posts(of[j], here[i], here[j]), (uint8_t)(i * HERE + j));

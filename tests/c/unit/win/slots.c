@@ -1,5 +1,5 @@
-/* Proves: of windows that are gone only the last few keep their memory, however many there were, and the last one does,
- * for a call that wrongly comes late (win/win_table.c); slots are used again.
+/* Proves: only the last few freed windows keep their memory, however many there were. The last one keeps it for an
+ * erroneous late call (win/win_table.c). Window descriptors are reused.
  *
  * sanitizer: address (one thread)
  */
@@ -9,7 +9,7 @@ enum { WINDOWS = 100, ROUNDS = 5, KEPT = 16 };
 
 static struct gompi_win *seen[WINDOWS * ROUNDS];
 
-/* How many different slots seen has. */
+/* Returns the number of different descriptors in seen. */
 static int slots(int n) {
 	int different = 0;
 	for (int i = 0; i < n; i++) {
