@@ -1,12 +1,14 @@
-/* The census: a row for each function of MPI, which bench/census makes of its rows.txt; loop.h says how they are timed.
+/* The census has one row for each MPI function. bench/census generates the rows from its rows.txt; loop.h describes how
+ * they are timed.
  *
- *     census --calls [ROW...]  counts calls of Go instead of time, where GOMPIRMA_SHOW_GO is 1: one line each, name and
- *                              number; without a name all rows that are for so many processes */
+ *     census --calls [ROW...]  counts calls of Go instead of time, if GOMPIRMA_SHOW_GO is 1. Prints one line for each
+ *                              row: name and number. Without names, all rows for the current number of processes
+ *                              run. */
 #include "loop.h"
 
 enum { MEBIBYTE = 1 << 20 };
 
-/* What the calls work with; rows.txt has the names. */
+/* Operands of the calls; rows.txt refers to them by name. */
 static int n, flag, number, other, added, added_class, added_code;
 static MPI_Count n_c;
 static MPI_Aint n_a;
@@ -150,7 +152,7 @@ static void finish(void) {
 static const struct program census = {
 	"census", measurements, sizeof measurements / sizeof *measurements, close_current, NULL, NULL, 0};
 
-/* Returns how many lines have been written to the file since the last time. */
+/* Returns the number of lines that were written to the file since the previous call. */
 static long lines(FILE *f) {
 	long found = 0;
 	clearerr(f);
@@ -159,7 +161,7 @@ static long lines(FILE *f) {
 	return found;
 }
 
-/* Prints how often each row calls Go in a loop behind a first one, which may have something to find out. */
+/* Prints the number of calls of Go in a loop of each row. The loop follows a first call, which may do one-time work. */
 static void calls(int names, char **name) {
 	enum { LOOPS = 8 };
 	char path[] = "/tmp/census.XXXXXX";
@@ -192,7 +194,7 @@ static void calls(int names, char **name) {
 }
 
 int main(int argc, char **argv) {
-	loop_seconds = 0.002, budget = 0.5; /* there are many */
+	loop_seconds = 0.002, budget = 0.5; /* short, because there are many rows */
 	if (argc < 2 || strcmp(argv[1], "--calls") != 0)
 		return measure(&census, argc, argv, begin, finish);
 	MPI_Init(&argc, &argv);

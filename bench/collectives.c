@@ -1,8 +1,9 @@
-/* Times collectives; how, loop.h says. BYTES are those that a rank gives to one other, or all that it gives in a
- * reduction, of doubles. Roots take turns, so that no call can begin before the one before it has come through.
+/* Times collectives, as loop.h describes. BYTES is the amount that a rank sends to one other rank, or its whole input
+ * to a reduction of doubles. The root changes with each call, so that no call can begin before the previous one has
+ * reached it.
  *
- * "_apart": rank 0 is the root, a barrier comes behind each call, and what counts is the time of the calls alone, the
- * mean of the ranks, as public suites have it. */
+ * "_apart": rank 0 is always the root and a barrier follows each call. The result is the time of the calls alone, as
+ * the mean over the ranks, as public suites report it. */
 #include "loop.h"
 
 static double *out, *in;

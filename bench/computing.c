@@ -1,7 +1,7 @@
-/* Times operations on a rank that computes and calls nothing of MPI: the first one of each spell, begun while the
- * target has most of the spell before it.
+/* Times operations on a rank that computes and makes no MPI call. Measures the first operation of each compute phase.
+ * It begins while most of the target's phase is still to come.
  *
- *     PROGRAM NAME...    put, get, acc, fop, cas, lock_put_unlock; one line each: name value unit */
+ *     PROGRAM NAME...    put, get, acc, fop, cas, lock_put_unlock; prints one line for each: name value unit */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void lock_put_unlock(void) {
 static const struct {
 	const char *name;
 	void (*operation)(void);
-	int locks; /* by itself */
+	int locks; /* the operation locks the window itself */
 } operations[] = {{"put", put, 0}, {"get", get, 0}, {"acc", acc, 0},
 		  {"fop", fop, 0}, {"cas", cas, 0}, {"lock_put_unlock", lock_put_unlock, 1}};
 
@@ -57,7 +57,7 @@ static void measure(const char *name, void (*operation)(void), int locks) {
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (rank == 0 && !locks)
 		MPI_Win_lock_all(0, win);
-	if (rank == 0) { /* connections are made before */
+	if (rank == 0) { /* establishes connections before the measurement */
 		operation();
 		if (!locks)
 			MPI_Win_flush(1, win);

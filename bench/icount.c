@@ -1,14 +1,13 @@
-/* Counts the instructions that the main thread of a program executes between signals SIGUSR2, by stepping it:
+/* Counts the instructions that the main thread of a program executes between SIGUSR2 signals, by single-stepping it:
  *
  *     icount LOOPS PROGRAM [ARGUMENT...]
  *
- * The program marks two stretches, one of LOOPS and one of 2 * LOOPS of the same operation, with a signal before and
- * behind each; what is printed behind the fourth signal is the difference divided by LOOPS, so what the marks
- * themselves cost drops out. Where a call takes more than LIMIT instructions it is not stepped to its end, and "more"
- * is printed: one that should take a hundred may have gone to wait. Any number of operations may follow each other. A
- * process that raises no mark (another rank) runs at full speed and prints nothing. Needs nothing but ptrace of one's
- * own child: no counters of the processor, which virtual machines hide, and no emulation.
- */
+ * The program marks two intervals of the same operation, one of LOOPS and one of 2 * LOOPS repetitions, with a signal
+ * before and after each. After the fourth signal icount prints the difference of the counts divided by LOOPS, so the
+ * cost of the marks cancels out. If a call takes more than LIMIT instructions, icount stops stepping it and prints
+ * "more": a call that should take a hundred instructions may have blocked. Any number of operations may follow one
+ * another. A process that raises no signal (another rank) runs at full speed and prints nothing. icount needs only
+ * ptrace on its own child. It uses no hardware counters, which virtual machines hide, and no emulation. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

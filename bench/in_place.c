@@ -1,12 +1,11 @@
-/* What sharing in place (gompirma_share_in_place) gives and costs. Two ranks; the best of many short batches counts,
- * since the machine may be shared.
+/* Measures the benefit and the cost of sharing in place (gompirma_share_in_place), with two ranks. The result is the
+ * best of many short batches, since other programs may use the machine.
  *
  *     gompirun -n 2 in_place
  *
- * Windows: allocate; malloc (system calls and the progress thread's ring); shared in place; the same with private ends.
- * One line per window and operation, ns a call; then what MPI_Win_create and MPI_Win_free cost for 16 MiB, in us for a
- * MiB.
- */
+ * The windows are: allocate; malloc (system calls and the progress thread's ring); shared in place; shared in place
+ * with private ends. Prints one line for each window and operation, in ns per call, and then the cost of MPI_Win_create
+ * and MPI_Win_free for 16 MiB, in us per MiB. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

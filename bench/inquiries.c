@@ -1,8 +1,8 @@
-/* Times calls that only read what the process has anyway; how, loop.h says. One rank calls, the other waits. */
+/* Times calls that only read local data of the process, as loop.h describes. One rank calls, the other waits. */
 #include "loop.h"
 
-static MPI_Request pending; /* a receive that nothing is sent for */
-static MPI_Status received; /* of a message of three doubles */
+static MPI_Request pending; /* a receive that no message matches */
+static MPI_Status received; /* the status of a message of three doubles */
 static MPI_Comm other;      /* congruent to MPI_COMM_WORLD */
 static MPI_Group group;
 static MPI_Info info;

@@ -1,15 +1,15 @@
-/* The timed loop of the programs of bench/, each of which includes it once: mpi.h only, so that a program is built with
- * every MPI. bench/compare runs them.
+/* The timed loop of the programs of bench/, each of which includes this header once. It uses mpi.h only, so that the
+ * programs build with every MPI library. bench/compare runs them.
  *
- *     PROGRAM [--json] NAME[:BYTES]...   measures what the names say; one line each: name value unit
- *     PROGRAM --count LOOPS NAME...      for bench/icount, which prints the number behind the name
+ *     PROGRAM [--json] NAME[:BYTES]...   runs the named measurements; prints one line for each: name value unit
+ *     PROGRAM --count LOOPS NAME...      for bench/icount, which prints the number after the name
  *     PROGRAM --list                     prints the names
- *     PROGRAM --multiple ...             asks for MPI_THREAD_MULTIPLE
+ *     PROGRAM --multiple ...             requests MPI_THREAD_MULTIPLE
  *
- * A value is the median of up to REPETITIONS timed loops after a warm-up; the loops' length is chosen so that one takes
- * about loop_seconds, more where ranks outnumber cores and a time slice would be all of it. What is slow gets fewer
- * repetitions, so that a measurement ends some seconds after it began. What is BRIEF is one loop of the length that the
- * program says. */
+ * A value is the median of up to REPETITIONS timed loops after a warm-up. The number of iterations is chosen so that a
+ * loop takes about loop_seconds. Loops are longer if there are more ranks than cores, because one time slice would then
+ * exceed a loop. Slow operations get fewer repetitions, so that a measurement ends within seconds. A BRIEF measurement
+ * is a single loop of the length that the program sets. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,46 +19,46 @@
 #include <unistd.h>
 
 enum { REPETITIONS = 9, LARGE = 8 << 10, VAST = 256 << 10, PAGE = 4096 };
-static double loop_seconds = 0.010, budget = 3; /* a program may ask for less */
+static double loop_seconds = 0.010, budget = 3; /* a program may set less */
 static const double CROWDED_LOOP_SECONDS = 0.050;
 
 enum {
-	ORIGIN =
-		1, /* only rank 0 works; the others wait in a barrier, as a program that has nothing else to do would */
-	IDLE = 2,  /* rank 0 lets them wait for a while before it begins */
-	APART = 4, /* the body has timed its calls itself, between barriers; what counts is the mean of the ranks */
-	AWAY = 8,  /* with ORIGIN and when counted: the others are in no call of MPI */
-	SHARED = 16,  /* the number behind the name is that of threads, which each do the operation n times */
-	BRIEF = 32,   /* one loop behind a warm-up of a tenth, as public suites have it; fewer for large messages */
-	PERCENT = 64, /* with APART: the body has left percents, not seconds */
-	USER = 128,   /* the program's own */
+	ORIGIN = 1,   /* only rank 0 works; the others wait in a barrier, like a program without other work */
+	IDLE = 2,     /* the other ranks are idle for a while before rank 0 begins */
+	APART = 4,    /* the body times its own calls, between barriers; the result is the mean over the ranks */
+	AWAY = 8,     /* with ORIGIN, and when counting instructions: the other ranks are in no MPI call */
+	SHARED = 16,  /* the number after the name is that of threads, each of which runs the operation n times */
+	BRIEF = 32,   /* a single loop after a warm-up of a tenth, as in public suites; fewer iterations for large
+	               * messages */
+	PERCENT = 64, /* with APART: the body returns percentages, not seconds */
+	USER = 128,   /* free for the program's own flags */
 };
 
 struct measurement {
 	const char *name;
 	void (*open)(void);   /* collective, not timed; may be NULL */
-	void (*body)(long n); /* what is timed: its operation n times */
+	void (*body)(long n); /* the timed function: runs its operation n times */
 	int how;
-	long per;   /* operations that one of the n is; 0 stands for 1 */
-	long loops; /* n, of what is BRIEF or cold: that has no warm-up, and each loop is opened and closed anew */
+	long per;   /* operations in each of the n iterations; 0 stands for 1 */
+	long loops; /* n, if BRIEF or cold; a cold measurement has no warm-up, and each loop calls open and close */
 };
 
 struct program {
 	const char *name;
 	const struct measurement *measurements;
 	int count;
-	void (*close)(void); /* undoes what open did; collective; may be NULL */
-	/* Around each loop of a rank that works, not timed; may be NULL. */
+	void (*close)(void); /* undoes open; collective; may be NULL */
+	/* Runs around each loop of a working rank, not timed; may be NULL. */
 	void (*before)(const struct measurement *m);
 	void (*after)(const struct measurement *m);
 	int threads; /* several threads call MPI */
 };
 
 static int rank, size;
-static long bytes;    /* the number behind the name, 8 without one */
-static long counted;  /* LOOPS when instructions are counted; the body is called for four times as many in all */
-static double inside; /* seconds in the calls of a body that is APART */
-static const struct measurement *current; /* the one that runs */
+static long bytes;    /* the number after the name; 8 without one */
+static long counted;  /* LOOPS when counting instructions; the body then runs four times as many iterations in total */
+static double inside; /* seconds in the calls of an APART body */
+static const struct measurement *current; /* the measurement that runs now */
 
 static double now(void) {
 	struct timespec t;
@@ -74,14 +74,14 @@ static inline void *touched(size_t alignment, size_t length) {
 	return p;
 }
 
-/* Memory as a program has it that cares a little: on a cache line, touched. */
+/* Returns touched memory aligned to a cache line, as a careful program allocates it. */
 static inline void *memory(size_t length) { return touched(64, length); }
 
-/* Memory as public suites have it: on a page. */
+/* Returns touched memory aligned to a page, as public suites allocate it. */
 static inline void *pages(size_t length) { return touched(PAGE, length); }
 
-/* One timed loop, straight behind a warm-up; seconds, on rank 0: those of the slowest rank that works. Everybody leaves
- * it together. */
+/* Runs one timed loop directly after a warm-up. Returns on rank 0 the seconds of the slowest working rank. All ranks
+ * leave together. */
 static double timed(const struct program *p, const struct measurement *m, long n, long warm) {
 	double begin, seconds = 0, all;
 	if (m->how & ORIGIN && rank != 0) {
@@ -114,7 +114,7 @@ static int ascending(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* Where ranks that are AWAY learn that they can go on. */
+/* Allocates the shared word *go, through which rank 0 lets the AWAY ranks continue. Collective. */
 static void away(MPI_Win *win, volatile int **go) {
 	MPI_Aint length;
 	int unit;
@@ -133,9 +133,9 @@ static void marked(const struct measurement *m, long n) {
 		raise(SIGUSR2);
 }
 
-/* Lets bench/icount see two loops of different length, behind one that binds symbols and does what is done once. What a
- * loop has begun is over before the next, as far as before and after see to that. Ranks that rank 0 waits for are there
- * long before it: they are not stepped. */
+/* Runs two loops of different length for bench/icount, after a loop that binds symbols and does one-time work. The
+ * operations of a loop complete before the next one, as far as before and after ensure it. Ranks that rank 0 waits for
+ * arrive long before it, because they are not stepped. */
 static void count(const struct program *p, const struct measurement *m, const char *name) {
 	volatile int *go;
 	MPI_Win win;
@@ -194,7 +194,7 @@ static void brief(const struct program *p, const struct measurement *m, const ch
 		say(m, name, seconds, n, json);
 }
 
-/* Rank 0 decides how long the next loop is, 0: there is none. */
+/* Runs a measurement. Rank 0 chooses the length of the next loop; 0 ends the measurement. */
 static void run(const struct program *p, const struct measurement *m, const char *name, int json) {
 	double seconds[REPETITIONS], start = now(), wanted;
 	int done = 0, warm = m->loops > 0;
@@ -228,7 +228,7 @@ static void run(const struct program *p, const struct measurement *m, const char
 	say(m, name, seconds[done / 2], -n, json);
 }
 
-/* The measurement of that name, NULL if there is none; sets bytes. */
+/* Returns the measurement with that name, or NULL if there is none. Sets bytes. */
 static const struct measurement *named(const struct program *p, const char *name) {
 	size_t length = strcspn(name, ":");
 	bytes = name[length] == ':' ? atol(name + length + 1) : 8;
@@ -238,7 +238,8 @@ static const struct measurement *named(const struct program *p, const char *name
 	return NULL;
 }
 
-/* All that main does. begin and finish, which may be NULL, are called once: behind MPI_Init and before MPI_Finalize. */
+/* Does all the work of main. Calls `begin` after MPI_Init and `finish` before MPI_Finalize, once each; both may be
+ * NULL. */
 static int measure(const struct program *p, int argc, char **argv, void (*begin)(void), void (*finish)(void)) {
 	int json = 0, threads = p->threads;
 	if (argc == 2 && strcmp(argv[1], "--list") == 0) {

@@ -1,17 +1,17 @@
-/* Times messages; how, loop.h says. Each rank of the lower half has a partner in the upper half, and all pairs work at
- * once.
+/* Times messages, as loop.h describes. Each rank of the lower half has a partner in the upper half, and all pairs work
+ * concurrently.
  *
- *     pingpong:BYTES   there and back; the time is that of one way
- *     stream:BYTES     POSTED sends and receives that wait together, then an empty answer, as public suites have it for
+ *     pingpong:BYTES   a round trip; the time is that of one direction
+ *     stream:BYTES     POSTED pending sends and receives, then an empty answer, as public suites measure
  *                      bandwidth and message rate; the time is that of one message
- *     few:N            N receives and N sends of 8 bytes, each way, that wait together, as codes exchange what lies at
- *                      the borders of their parts; the time of all
- *     few.again:N      the same with persistent requests
+ *     few:N            N receives and N sends of 8 bytes in each direction, all pending, like a halo exchange;
+ *                      the time is that of all
+ *     few.again:N      few:N with persistent requests
  *     self             Irecv, Isend and Waitall of 8 bytes from the rank to itself
  *
- * and to be counted, not timed, with one pair:
+ * These measurements are counted, not timed, with one pair:
  *
- *     send, recv       of 8 bytes to a rank that is in no call, and of what has come already */
+ *     send, recv       of 8 bytes, to a rank that is in no call, and of a message that has arrived */
 #include "loop.h"
 
 enum { POSTED = 64 };
@@ -55,7 +55,7 @@ static void stream(long n) {
 	}
 }
 
-/* Of 8 bytes each; the number behind the name is that of messages. */
+/* Messages of 8 bytes; the number after the name is that of messages. */
 enum { FEW = 16 };
 static MPI_Request some[2 * FEW];
 
@@ -115,7 +115,7 @@ static void sent(void) {
 		send(4 * counted);
 }
 
-/* The other side of send. */
+/* Receives the messages of the measurement send. */
 static int unreceived;
 static void to_send(void) {
 	buffers();

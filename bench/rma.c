@@ -1,5 +1,5 @@
-/* Times one-sided operations; how, loop.h says. "allocated" windows come from MPI_Win_allocate, "malloc" ones (names
- * with m_) from MPI_Win_create over malloc memory. */
+/* Times one-sided operations, as loop.h describes. "allocated" windows come from MPI_Win_allocate; "malloc" windows
+ * (names with m_) come from MPI_Win_create over malloc memory. */
 #include "loop.h"
 
 #include <malloc.h>
@@ -7,11 +7,11 @@
 
 enum { BULK = 1 << 20, VECTOR = 1024, BATCH = 1024, LOCK_ALL = USER };
 
-static int target; /* rank 1, or 0 when alone */
+static int target; /* rank 1, or 0 if there is one rank */
 static MPI_Win win = MPI_WIN_NULL;
 static char *base;    /* own window memory */
 static char *mapped;  /* the target's memory in a shared window, for the plain loops */
-static void *heap;    /* what malloc gave for the window */
+static void *heap;    /* the malloc memory of the window */
 static double *local; /* origin memory */
 static MPI_Datatype vector, record, gap;
 static MPI_Group other;
@@ -20,7 +20,7 @@ static MPI_Group other;
  * -------------------------------------------------------------------------------------------------------------------
  */
 
-/* Origin and window hold a vector, BULK bytes and what was asked for. */
+/* Returns the size of origin and window buffers: a vector, BULK bytes, and the requested size fit. */
 static long room(void) { return bytes > 2 * BULK ? bytes : 2 * BULK; }
 
 static void origin_memory(void) {
@@ -36,8 +36,8 @@ static void allocated(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The C library would give a second buffer of this size pages that it shares with other memory, because the first has
- * been freed. A window is to be the same whichever measurement came before. */
+/* Makes a window over malloc memory. The C library would give a second buffer of this size pages that it shares with
+ * other memory, because the first buffer was freed. The window must not depend on earlier measurements. */
 static void over_malloc(void) {
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	origin_memory();
@@ -74,7 +74,7 @@ static void release(void) {
 /* --- what is timed: each does its operation n times
  * ------------------------------------------------------------------------------ */
 
-/* The calls alone: what they have begun ends with the epoch. */
+/* Issues puts without completing them: the end of the epoch completes them. */
 static void put(long n) {
 	for (long i = 0; i < n; i++)
 		MPI_Put(local, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win);
@@ -129,7 +129,7 @@ static void put8(long n) {
 	MPI_Win_flush(target, win);
 }
 
-/* As codes do that send small updates in bunches. */
+/* Small updates in bunches, as some applications send them. */
 enum { BUNCH = 64 };
 static void put_bunch(long n) {
 	for (long i = 0; i < n; i++) {
@@ -200,7 +200,7 @@ static void get_vector(long n) {
 	}
 }
 
-/* A datatype of 4 doubles that lie together, as codes have for what their points hold. */
+/* Puts a datatype of 4 contiguous doubles, as applications define for their grid points. */
 static void put_record(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Put(local, 1, record, target, 0, 1, record, win);
@@ -222,7 +222,7 @@ static void acc_record(long n) {
 	}
 }
 
-/* Two doubles with a gap between. */
+/* Puts a datatype of two doubles with a gap between them. */
 static void put_gap(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Put(local, 1, gap, target, 0, 1, gap, win);
@@ -237,7 +237,7 @@ static void acc_vector(long n) {
 	}
 }
 
-/* The hardware's speed between the same two places. */
+/* Copies between the same two buffers, for comparison with the hardware's speed. */
 static void memcpy_1m(long n) {
 	for (long i = 0; i < n; i++) {
 		memcpy(mapped, local, BULK);
@@ -288,7 +288,7 @@ static void fence_put(long n) {
 	}
 }
 
-static void pscw(long n) /* ranks 0 and 1, both ways */
+static void pscw(long n) /* ranks 0 and 1, in both directions */
 {
 	if (rank > 1)
 		return;
@@ -301,7 +301,7 @@ static void pscw(long n) /* ranks 0 and 1, both ways */
 	}
 }
 
-/* Windows of BYTES, made and freed. */
+/* Makes and frees windows of BYTES. */
 static void allocate(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);

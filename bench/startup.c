@@ -1,7 +1,7 @@
-/* A program that starts, makes a window, uses it once and ends: what every job pays. bench/compare times the whole
- * launch of it.
+/* A program that starts, makes a window, uses it once and ends: the minimum cost of every job. bench/compare times its
+ * whole launch.
  *
- *     startup            nothing more
+ *     startup            no output
  *     startup memory     rank 0 also prints the median of the ranks' private memory: memory value KiB
  *
  * Private memory is Private_Clean + Private_Dirty of /proc/self/smaps_rollup while the window exists. */

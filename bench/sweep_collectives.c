@@ -1,19 +1,19 @@
-/* Times collectives as public suites do: short loops, each call followed by a barrier, the mean of the ranks, rank 0
- * the root, buffers on pages of their own; how, loop.h says. BYTES are those that a rank gives to one other, or all
- * that it gives in a reduction, of floats; each rank has two neighbours, in a ring.
+/* Times collectives as public suites do, as loop.h describes: short loops, a barrier after each call, the mean over the
+ * ranks, rank 0 as root, and buffers on pages of their own. BYTES is the amount that a rank sends to one other rank, or
+ * its whole input to a reduction of floats. Each rank has two neighbours, in a ring.
  *
- *     CALL              the blocking one, without MPI_
- *     "i" CALL          the nonblocking one and its MPI_Wait
- *     "i" CALL.overlap  what part of that time is hidden, in percent, behind a computation as long as it is, which is
- *                       done between the two */
+ *     CALL              the blocking call, without MPI_
+ *     "i" CALL          the nonblocking call and its MPI_Wait
+ *     "i" CALL.overlap  the percentage of that time that is hidden behind a computation of the
+ *                       same length between the call and MPI_Wait */
 #include "loop.h"
 
 static MPI_Comm ring;
 static char *out, *in;
-static int *counts, *displacements, *elements; /* of each rank: bytes, their places, floats */
+static int *counts, *displacements, *elements; /* for each rank: bytes, displacements, floats */
 static MPI_Datatype *types;
 
-/* Places in buffers: one a rank, at least two for the neighbours. */
+/* Returns the number of blocks in a buffer: one for each rank, at least two for the neighbours. */
 static int shares(void) { return size > 2 ? size : 2; }
 
 static void buffers(void) {
@@ -44,7 +44,7 @@ static void release(void) {
 
 /* --- the calls --------------------------------------------------------------------------------------------------- */
 
-/* Both forms of a call, which differ in the request that the nonblocking one has at its end. */
+/* Defines both forms of a call. The nonblocking one has a request as its last argument. */
 #define COLLECTIVE(name, Name, ...)                         \
 	static void name(void) { MPI_##Name(__VA_ARGS__); } \
 	static void i##name(MPI_Request *r) { MPI_I##name(__VA_ARGS__, r); }
@@ -134,8 +134,7 @@ static void compute(double until) {
 	__asm__ volatile("" : : "g"(x));
 }
 
-/* Returns the seconds of n calls without the computation between start and wait, which takes as long each time as
- * told. */
+/* Returns the seconds of n calls, without the computation between start and wait, which takes the given time. */
 static double nonblocking_with(double computation, long n) {
 	void (*start)(MPI_Request * r) = calls[call_of(current)].start;
 	double seconds = 0;

@@ -1,12 +1,12 @@
-/* Times messages as public suites do: short loops, MPI_CHAR, buffers on pages of their own; how, loop.h says.
- * Each rank of the lower half has a partner in the upper half, and all pairs work at once.
+/* Times messages as public suites do, as loop.h describes: short loops, MPI_CHAR, and buffers on pages of their own.
+ * Each rank of the lower half has a partner in the upper half, and all pairs work concurrently.
  *
- *     pingpong:BYTES                there and back; the time is that of one way
- *     pingpong.persistent           the same with persistent requests
- *     pingpong.two_threads          the same, and two threads answer by turns (--multiple)
- *     bandwidth                     POSTED messages one way that wait together, then a short answer; the time of one
- *     bandwidth.persistent          the same with persistent requests
- *     both_ways                     POSTED messages each way that wait together; the time of two, one each way */
+ *     pingpong:BYTES                a round trip; the time is that of one direction
+ *     pingpong.persistent           pingpong with persistent requests
+ *     pingpong.two_threads          pingpong, and two threads answer alternately (--multiple)
+ *     bandwidth                     POSTED pending messages one way, then a short answer; the time of one
+ *     bandwidth.persistent          bandwidth with persistent requests
+ *     both_ways                     POSTED pending messages each way; the time of two, one each way */
 #include "loop.h"
 
 #include <pthread.h>

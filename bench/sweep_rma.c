@@ -1,10 +1,11 @@
-/* Times one-sided operations as public suites do: short loops, MPI_CHAR, buffers on pages of their own; how, loop.h
- * says. Rank 0 is the origin, rank 1 the target, which waits in a barrier where the synchronization lets it.
+/* Times one-sided operations as public suites do, as loop.h describes: short loops, MPI_CHAR, and buffers on pages of
+ * their own. Rank 0 is the origin. Rank 1 is the target, which waits in a barrier where the synchronization allows it.
  *
  *     OPERATION.SYNCHRONIZATION[.WINDOW]:BYTES
  *
- * An operation of "_bandwidth" is posted 64 times before each synchronization; the time is that of one. WINDOW is
- * created (over memory of the program) or dynamic; without it, it is allocated. --list has all of them. */
+ * An operation of "_bandwidth" is issued 64 times before each synchronization; the time is that of one. WINDOW is
+ * "created" (over memory of the program) or "dynamic"; the default is an allocated window. --list prints all of
+ * them. */
 #include "loop.h"
 
 enum { POSTED = 64, MOST_ROOM = 64 << 20 };
@@ -13,9 +14,9 @@ enum { POSTED = 64, MOST_ROOM = 64 << 20 };
 
 static int target; /* the other rank */
 static char *local, *result;
-static void *exposed;   /* memory that this rank has put into a window */
+static void *exposed;   /* memory of this rank in a window */
 static MPI_Aint base;   /* displacement of the target's memory */
-static MPI_Aint places; /* messages that window and buffers have room for */
+static MPI_Aint places; /* number of messages that window and buffers have space for */
 static MPI_Win win;
 static MPI_Group other;
 
@@ -120,7 +121,7 @@ INLINE void loop(long n, operation *op, int count) {
 			MPI_Win_fence(0, win);
 		}
 		break;
-	case PSCW: /* there and back, what is posted in bunches one way */
+	case PSCW: /* both directions; bunches go one way */
 		for (long i = 0; i < n; i++) {
 			if (rank == 0)
 				access_exposed(op, count);

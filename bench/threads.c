@@ -1,8 +1,8 @@
-/* Times what several threads do at once, each with a window or a communicator of its own; how, loop.h says. The number
- * behind the name is that of threads; the time is that of one operation of any thread.
+/* Times concurrent operations of several threads, each with its own window or communicator, as loop.h describes. The
+ * number after the name is that of threads. The time is that of one operation of any thread.
  *
  *     put:THREADS      put of 8 bytes and flush, from rank 0
- *     stream:THREADS   POSTED messages of 8 bytes that wait together, then an empty answer, from each thread of rank 0
+ *     stream:THREADS   POSTED pending messages of 8 bytes, then an empty answer, from each thread of rank 0
  *                      to one of rank 1 */
 #include "loop.h"
 
@@ -13,9 +13,9 @@ enum { MOST = 16, POSTED = 64 };
 
 static int threads;
 static pthread_t crew[MOST];
-static pthread_barrier_t gate; /* of the threads and the main one: before and behind each loop */
+static pthread_barrier_t gate; /* of the threads and the main thread: before and after each loop */
 static void (*job)(int me, long n);
-static long share; /* loops of each thread */
+static long share; /* iterations of each thread */
 static MPI_Win wins[MOST];
 static MPI_Comm comms[MOST];
 

@@ -1,4 +1,4 @@
-/* A profiling library: it defines MPI_Put and MPI_Aint_add, counts the calls and hands them on. LD_PRELOAD loads it. */
+/* A profiling library for LD_PRELOAD: it defines MPI_Put and MPI_Aint_add, counts the calls and forwards them. */
 #include <mpi.h>
 
 static int calls;
@@ -10,8 +10,8 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 			target_datatype, win);
 }
 
-/* A function that the header has inline, too, as a library that wraps all functions may have it. */
+/* A function that the header also defines inline. Libraries that wrap all functions contain it. */
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return calls++, PMPI_Aint_add(base, disp); }
 
-/* The program looks this up: how often they were called. */
+/* Returns the number of calls; the program looks this function up by name. */
 int count_puts_calls(void) { return calls; }

@@ -1,8 +1,7 @@
-/*
- * Puts three times through MPI_Put, once through PMPI_Put and once through MPI_Put_c, and compares the number of calls
- * that a preloaded profiling library has counted with the first argument; 0 if none is loaded. Every put must have
- * reached the library all the same. Before that MPI_Aint_add is called by its address, which the library counts, too.
- */
+/* Puts three times through MPI_Put, once through PMPI_Put and once through MPI_Put_c. Compares the number of calls
+ * counted by a preloaded profiling library with the first argument, which is 0 if none is loaded. Every put must have
+ * reached the MPI library in any case. Before that it calls MPI_Aint_add by its address, which the profiling library
+ * counts as well. */
 #include <mpi.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
-/* What MPI-3.0 removed is C99 without a warning; a profiling tool sees the functions that replaced it, once for each
- * MPI_X and never for PMPI_X; a program that brings its own gets that one.
- */
-#define MPI_Type_ub MPI_Type_ub /* brought along below */
+/* Proves: functions that MPI-3.0 removed compile as C99 without a warning. A profiling tool sees the functions that
+ * replaced them, once for each MPI_X and never for PMPI_X. A program that defines such a function itself gets its
+ * own. */
+#define MPI_Type_ub MPI_Type_ub /* defined below */
 #include <mpi.h>
 #include <stdio.h>
 
 static int calls;
 
-/* The tool. */
+/* The profiling tool. */
 int MPI_Get_address(const void *location, MPI_Aint *address) {
 	calls++;
 	return PMPI_Get_address(location, address);
@@ -50,7 +50,7 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	return PMPI_Comm_set_errhandler(comm, errhandler);
 }
 
-/* The program's own, as an old profiling library has it. */
+/* The program's own definition, as an old profiling library has it. */
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub);
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub) {
 	calls += 100;
