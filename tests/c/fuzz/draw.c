@@ -1,5 +1,5 @@
-/* The draw of a call: the function, and which of its arguments are to be wrong. Every choice follows from the seed, the
- * number of the call, the parameter and what all ranks have in common, so all ranks draw the same; only addresses and
+/* Draws a call: the function, and which of its arguments are wrong. Every choice depends only on the seed, the number
+ * of the call, the parameter and the state common to all ranks, so all ranks draw the same call. Only addresses and
  * handles differ. */
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static void open_names(void) {
 	}
 }
 
-/* Patterns are separated by |; _c is not part of a name. */
+/* Returns true if the function of the call matches a pattern. | separates patterns; _c is not part of the name. */
 int is_called(const struct call *c, const char *pattern) {
 	char one[80];
 	while (*pattern) {
@@ -99,7 +99,7 @@ static void draw_argument(struct call *c, int i, enum truth want) {
 		draw_number(c, i, want);
 }
 
-/* Makes wrong arguments open that do not count in this call, or count at one rank only. */
+/* Sets wrong arguments to OPEN if the call ignores them, or if they are significant at one rank only. */
 static void weigh(struct call *c) {
 	int root = find_param(c, "root"), op = find_param(c, "op");
 	int send = find_param(c, "sendbuf"), recv = find_param(c, "recvbuf");
@@ -133,13 +133,13 @@ static void weigh(struct call *c) {
 		}
 		if (c->f->chapter == 12 && i == op && (no_data || nowhere) && strcmp(a->note, "not for this type") == 0)
 			a->truth = OPEN;
-		/* No elements need no type, except in the calls of chapters 5 and 12 and in reductions. */
+		/* Zero elements need no valid type, except in the calls of chapters 5 and 12 and in reductions. */
 		if (no_data &&
 		    (c->f->chapter == 3 || c->f->chapter == 4 || c->f->chapter == 8 ||
 		     (c->f->chapter == 6 && op < 0)) &&
 		    p->length == SCALAR && p->kind == K_DATATYPE && a->value.pointer == MPI_DATATYPE_NULL)
 			a->truth = OPEN;
-		if (p->kind == K_BUFFER && !a->value.pointer) { /* MPI_BOTTOM, where the displacements are addresses */
+		if (p->kind == K_BUFFER && !a->value.pointer) { /* MPI_BOTTOM, with addresses as displacements */
 			int d = find_param(c, sends ? "sdispls" : "rdispls");
 			if (d < 0)
 				d = find_param(c, "displs");
@@ -218,7 +218,8 @@ static void draw_arguments(struct call *c, const enum truth *want) {
 	count_wrong(c);
 }
 
-/* Calls after which this job cannot go on; those of GOMPIRMA_FUZZ_FUNCTIONS if that begins with !, else all others. */
+/* Returns true for functions that must not be called: MPI_Abort and MPI_Finalize, which end the job, and those that
+ * GOMPIRMA_FUZZ_FUNCTIONS excludes. If it begins with ! it lists the excluded functions, otherwise the included ones. */
 static int left_out(const struct call *c) {
 	static const char *some;
 	if (!some)
@@ -261,7 +262,7 @@ void draw_call(struct call *c, uint64_t number, int only) {
 		if (c->wrong > 0 || plan < 15)
 			break;
 	}
-	if (c->wrong == 0) { /* what is unsafe must not be tried */
+	if (c->wrong == 0) { /* an unsafe call must not be made */
 		int unsafe = 0;
 		for (int i = 0; i < c->f->n; i++)
 			if (c->arg[i].truth == UNSAFE) {

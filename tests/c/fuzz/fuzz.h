@@ -1,22 +1,21 @@
-/* Calls of every function of the ABI with arguments that look right and are wrong: NULL, handles of another kind,
- * freed, random ones, counts, ranks, tags and displacements out of range, types without commit. All ranks of a job make
- * the same calls, drawn from one seed, one after the other (together.c); no call may crash, hang, change its outputs
- * when it fails, or succeed where an argument is certainly wrong.
+/* Fuzzes every function of the ABI with arguments that look right and are wrong: NULL; handles of another kind, freed
+ * or random handles; counts, ranks, tags and displacements out of range; uncommitted types. All ranks of a job make the
+ * same calls, drawn from one seed, one after the other (together.c). No call may crash, hang, change its outputs when
+ * it fails, or succeed with an argument that is certainly wrong.
  *
- *   z_calls.c     the functions, their parameters by semantic kind, generated from the table in core/abi
- *   main.c        phases of a job; one call after the other
- *   draw.c        the function, and which of its arguments are to be wrong
+ *   z_calls.c     the functions and the semantic kinds of their parameters, generated from the table in core/abi
+ *   main.c        phases of a job; the loop over the calls
+ *   draw.c        chooses the function and which of its arguments are wrong
  *   handle.c      handles
  *   number.c      numbers: counts, ranks, tags, ...
- *   memory.c      what addresses point to: buffers, arrays, strings, outputs with guards
- *   hold.c        right calls that must not be made, such as a receive without a sender, and why
- *   judge.c       what a call must have done; findings
- *   pool.c        the objects that calls are made with; new ones, freed ones
- *   request.c     requests and messages that must be brought to an end
+ *   memory.c      the memory that addresses point to: buffers, arrays, strings, guarded outputs
+ *   hold.c        right calls that must not be made, such as a receive without a sender, and the reason
+ *   judge.c       checks the effects of a call; findings
+ *   pool.c        the objects that calls use; new and freed objects
+ *   request.c     completes pending requests and messages
  *   window.c      the epochs of windows
  *   outside.c     calls before MPI_Init and after MPI_Finalize
- *   together.c    what the ranks and whoever started them share
- */
+ *   together.c    the file that the ranks share with their launcher */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -30,7 +29,7 @@
 
 #include "z_kinds.h"
 
-/* ---- the functions (z_calls.c) */
+/* ---- functions (z_calls.c) */
 
 union value {
 	int64_t number;
@@ -40,22 +39,22 @@ union value {
 
 enum direction { IN, OUT, INOUT };
 
-/* Lengths of arrays that are not the value of another parameter: no array, a constant, something else. */
+/* Values of param.length that are no parameter index: no array, a constant length, any other length. */
 enum { SCALAR = -1, FIXED = -2, OTHER = -3 };
 
 struct param {
 	const char *name;
 	enum kind kind;
 	enum direction dir;
-	int pointer;     /* passed as an address */
-	int width;       /* of an element in bytes */
-	int length;      /* index of the parameter that says how many elements there are, or SCALAR, FIXED, OTHER */
-	int64_t fixed;   /* that many */
-	int count, type; /* of a buffer: the parameters with its count or size and its datatype, -1: none */
-	const char *callback; /* C type of a function */
+	int pointer;          /* passed as an address */
+	int width;            /* of an element, in bytes */
+	int length;           /* index of the parameter with the number of elements, or SCALAR, FIXED, OTHER */
+	int64_t fixed;        /* the number of elements if length is FIXED */
+	int count, type;      /* of a buffer: index of its count (or size) and of its datatype; -1: none */
+	const char *callback; /* C type of a function parameter */
 };
 
-enum { MISSING = 1, NO_CODE = 2 }; /* the library does not have it; it does not return an error code */
+enum { MISSING = 1, NO_CODE = 2 }; /* the library lacks the function; the function returns no error code */
 
 struct function {
 	const char *name;
@@ -66,18 +65,18 @@ struct function {
 
 extern const struct function functions[FUNCTIONS];
 
-/* ---- one call (draw.c, number.c, memory.c) */
+/* ---- a call (draw.c, number.c, memory.c) */
 
-enum { MOST = 16 }; /* parameters of a function, at least */
+enum { MOST = 16 }; /* at least the maximum number of parameters of a function */
 
 enum truth {
 	RIGHT,
-	OPEN,   /* nobody can say */
-	UNSAFE, /* the call may read or write memory that is not there if nothing else is wrong */
+	OPEN,   /* undecidable */
+	UNSAFE, /* the call may access invalid memory if nothing else is wrong */
 	WRONG   /* the call must fail */
 };
 
-/* The objects of MPI that are in the pool. */
+/* The kinds of MPI objects in the pool. */
 enum thing {
 	T_COMM,
 	T_GROUP,
@@ -103,11 +102,11 @@ struct argument {
 	union value value;
 	enum truth truth;
 	int here;       /* wrong at this rank only */
-	int classes[6]; /* error classes that tell so, then 0; none: any will do */
+	int classes[6]; /* the error classes to expect, ended by 0; empty: any class */
 	struct object *object;
 	int64_t n;   /* elements of an array */
-	char *cell;  /* what the address points to: a cell of memory.c */
-	size_t room; /* bytes of it that the call may write */
+	char *cell;  /* the memory that the address points to: a cell of memory.c */
+	size_t room; /* number of bytes there that the call may write */
 	const char *note;
 };
 
@@ -117,29 +116,29 @@ struct call {
 	int index;
 	struct argument arg[MOST];
 	uint64_t rng;
-	int64_t count;                     /* the count of a call whose arguments are right */
-	struct object *comm, *group, *win; /* the first of the arguments, if it is right */
-	int wrong;                         /* arguments that are, at all ranks */
+	int64_t count;                     /* the count of a call with right arguments */
+	struct object *comm, *group, *win; /* the first such argument, if it is right */
+	int wrong;                         /* number of arguments that are wrong at all ranks */
 	int wrong_here;
-	int state_error; /* the call is wrong in this state of an object; with one of these classes */
+	int state_error; /* the call is wrong in this state of an object; state_classes has the expected classes */
 	int state_classes[6];
 	const char *state_note;
-	const char *state_hold; /* the call must not be made in this state */
-	const char *held;       /* why it must not be made */
+	const char *state_hold; /* the reason why the call must not be made in this state */
+	const char *held;       /* the reason why it must not be made */
 };
 
-void draw_call(struct call *c, uint64_t number, int only); /* only: of this function, -1: of any */
+void draw_call(struct call *c, uint64_t number, int only); /* only: draws this function; -1: any function */
 void describe_call(const struct call *c, char *text, size_t size);
-extern char described[4080]; /* the call that is being made */
+extern char described[4080]; /* the current call */
 
 uint64_t mix(uint64_t a, uint64_t b);
 uint64_t next(struct call *c);
 int below(struct call *c, int n);
-int is_called(const struct call *c, const char *pattern); /* of fnmatch */
+int is_called(const struct call *c, const char *pattern); /* a pattern of fnmatch */
 int is_named(const struct call *c, int i, const char *name);
 int find_param(const struct call *c, const char *name); /* -1: there is none */
 
-void set(struct call *c, int i, enum truth truth, const char *note, ...); /* classes, ended by 0 */
+void set(struct call *c, int i, enum truth truth, const char *note, ...); /* error classes, ended by 0 */
 void draw_number(struct call *c, int i, enum truth want);
 int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t n);
 int64_t wrong_random(struct call *c, int width);
@@ -153,7 +152,7 @@ void memory_check(const struct call *c, int failed, char *text, size_t size);
 void memory_last(struct call *c);
 void *lasting(uint64_t number, size_t size);
 
-/* Draws a handle of thing and returns it. */
+/* Draws a handle of a kind of object and returns it. */
 void *draw_handle(struct call *c, int i, enum thing thing, enum truth want);
 
 const char *held(struct call *c);
@@ -168,17 +167,17 @@ enum access { NONE, FENCE, START, LOCK, LOCK_ALL };
 struct object {
 	enum thing thing;
 	int slot;
-	int alive, agreed; /* here, on all ranks */
+	int alive, agreed; /* alive on this rank; alive on all ranks */
 	int fixed;         /* predefined: never freed */
 	union value value;
-	int maker; /* index of the function that made it, -1 */
+	int maker; /* index of the function that made it, or -1 */
 	int size, rank, inter,
-		lone; /* communicators, groups, windows; lone: the side of an intercommunicator that has one process */
+		lone; /* communicators, groups, windows; lone: this side of an intercommunicator has one process */
 	enum topology topology;
 	int ndims, indegree, outdegree;
 	int nobody;                       /* all neighbors are MPI_PROC_NULL */
 	int64_t bytes, extent, low, high; /* types: size, extent, true bounds */
-	int committed, usable;            /* types: usable: small */
+	int committed, usable;            /* types; usable: small */
 	int flavor;                       /* windows */
 	enum access access;
 	int target, exposed, started, completed, broken;
@@ -196,14 +195,14 @@ void pool_close(void);
 void pool_refill(uint64_t number);
 struct object *pool_pick(struct call *c, enum thing thing, need fits);
 int pool_is_live(enum thing thing, const void *handle);
-void *pool_freed(struct call *c, enum thing thing); /* NULL: none */
+void *pool_freed(struct call *c, enum thing thing); /* NULL if there is none */
 void pool_before(const struct call *c);
 void pool_collect(struct call *c, int failed);
 uint32_t pool_made(void);
 void pool_settle(struct call *c, uint32_t made);
 int thing_class(enum thing thing);
 void *thing_null(enum thing thing);
-enum thing thing_of(const struct call *c, int i); /* of a parameter */
+enum thing thing_of(const struct call *c, int i); /* kind of object of a parameter */
 int is_predefined(enum thing thing, const void *handle);
 
 /* ---- requests and messages (request.c) */
@@ -212,13 +211,13 @@ void linger(const struct object *o);
 void linger_on(void);
 void drain(void);
 int may_wait(const struct call *c);
-extern int quiet; /* no messages are on their way */
+extern int quiet; /* no messages are in flight */
 
 /* ---- windows (window.c) */
 
-need window_need(const struct call *c); /* windows in an epoch that the call is meant for */
+need window_need(const struct call *c); /* the epochs of windows that the call is meant for */
 void window_learn(struct object *o);
-void window_state(struct call *c); /* is the call right in this epoch? */
+void window_state(struct call *c); /* decides whether the call is right in this epoch */
 void window_after(struct call *c);
 void window_move(struct object *o, uint64_t random);
 void window_close(struct object *o);
@@ -226,24 +225,24 @@ uint64_t window_digest(void);
 
 /* ---- judge.c */
 
-enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN, a user's handler, one that sets MPI_SUCCESS */
+enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN, a user's handler, a handler that sets MPI_SUCCESS */
 extern enum handler handler;
-extern int raised; /* error handlers called since the last call began */
+extern int raised; /* number of error handler calls since the last MPI call began */
 extern int raised_code;
 
 void judge_open(void);
 int has_failed(const struct call *c, int64_t result);
 void judge(struct call *c, int64_t result);
-void handle_errors(enum thing thing, void *object); /* gives an object the error handler of this job */
+void handle_errors(enum thing thing, void *object); /* sets the error handler of this job for an object */
 void upkeep(int code, const char *what);
 void finding(const struct call *c, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int is_own_handler(const void *errhandler);
-void ignore_errors(int on); /* what follows may fail */
+void ignore_errors(int on); /* the following calls may fail */
 
 /* ---- outside.c */
 
 int outside(const char *phase, const char *function, uint64_t calls);
-extern int running; /* MPI is */
+extern int running; /* MPI is initialized */
 
 /* ---- together.c */
 
@@ -259,10 +258,9 @@ void meet(void);
 uint32_t agreed_made(void);
 uint32_t
 unequal(uint64_t word,
-	const struct object
-		*window); /* collective: where ranks say different words, the slots of the windows that they name */
-int none(int word);       /* collective: 0 at all ranks? */
+	const struct object *window); /* collective: the descriptors of the windows about which the ranks disagree */
+int none(int word);                   /* collective: true if word is 0 on all ranks */
 void count_call(const struct call *c);
-void count_done(const struct call *c); /* without error */
+void count_done(const struct call *c); /* a call that succeeded */
 
 #endif

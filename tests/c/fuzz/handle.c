@@ -1,4 +1,5 @@
-/* Handles: a right one of the pool or a predefined one, as the call demands, or one that is certainly none. */
+/* Draws handles: a right one from the pool or a predefined one, as the call requires, or one that is certainly
+ * invalid. */
 #include "fuzz.h"
 
 enum thing thing_of(const struct call *c, int i) {
@@ -70,7 +71,8 @@ static int is_not_partitioned(const struct object *o) { return !o->partitioned; 
 static int not_collective(const struct object *o) { return !o->collective; }
 static int is_any(const struct object *o) { return o->alive; }
 
-/* What an object must be for a call, and the class of error if it is not; against: objects that are certainly not. */
+/* The properties that a call requires of an object, and the error class otherwise. against: selects objects that are
+ * certainly wrong. */
 struct demand {
 	need fits, against;
 	int classes[3];
@@ -136,7 +138,7 @@ static struct demand demand(const struct call *c, int i, enum thing thing) {
 	return (struct demand){is_any, NULL, {0}};
 }
 
-/* Predefined types by what may be done with them. */
+/* Predefined types by the operations that they allow. */
 static const MPI_Datatype integers[] = {MPI_INT,      MPI_LONG,     MPI_SHORT, MPI_UNSIGNED, MPI_LONG_LONG,  MPI_INT8_T,
 					MPI_UINT16_T, MPI_UINT64_T, MPI_AINT,  MPI_COUNT,    MPI_SIGNED_CHAR};
 static const MPI_Datatype floats[] = {MPI_FLOAT, MPI_DOUBLE,           MPI_LONG_DOUBLE,
@@ -185,7 +187,7 @@ static void *const predefined[][4] = {
 	[T_SESSION] = {MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL, MPI_SESSION_NULL},
 };
 
-/* The range of predefined handles of each kind of object; the null handle is none of them. */
+/* Returns true if handle is in the range of predefined handles of its kind; the null handle is not. */
 int is_predefined(enum thing thing, const void *handle) {
 	static const int from[] = {[T_COMM] = 0x101,       [T_GROUP] = 0x109,   [T_TYPE] = 0x201,    [T_OP] = 0x21,
 				   [T_WIN] = 0x111,        [T_REQUEST] = 0x181, [T_MESSAGE] = 0x129, [T_INFO] = 0x131,
@@ -200,7 +202,7 @@ int is_predefined(enum thing thing, const void *handle) {
 
 static int is_key(enum thing thing) { return thing == T_COMM_KEY || thing == T_TYPE_KEY || thing == T_WIN_KEY; }
 
-/* A handle that is certainly no object of the kind. */
+/* Returns a handle that is certainly no object of the kind. */
 static void *handle_error(struct call *c, enum thing thing, const char **note) {
 	for (int tries = 0; tries < 20; tries++) {
 		void *h = NULL;
@@ -253,7 +255,7 @@ static void *handle_error(struct call *c, enum thing thing, const char **note) {
 	return thing_null(thing);
 }
 
-/* Is the null handle allowed, or nobody can say? */
+/* Decides whether the call allows the null handle; OPEN: undecidable. */
 static enum truth truth_of_null(const struct call *c, enum thing thing) {
 	if (c->f->flags & NO_CODE)
 		return OPEN;
@@ -293,7 +295,7 @@ static void *right_type(struct call *c, struct argument *a, struct demand d) {
 	return type;
 }
 
-/* An operation that is defined for the type of the call, or is not. */
+/* Returns an operation that is defined for the type of the call, or is not, as `want` says. */
 static void *right_op(struct call *c, int i, enum truth want) {
 	static const MPI_Op sums[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
 				      MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
@@ -411,7 +413,8 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 	}
 	if (want == WRONG) {
 		void *h = handle_error(c, thing, &note);
-		int lives = is_key(thing) && strcmp(note, "freed") == 0; /* as long as an object has the attribute */
+		int lives = is_key(thing) && strcmp(note, "freed") == 0; /* a freed keyval lives as long as an object
+		                                                          * has the attribute */
 		set(c, i,
 		    h == thing_null(thing)           ? null
 		    : lives || c->f->flags & NO_CODE ? OPEN
@@ -456,7 +459,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 	}
 	a->object = o;
 	if (thing == T_INFO && c->f->chapter != 10 && !is_called(c, "Info_*"))
-		a->truth = OPEN; /* its values may be wrong for the keys that the call knows */
+		a->truth = OPEN; /* its values may be wrong for keys that the call knows */
 	if (thing == T_COMM && !c->comm)
 		c->comm = o;
 	if (thing == T_GROUP && !c->group)

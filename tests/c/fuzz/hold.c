@@ -1,4 +1,4 @@
-/* Right calls that must not be made: they would wait for what never comes, as they should. A call with an argument that
+/* Decides which right calls must not be made because they would correctly block forever. A call with an argument that
  * is certainly wrong is always made. */
 #include "fuzz.h"
 
@@ -12,7 +12,7 @@ static void *pointer_of(const struct call *c, const char *name) {
 	return i < 0 ? NULL : c->arg[i].value.pointer;
 }
 
-/* Bytes that the call sends, at most; many if nobody knows. */
+/* Returns the maximum number of bytes that the call sends; a large number if unknown. */
 static int64_t bytes_of(const struct call *c) {
 	int type = find_param(c, "datatype"), size = 0;
 	int64_t count = number_of(c, "count");

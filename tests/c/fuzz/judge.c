@@ -1,4 +1,4 @@
-/* What a call must have done, and what is found when it has not. */
+/* Checks the effects of a call, and reports findings. */
 #include <stdarg.h>
 
 #include "fuzz.h"
@@ -63,7 +63,7 @@ void finding(const struct call *c, const char *kind, const char *format, ...) {
 	       c ? (uintmax_t)c->number : 0, c ? described : "");
 }
 
-/* A call that keeps the fuzz going must succeed, whatever calls have failed before. */
+/* Checks that a call which keeps the fuzz job running succeeds, whatever calls have failed before. */
 void upkeep(int code, const char *what) {
 	char text[MPI_MAX_ERROR_STRING] = "";
 	int length;
@@ -91,7 +91,8 @@ static int is_one_of(int class, const int *classes) {
 	return 0;
 }
 
-/* The only thing that is wrong with the call; NULL: there are several, or others that nobody can say. */
+/* Returns the expected classes of the only wrong argument of the call. Returns NULL if several are wrong or
+ * undecidable. */
 static const int *only_wrong(const struct call *c, const char **name) {
 	const int *classes = NULL;
 	if (c->wrong_here != 1)
@@ -127,7 +128,7 @@ static void judge_class(struct call *c, int code) {
 		finding(c, "class", "class %d instead of %d for %s: %s", class, classes[0], name, text);
 }
 
-/* MPI_Comm_call_errhandler, unless it has an error of its own. */
+/* Returns true for MPI_Comm_call_errhandler, unless it has an error itself. */
 static int calls_handler(const struct call *c) {
 	return is_called(c, "*_call_errhandler") && c->wrong_here == 0 && !(c->f->flags & MISSING);
 }
@@ -146,7 +147,7 @@ void judge(struct call *c, int64_t result) {
 		now = 0;
 	if (now && code == MPI_SUCCESS)
 		code = raised_code;
-	if (c->f->chapter == 15) { /* there is nothing of the tool interface to be right or wrong about */
+	if (c->f->chapter == 15) { /* tool interface: only the range of the error code is checked */
 		if (code != MPI_SUCCESS && (code < MPI_T_ERR_CANNOT_INIT || code > MPI_T_ERR_CANNOT_INIT + 98))
 			finding(c, "strange error", "code %d", code);
 	} else if (c->f->flags & MISSING) {
@@ -173,7 +174,7 @@ void judge(struct call *c, int64_t result) {
 			finding(c, "handler", "code %d though the error handler has set MPI_SUCCESS; %d called",
 				(int)result, now);
 	}
-	/* A message that does not fit, or an operation that has failed, is gone. */
+	/* A message that does not fit, or a failed operation, is finished. */
 	int ends = c->wrong_here == 0 && (c->f->chapter == 6 || c->f->chapter == 8 ||
 					  is_called(c, "Mrecv|Imrecv|Recv|Sendrecv*|Wait*|Test*|Request_*"));
 	memory_check(c, code != MPI_SUCCESS && !ends, text, sizeof text);

@@ -1,10 +1,10 @@
-/* fuzz FILE SEED CALLS HANDLER: makes CALLS calls drawn from SEED. HANDLER: 0 MPI_ERRORS_RETURN, 1 a user's error
- * handler, 2 one that sets MPI_SUCCESS. fuzz FILE SEED CALLS before|after|within FUNCTION: as many calls of FUNCTION
- * before MPI_Init, after MPI_Finalize, between them; errors are fatal there. FILE is shared with whoever started the
- * job (together.c). Findings are lines on standard output that begin with FINDING. */
+/* fuzz FILE SEED CALLS HANDLER makes CALLS calls drawn from SEED. HANDLER is 0 for MPI_ERRORS_RETURN, 1 for a user's
+ * error handler, 2 for one that sets MPI_SUCCESS. fuzz FILE SEED CALLS before|after|within FUNCTION makes CALLS calls
+ * of FUNCTION before MPI_Init, after MPI_Finalize, or between them; errors are fatal there. FILE is shared with the
+ * launcher of the job (together.c). Each finding is a line on standard output that begins with FINDING. */
 #include "fuzz.h"
 
-/* The window that is to be in another epoch before the call. */
+/* Moves a random window into another epoch before the call. */
 static void move_windows(uint64_t number) {
 	uint64_t random = mix(mix(seed, number), 6000);
 	struct object *w = &pool[T_WIN][random % SLOTS];
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
 		one_call(k);
 	}
 	drain();
-	if (seed & 1) { /* else MPI_Finalize finds objects, and windows in epochs */
+	if (seed & 1) { /* otherwise MPI_Finalize finds live objects and windows in epochs */
 		pool_close();
 		drain();
 	}

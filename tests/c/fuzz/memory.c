@@ -1,21 +1,21 @@
-/* What the address arguments of a call point to. Each parameter has a cell of memory; what a call may not write there
- * holds a pattern, in front of an output, behind it, and in it until the call succeeds. */
+/* Manages the memory of the address arguments of a call. Each parameter has a cell of memory. Bytes that the call may
+ * not write hold a pattern: those in front of an output, behind it, and in it until the call succeeds. */
 #include <sys/mman.h>
 
 #include "fuzz.h"
 
 enum {
 	CELL = 1 << 20,
-	MIDDLE = CELL / 2, /* where arguments begin: types may reach to both sides */
+	MIDDLE = CELL / 2, /* arguments begin here: types may extend to both sides */
 	GUARD = 64,
 	LONGEST = 32768, /* bytes of an array */
-	REACH = 8192,    /* bytes of a buffer that are looked at */
+	REACH = 8192,    /* bytes of a buffer that are checked */
 	PATTERN = 0xa5,
 	LASTING = 32
 };
 
 static char *cells, *lastings;
-static size_t dirty[MOST];    /* bytes of each cell that do not hold the pattern, at most */
+static size_t dirty[MOST];    /* upper bound of the bytes of each cell without the pattern */
 static char saved[MOST][256]; /* of arguments that are both input and output */
 
 static char *reserve(size_t size) {
@@ -36,10 +36,10 @@ void memory_open(void) {
 
 void *cell_of(int i) { return cells + (size_t)i * CELL + MIDDLE; }
 
-/* Memory that stays as it is for long after the call: of operations under way, of windows. */
+/* Returns memory that stays unchanged long after the call, for pending operations and for windows. */
 void *lasting(uint64_t number, size_t offset) { return lastings + (number % LASTING) * CELL + MIDDLE + offset; }
 
-/* Makes a cell as it was at first. */
+/* Restores the initial content of a cell. */
 static void restore(int i) {
 	if (dirty[i])
 		memset((char *)cell_of(i) - GUARD, PATTERN, GUARD + dirty[i] + GUARD);
@@ -50,7 +50,7 @@ static int all_pattern(const char *p, size_t n) {
 	return n == 0 || ((unsigned char)p[0] == PATTERN && memcmp(p, p + 1, n - 1) == 0);
 }
 
-/* ---- callbacks: any of them may be called */
+/* ---- callbacks: MPI may call any of them */
 
 static void user_op(void *in, void *inout, int *len, MPI_Datatype *type) {
 	(void)in, (void)inout, (void)len, (void)type;
@@ -147,7 +147,7 @@ static void draw_callback(struct call *c, int i, enum truth want) {
 
 /* ---- buffers */
 
-/* Collectives in which all processes may pass MPI_IN_PLACE for sendbuf. */
+/* Returns true for collectives in which all processes may pass MPI_IN_PLACE for sendbuf. */
 static int may_be_in_place(const struct call *c, int i) {
 	if (c->f->params[i].kind != K_BUFFER || (c->comm && c->comm->inter))
 		return 0;
@@ -156,7 +156,7 @@ static int may_be_in_place(const struct call *c, int i) {
 			    "Ireduce_scatter*|Scan*|Iscan|Exscan*|Iexscan");
 }
 
-/* Does the buffer have data, certainly? */
+/* Returns true if the buffer certainly has data. */
 static int has_data(const struct call *c, int i) {
 	const struct param *p = &c->f->params[i];
 	if (p->type >= 0) {
@@ -305,7 +305,7 @@ static void draw_string(struct call *c, int i, enum truth want) {
 	dirty[i] = strlen(text) + 1;
 }
 
-/* ---- everything else that is passed by its address */
+/* ---- other arguments passed by address */
 
 static void out_cell(struct call *c, int i, int64_t n) {
 	struct argument *a = &c->arg[i];
@@ -338,7 +338,7 @@ static void draw_out(struct call *c, int i, enum truth want) {
 		n = p->length == FIXED ? p->fixed : MPI_MAX_INFO_KEY;
 		if (length < 0)
 			length = find_param(c, "buflen");
-		if (length >= 0) { /* MPI_Info_get writes the terminating zero behind valuelen characters */
+		if (length >= 0) { /* MPI_Info_get writes the terminating zero after valuelen characters */
 			int64_t v =
 				is_named(c, length, "buflen") ? *(int *)cell_of(length) : c->arg[length].value.number;
 			n = c->arg[length].truth == RIGHT && v >= 0 ? v + is_named(c, length, "valuelen") : 0;
@@ -351,7 +351,7 @@ static void draw_out(struct call *c, int i, enum truth want) {
 			return;
 		}
 	} else if (want == WRONG) {
-		/* Not all of the arrays take something. */
+		/* The call may store nothing into some of the arrays. */
 		if (is_called(c, "Cart_get|Cart_coords") && p->length != SCALAR)
 			n = c->comm ? c->comm->ndims : 0;
 		null_cell(c, i,
@@ -418,7 +418,7 @@ static void draw_ranges(struct call *c, int i, enum truth want, int64_t n) {
 	}
 }
 
-/* Arrays and scalars that go in by their address. */
+/* Draws arrays and scalars that are inputs passed by address. */
 static void draw_in(struct call *c, int i, enum truth want) {
 	const struct param *p = &c->f->params[i];
 	struct argument *a = &c->arg[i];
@@ -454,7 +454,7 @@ static void draw_in(struct call *c, int i, enum truth want) {
 		enum truth w = want == RIGHT || k == odd ? want : RIGHT;
 		if (handles) {
 			void *h = draw_handle(c, i, thing_of(c, i), w);
-			if (thing_of(c, i) == T_REQUEST) /* none twice */
+			if (thing_of(c, i) == T_REQUEST) /* no request occurs twice */
 				for (int64_t j = 0; j < k; j++)
 					if (((void **)best.cell)[j] == h)
 						h = MPI_REQUEST_NULL,
@@ -479,7 +479,7 @@ static void draw_in(struct call *c, int i, enum truth want) {
 	}
 }
 
-/* One handle that is input and output. */
+/* Draws one handle that is both input and output. */
 void handle_cell(struct call *c, int i, int64_t n) {
 	struct argument *a = &c->arg[i];
 	(void)n;
@@ -559,7 +559,7 @@ void draw_memory(struct call *c, int i, enum truth want) {
 		memcpy(saved[i], a->cell, a->room < sizeof saved[i] ? a->room : sizeof saved[i]);
 }
 
-/* Moves what an operation that goes on after the call may use to memory that stays as it is. */
+/* Moves the buffers of an operation that continues after the call to memory that stays unchanged. */
 void memory_last(struct call *c) {
 	static uint64_t number;
 	int idup = is_called(c, "Comm_idup*");
@@ -600,7 +600,7 @@ static void check_output(const struct call *c, int i, int failed, char *text, si
 	const size_t most = LONGEST / 8 + GUARD;
 	size_t from = failed ? 0 : c->arg[i].room;
 	char *cell = cell_of(i);
-	MPI_Comm null = MPI_COMM_NULL; /* which a call that fails to make a communicator stores */
+	MPI_Comm null = MPI_COMM_NULL; /* a failed call that makes a communicator stores this */
 	if (failed && c->f->params[i].kind == K_COMMUNICATOR && memcmp(cell, &null, sizeof null) == 0)
 		from = sizeof null;
 	const char *name = c->f->params[i].name;
@@ -618,7 +618,7 @@ static void check_output(const struct call *c, int i, int failed, char *text, si
 		memset(cell - GUARD, PATTERN, GUARD + most);
 }
 
-/* Says in text what is wrong with the memory of a call, then makes it as before. */
+/* Writes to text which memory of a call is wrong, then restores the memory. */
 void memory_check(const struct call *c, int failed, char *text, size_t size) {
 	text[0] = '\0';
 	for (int i = 0; i < c->f->n; i++) {

@@ -1,8 +1,8 @@
-/* Numbers: a right one, or one that is certainly wrong for its kind. Those that are right go together: one count for
- * all buffers, arrays as long as their lengths say. */
+/* Draws numbers: a right one, or one that is certainly wrong for its kind. The right numbers of a call are consistent:
+ * one count for all buffers, and arrays of the given lengths. */
 #include "fuzz.h"
 
-/* A number that has nothing to do with what is asked for. */
+/* Returns a number that is unrelated to the parameter. */
 int64_t wrong_random(struct call *c, int width) {
 	static const int64_t some[] = {
 		-1,         INT_MIN,    INT_MAX, INT64_MIN, INT64_MAX, (int64_t)1 << 32, -((int64_t)1 << 31),
@@ -27,7 +27,7 @@ static int64_t huge(struct call *c, int i) {
 
 static int comm_size(const struct call *c) { return c->comm ? c->comm->size : c->win ? c->win->size : 1; }
 
-/* The dimensions of a Cartesian communicator, or of the one that is to be made. */
+/* Returns the number of dimensions of a Cartesian communicator, or of the one to be made. */
 static int ndims_of(const struct call *c) {
 	int i = find_param(c, "ndims");
 	if (i >= 0 && c->f->params[i].dir == IN)
@@ -35,7 +35,7 @@ static int ndims_of(const struct call *c) {
 	return c->comm ? c->comm->ndims : 0;
 }
 
-/* Is the parameter the length of an array that the caller gives? */
+/* Returns true if the parameter is the length of an array that the caller passes. */
 static int is_length(const struct call *c, int i) {
 	for (int k = 0; k < c->f->n; k++)
 		if (c->f->params[k].length == i)
@@ -50,7 +50,7 @@ static int64_t value_of(const struct call *c, int i) {
 		       : 0;
 }
 
-/* The number of elements of array i that count. */
+/* Returns the number of significant elements of array i. */
 int64_t elements_of(struct call *c, int i) {
 	const struct param *p = &c->f->params[i];
 	if (p->length == SCALAR)
@@ -80,7 +80,7 @@ int64_t elements_of(struct call *c, int i) {
 	return 1;
 }
 
-/* Ranks: where the call goes, or where from. */
+/* Draws a rank: the destination or the source of the call. */
 static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 	const struct param *p = &c->f->params[i];
 	int size = comm_size(c), mine = c->comm ? c->comm->rank : c->win ? c->win->rank : 0;
@@ -119,18 +119,18 @@ static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 	set(c, i, RIGHT, "", 0);
 	if (strcmp(p->name, "ranks") == 0)
 		return size > 0 ? (k + c->count) % size : 0;
-	if (is_called(c, "Dist_graph_create*") && c->comm) { /* a ring; what one sends the other receives */
+	if (is_called(c, "Dist_graph_create*") && c->comm) { /* a ring: what one process sends, the next one receives */
 		if (is_called(c, "Dist_graph_create"))
 			return strcmp(p->name, "sources") == 0 ? mine : (mine + 1) % size;
 		return strcmp(p->name, "sources") == 0 ? ((mine - 1 - k) % size + size) % size : (mine + 1 + k) % size;
 	}
 	if (strcmp(p->name, "edges") == 0)
-		return k; /* to itself, so that the edges of all processes have their counterparts */
+		return k; /* to itself, so that each edge has its counterpart at the other process */
 	if (root && inter)
 		return c->comm->lone ? MPI_ROOT : 0;
 	if (partitioned)
 		return MPI_PROC_NULL;
-	if (peer && is_called(c, "Ssend|Rsend|Sendrecv*")) /* what is sent to itself a receive under way may take */
+	if (peer && is_called(c, "Ssend|Rsend|Sendrecv*")) /* a pending receive may take a message to itself */
 		return MPI_PROC_NULL;
 	if (peer && below(c, 3) == 0)
 		return MPI_PROC_NULL;
@@ -141,7 +141,7 @@ static int64_t draw_rank(struct call *c, int i, enum truth want, int64_t k) {
 	if (is_called(c, "Win_lock|Win_flush|Win_flush_local|Win_unlock") && c->win)
 		return c->win->access == LOCK && below(c, 4)
 			       ? c->win->target
-			       : c->win->rank; /* its own: an exclusive lock of others never waits */
+			       : c->win->rank; /* its own: an exclusive lock of another rank would never wait */
 	return size > 0 && !inter ? below(c, size) : 0;
 }
 
@@ -175,7 +175,7 @@ static int64_t draw_count(struct call *c, int i, enum truth want) {
 	}
 	if (want == WRONG) {
 		set(c, i, WRONG, "", MPI_ERR_COUNT, MPI_ERR_ARG, 0);
-		/* More than the target's window can have. */
+		/* More than the target's window can hold. */
 		if (c->f->chapter == 12 && c->f->n > 5 && below(c, 3) == 0) {
 			set(c, i, UNSAFE, "huge", 0);
 			return huge(c, i);
@@ -234,7 +234,7 @@ static int64_t draw_size(struct call *c, int i, enum truth want) {
 	}
 }
 
-/* Numbers of a type, of an assertion, ...: right is one of a list, wrong is none of it. */
+/* Draws a number of a type, of an assertion, ...: a right one is in the list, a wrong one is not. */
 static int64_t draw_choice(struct call *c, int i, enum truth want, const int *right, int n, int class) {
 	if (want == WRONG) {
 		int64_t v;
@@ -291,7 +291,7 @@ static int64_t draw_length(struct call *c, int i, enum truth want) {
 	return p->kind == K_ARRAY_LENGTH_PI ? 1 + below(c, 3) : below(c, 4);
 }
 
-/* Error classes and codes. */
+/* Draws an error class or code. */
 static int64_t draw_error(struct call *c, int i, enum truth want) {
 	if (is_called(c, "Status_set_error")) {
 		set(c, i, OPEN, "any", 0);
@@ -310,14 +310,14 @@ static int64_t draw_error(struct call *c, int i, enum truth want) {
 		       : below(c, 62);
 }
 
-/* The displacement at the target of an RMA call. */
+/* Draws the displacement at the target of an RMA call. */
 static int64_t draw_target(struct call *c, int i, enum truth want) {
 	int type = find_param(c, "target_datatype"), count = find_param(c, "target_count"),
 	    rank = find_param(c, "target_rank");
 	int some = count < 0 || (c->arg[count].truth == RIGHT && c->arg[count].value.number > 0);
 	if (type < 0)
 		type = find_param(c, "datatype");
-	/* A type that has data, and none of it far from its beginning. */
+	/* A type with data, none of it far from its beginning. */
 	some = some && c->arg[type].truth == RIGHT &&
 	       (!c->arg[type].object || (c->arg[type].object->bytes > 0 && c->arg[type].object->low < 1 << 15));
 	some = some && c->arg[rank].truth == RIGHT && c->arg[rank].value.number != MPI_PROC_NULL && c->win;
@@ -332,7 +332,8 @@ static int64_t draw_target(struct call *c, int i, enum truth want) {
 		}
 		return far[below(c, 8)];
 	}
-	/* The largest predefined type, times the largest count, behind the largest displacement and unit. */
+	/* In a window of 1024 bytes or more, the largest predefined type times the largest count fits behind the
+	 * largest displacement in the largest unit. */
 	int fits = c->win && c->win->flavor != MPI_WIN_FLAVOR_DYNAMIC && c->win->length >= 1024 &&
 		   c->arg[type].truth == RIGHT && !c->arg[type].object;
 	set(c, i, fits ? RIGHT : OPEN, "", 0);
@@ -400,7 +401,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 	case K_DISTRIB_ENUM:
 		return CHOICE(MPI_ERR_ARG, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC);
 	case K_DTYPE_DISTRIBUTION:
-		set(c, i, RIGHT, "", 0); /* what does not go with MPI_DISTRIBUTE_NONE is ignored */
+		set(c, i, RIGHT, "", 0); /* arguments that do not match MPI_DISTRIBUTE_NONE are ignored */
 		return MPI_DISTRIBUTE_DFLT_DARG;
 	case K_THREAD_LEVEL:
 		return CHOICE(MPI_ERR_ARG, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
@@ -450,7 +451,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 		set(c, i, RIGHT, "", 0);
 		return is_called(c, "Dims_create") ? 0 : k == 0 ? comm_size(c) : 1;
 	case K_COORDINATE:
-		set(c, i, want == WRONG ? OPEN : RIGHT, "", 0); /* right where the dimension is periodic */
+		set(c, i, want == WRONG ? OPEN : RIGHT, "", 0); /* right if the dimension is periodic */
 		return want == WRONG ? wrong_random(c, 4) : 0;
 	case K_INDEX:
 		if (is_called(c, "Cart_shift")) {
@@ -487,7 +488,7 @@ int64_t draw_element(struct call *c, int i, enum truth want, int64_t k, int64_t 
 	case K_PARTITION: {
 		int known = is_called(c, "Psend_init|Precv_init");
 		if (want == WRONG) {
-			/* Everything has arrived of a request that is not active. */
+			/* All partitions of an inactive request have arrived. */
 			set(c, i, is_called(c, "Parrived") ? OPEN : WRONG, "", MPI_ERR_ARG, MPI_ERR_COUNT,
 			    known ? 0 : MPI_ERR_REQUEST, 0);
 			return below(c, 2) ? negative(c, i) : known ? negative(c, i) : 1000;

@@ -1,11 +1,12 @@
-/* Calls before MPI_Init and after MPI_Finalize, and calls that end the process. Errors are fatal where no error handler
- * can be set, so a process makes the calls of one function only, and may end at the first; it must say which function
- * that was. */
+/* Makes calls before MPI_Init and after MPI_Finalize, and calls that end the process. Errors are fatal where no error
+ * handler can be set. A process therefore makes the calls of one function only, and may end at the first; it must
+ * report which function that was. */
 #include "fuzz.h"
 
 int running;
 
-/* Functions that need MPI to run: those that are given an object that only MPI_Init or functions after it make. */
+/* Returns true for functions that need MPI to be initialized: those with an object that only MPI_Init or later calls
+ * make. */
 static int needs_mpi(const struct function *f) {
 	for (int i = 0; i < f->n; i++)
 		switch (f->params[i].kind) {
@@ -52,7 +53,7 @@ int outside(const char *phase, const char *function, uint64_t calls) {
 		if (!failed && !inside && needs_mpi(c.f))
 			finding(&c, "no error", "%s", phase);
 		if (failed && c.f->chapter != 15 &&
-		    !is_called(&c, "File_*|Register_datarep")) /* files' errors return */
+		    !is_called(&c, "File_*|Register_datarep")) /* errors of files return */
 			finding(&c, "not fatal", "%s: code %d", phase, (int)result);
 	}
 	tell(ENDED, NULL);

@@ -1,5 +1,5 @@
-/* The objects that calls are made with. All ranks have the same ones: an object that a call has made counts only if it
- * was made on all, in the same slot. */
+/* Manages the objects that calls use. All ranks have the same objects: an object that a call made is used only if all
+ * ranks made it, in the same entry. */
 #include "fuzz.h"
 
 enum { FREED = 16, STRANGE = 8 };
@@ -9,16 +9,16 @@ struct object pool[THINGS][SLOTS];
 static void *freed[THINGS][FREED];
 static int freeds[THINGS];
 static void *recurring[THINGS]
-		      [STRANGE]; /* handles that the library gives again: nobody can say whether one of them is freed */
+		      [STRANGE]; /* handles that the library reuses: it is undecidable whether one of them is freed */
 static int recurrings[THINGS];
 
-static MPI_Comm own; /* no call has it */
+static MPI_Comm own; /* no drawn call uses it */
 
 static struct {
 	int made;
 	enum thing thing;
 	union value value;
-} made[MOST]; /* by the call, by its parameters */
+} made[MOST]; /* the objects that the call made, by parameter */
 
 int thing_class(enum thing thing) {
 	static const int classes[] = {[T_COMM] = MPI_ERR_COMM,
@@ -60,7 +60,8 @@ void *thing_null(enum thing thing) {
 	return nulls[thing];
 }
 
-/* Several objects may have one handle, which is freed as many times; one that is never freed comes last. */
+/* Finds an object by its handle. Several objects may share a handle, which is freed as often; one that is never freed
+ * comes last. */
 static struct object *find(enum thing thing, const void *handle) {
 	struct object *found = NULL;
 	for (int s = 0; s < SLOTS; s++)
@@ -93,7 +94,7 @@ struct object *pool_pick(struct call *c, enum thing thing, need fits) {
 	return n ? list[below(c, n)] : NULL;
 }
 
-/* ---- what is to be known of a new object */
+/* ---- properties of a new object */
 
 static void learn_comm(struct object *o) {
 	MPI_Comm comm = o->value.pointer;
@@ -152,7 +153,7 @@ static void learn_type(struct object *o, uint64_t random) {
 		upkeep(MPI_Type_commit(&type), "MPI_Type_commit");
 		o->committed = 1;
 	} else if (o->maker >= 0 && strncmp(functions[o->maker].name, "MPI_Type_dup", 12) == 0)
-		o->committed = 1; /* as what it is a copy of: nobody can say, and only what certainly is not matters */
+		o->committed = 1; /* undecidable for a duplicate; only types that are certainly uncommitted matter */
 }
 
 static void learn_request(struct object *o) {
@@ -202,13 +203,13 @@ static void gone(struct object *o) {
 		freed[t][freeds[t]++ % FREED] = o->value.pointer;
 }
 
-/* Frees an object; what is collective is so here. */
+/* Frees an object. Collective if the free call of the object is. */
 static void release(struct object *o) {
 	void *h = o->value.pointer;
 	int key = (int)o->value.number;
 	static char room[1 << 16];
 	if (o->thing == T_COMM && !quiet)
-		drain(); /* what is sent on it nobody can receive later, and MPI_Finalize waits for large messages */
+		drain(); /* a pending message could not be received later, and MPI_Finalize waits for large messages */
 	tell_upkeep("freeing an object");
 	switch (o->thing) {
 	case T_COMM:
@@ -224,7 +225,7 @@ static void release(struct object *o) {
 		upkeep(MPI_Op_free((MPI_Op *)&h), "MPI_Op_free");
 		break;
 	case T_WIN:
-		if (o->broken) { /* it lives on */
+		if (o->broken) { /* it stays alive */
 			o->alive = o->agreed = 0;
 			return;
 		}
@@ -260,14 +261,14 @@ static void release(struct object *o) {
 	default:
 		break;
 	}
-	if (o->thing == T_REQUEST) { /* still live, until it lingers no more */
+	if (o->thing == T_REQUEST) { /* alive until it no longer lingers */
 		o->alive = o->agreed = 0;
 		return;
 	}
 	gone(o);
 }
 
-/* An object that not all ranks have: what only all together can free is left alone. */
+/* Drops an object that some ranks lack. An object whose free call is collective is left allocated. */
 static void retire(struct object *o) {
 	if (o->thing == T_COMM || o->thing == T_WIN)
 		o->alive = o->agreed = 0;
@@ -275,7 +276,7 @@ static void retire(struct object *o) {
 		release(o);
 }
 
-/* ---- what a call has done */
+/* ---- the effects of a call */
 
 static int is_collected(const struct call *c, int i) {
 	const struct param *p = &c->f->params[i];
@@ -285,11 +286,11 @@ static int is_collected(const struct call *c, int i) {
 	if (is_called(c, "Type_create_f90_*|Type_match_size|Type_get_value_index|Comm_get_parent"))
 		return 0;
 	if (is_called(c, "Comm_idup*") && is_named(c, i, "newcomm"))
-		return 0; /* not there yet */
+		return 0; /* it does not exist yet */
 	return thing_of(c, i) < THINGS || (is_called(c, "Alloc_mem") && is_named(c, i, "baseptr"));
 }
 
-/* Types that MPI_Type_get_contents has given. */
+/* Frees the types that MPI_Type_get_contents returned. */
 static void free_types(struct call *c) {
 	int i = find_param(c, "array_of_datatypes");
 	MPI_Datatype *types = i < 0 ? NULL : (MPI_Datatype *)c->arg[i].cell;
@@ -318,7 +319,7 @@ void pool_before(const struct call *c) {
 				before[i].handles[k] = handle_at(c, i, k);
 }
 
-/* Must stand before the memory is looked at, which makes it as before: takes what the call has given. */
+/* Records the objects that the call returned. Must run before memory_check, which restores the memory. */
 void pool_collect(struct call *c, int failed) {
 	for (int i = 0; i < MOST; i++)
 		made[i].made = 0;
@@ -400,7 +401,7 @@ static struct object *adopt(enum thing thing, union value value, int maker, uint
 	return o;
 }
 
-/* What all ranks know of requests, whether the call was made here or held. */
+/* Records the common state of requests, whether the call was made on this rank or held. */
 static void note_requests(struct call *c) {
 	int starts = is_called(c, "Start|Startall"), ends = is_called(c, "Wait*|Test*|Pready*");
 	if (c->f->chapter == 3 || c->f->chapter == 4)
@@ -684,7 +685,7 @@ static void refill(enum thing thing, uint64_t random) {
 	}
 }
 
-/* Collective: makes what there is little of, and now and then something else. */
+/* Makes objects of kinds that run low, and from time to time another one. Collective. */
 void pool_refill(uint64_t number) {
 	static const int least[THINGS] = {
 		[T_COMM] = 10,    [T_GROUP] = 6,   [T_TYPE] = 8,  [T_OP] = 3,         [T_WIN] = 8,
@@ -723,7 +724,7 @@ void pool_open(void) {
 	fix(T_GROUP, 2, self);
 }
 
-/* Collective. */
+/* Frees all objects. Collective. */
 void pool_close(void) {
 	for (int t = THINGS - 1; t >= 0; t--)
 		for (int s = 0; s < SLOTS; s++)

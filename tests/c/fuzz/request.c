@@ -1,4 +1,4 @@
-/* Requests and messages: whatever the calls start comes to an end, so that a job of many calls runs out of nothing. */
+/* Completes the requests and messages that calls start, so that a job of many calls does not exhaust its resources. */
 #include "fuzz.h"
 
 enum { MOST_LINGERING = 512 };
@@ -11,7 +11,7 @@ static struct {
 } lingering[MOST_LINGERING];
 static int lingerings;
 
-/* Takes over a request that the pool has no room for. */
+/* Takes over a request for which the pool has no free entry. */
 void linger(const struct object *o) {
 	if (lingerings == MOST_LINGERING)
 		return;
@@ -22,7 +22,7 @@ void linger(const struct object *o) {
 	lingerings++;
 }
 
-/* Ends the requests that can be ended now. */
+/* Completes the requests that can complete now. */
 void linger_on(void) {
 	tell_upkeep("ending requests");
 	ignore_errors(1);
@@ -61,7 +61,7 @@ static int receive_all(MPI_Comm comm) {
 	return found;
 }
 
-/* Collective: receives what nobody else will, until there is nothing left. */
+/* Receives all unreceived messages until none is left. Collective. */
 void drain(void) {
 	int silent = 0;
 	for (int round = 0; round < 30 && silent < 2; round++) {
@@ -78,7 +78,7 @@ void drain(void) {
 	quiet = silent >= 2;
 }
 
-/* Will MPI_Wait... return? */
+/* Returns true if the MPI_Wait... call will return. */
 int may_wait(const struct call *c) {
 	int all = is_called(c, "Wait|Waitall"), complete = 0, active = 0, n = 0;
 	for (int i = 0; i < c->f->n; i++) {

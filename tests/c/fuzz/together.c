@@ -1,6 +1,6 @@
-/* What the ranks of a job share with each other and with whoever started them: a file that all map. It works without
- * MPI, so it works when MPI does not. The ranks make each call together: none begins the next before all have ended
- * this one, and each knows then which objects all of them have. */
+/* Shares a mapped file among the ranks of a job and their launcher. It does not use MPI, so it works if MPI does not.
+ * The ranks make each call together: no rank begins the next call before all ranks have ended this one, and afterwards
+ * each knows which objects all ranks have. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -14,15 +14,16 @@
 
 enum { MOST_RANKS = 3 };
 
-/* What a rank says at a meeting. */
+/* The data that a rank exchanges at a synchronization. */
 struct word {
 	uint32_t alive[THINGS];
 	uint32_t made;
-	uint32_t doubtful; /* slots of windows */
+	uint32_t doubtful; /* descriptors of windows */
 	uint64_t number;
 };
 
-/* The layout that tests/go/fuzz/shared.go reads: stage, number of the call, function, text; then calls of each
+/* The shared data of a rank. tests/go/fuzz/shared.go reads this layout: the stage, the number of the current call, its
+ * function and text, and then three counts of calls of each
  * function: made, without error, held. */
 struct member {
 	_Atomic uint32_t stage, function;

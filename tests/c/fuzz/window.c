@@ -1,4 +1,4 @@
-/* The epochs of windows, as the calls that all ranks have made leave them. */
+/* Tracks the epochs of windows, as determined by the calls that all ranks have made. */
 #include "fuzz.h"
 
 enum { FULL = 1, EMPTY = 2 }; /* the group of an exposure or an access epoch */
@@ -77,7 +77,7 @@ static int is_right(const struct call *c, const char *name) {
 	return a && a->truth == RIGHT;
 }
 
-/* The group of MPI_Win_post and _start: that of all processes of the window, or none; 0: another one. */
+/* Returns FULL if the group of MPI_Win_post or _start has all processes of the window, EMPTY if none, 0 otherwise. */
 static int group_of(const struct call *c) {
 	if (!is_right(c, "group"))
 		return 0;
@@ -106,7 +106,7 @@ static void operation_state(struct call *c, const struct object *w) {
 		c->state_note = "nobody can say";
 }
 
-/* Tells whether the window of the call is in an epoch that allows the call: that it must fail, or must not be made. */
+/* Determines whether the epoch of the window allows the call, or whether the call must fail, or must not be made. */
 void window_state(struct call *c) {
 	struct object *w = c->win;
 	const struct argument *rank = argument(c, "rank");
@@ -186,12 +186,12 @@ void window_state(struct call *c) {
 	}
 }
 
-/* The epoch after a call that has succeeded. */
+/* Updates the epoch after a successful call. */
 void window_after(struct call *c) {
 	struct object *w = c->win;
 	if (!w || c->f->chapter != 12)
 		return;
-	if (c->wrong) { /* a finding already */
+	if (c->wrong) { /* already a finding */
 		w->broken =
 			!is_operation(c) &&
 			is_called(c,
@@ -223,7 +223,7 @@ void window_after(struct call *c) {
 		w->exposed = w->completed = 0;
 }
 
-/* Collective: takes a window into another epoch. */
+/* Moves a window into another epoch. Collective. */
 void window_move(struct object *w, uint64_t random) {
 	MPI_Win win = w->value.pointer;
 	if (w->broken)
@@ -265,7 +265,7 @@ void window_move(struct object *w, uint64_t random) {
 	}
 }
 
-/* Collective: ends all epochs. */
+/* Ends all epochs of a window. Collective. */
 void window_close(struct object *w) {
 	MPI_Win win = w->value.pointer;
 	MPI_Group group = world_group(w)->value.pointer;
@@ -297,7 +297,7 @@ void window_close(struct object *w) {
 	w->exposed = w->started = w->completed = 0;
 }
 
-/* What the ranks must agree on. */
+/* Returns a digest of the state on which the ranks must agree. */
 uint64_t window_digest(void) {
 	uint64_t digest = 0;
 	for (int s = 0; s < SLOTS; s++) {
