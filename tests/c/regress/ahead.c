@@ -1,7 +1,7 @@
-/* What went wrong: a rank that ran ahead of one on another node by more than 64 communicators hung for ever, since what
- *   it had sent for the others was dropped.
- * Must hold: a rank may run ahead of another as far as the calls let it, with every call that does not wait for that
- *   one, and nothing is lost. The last rank sleeps first.
+/* What went wrong: a rank hung forever if it ran ahead of a rank on another node by more than 64 communicators, because
+ * the library dropped its early messages.
+ * Must hold: a rank may run ahead of another one as far as the calls allow, with every call that does not wait for it,
+ * and nothing is lost. The last rank sleeps first.
  * MPI-5.0 6.1
  * np: 3
  * nodes: 2
@@ -10,7 +10,7 @@
  * ref: mpich
  * timeout: 100
  *
- * So far ahead as wanted: GOMPIRMA_TEST_ROUNDS=100000 gompirun -n 2 --nodes 2 PROGRAM dup
+ * To run further ahead: GOMPIRMA_TEST_ROUNDS=100000 gompirun -n 2 --nodes 2 PROGRAM dup
  */
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ static long *window;
 static MPI_Request repeated;
 static int travels;
 
-/* A communicator is made, used once and freed. */
+/* Makes a communicator, uses it once and frees it. */
 static void use(MPI_Comm c, int turn) {
 	int x = rank == 0 ? turn : -1;
 	MPI_Bcast(&x, 1, MPI_INT, 0, c);
@@ -33,9 +33,9 @@ static void use(MPI_Comm c, int turn) {
 	MPI_Comm_free(&c);
 }
 
-/* Rank 0 sends in a way that needs no receive, the last rank receives. */
+/* Rank 0 sends in a mode that needs no receive; the last rank receives. */
 static void one_sends(const char *what, int turn) {
-	static int *words; /* one for each turn: nobody knows when it has left */
+	static int *words; /* one for each turn: the sender cannot know when the message has left */
 	MPI_Request request;
 	if (words == NULL)
 		words = calloc((size_t)turns, sizeof *words);
@@ -75,7 +75,7 @@ static void one_sided(const char *what, int turn) {
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (strcmp(what, "lock") == 0)
 		MPI_Win_unlock(n - 1, win);
-	else if (turn % (1 << 11) == 0) /* values are used again */
+	else if (turn % (1 << 11) == 0) /* values repeat */
 		MPI_Win_flush(n - 1, win);
 }
 
@@ -149,7 +149,7 @@ static void body(const char *what, int turn) {
 			MPI_Recv(&x, 1, MPI_INT, 0, turn % 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		CHECK(x == turn, "turn %d: %d", turn, x);
 	} else if (rank != 0 && rank != n - 1) {
-		return; /* the rest is between two */
+		return; /* the rest runs between two ranks */
 	} else if (strcmp(what, "isend") == 0 || strcmp(what, "bsend") == 0 || strcmp(what, "persistent") == 0) {
 		one_sends(what, turn);
 	} else if (strcmp(what, "partitioned") == 0) {
@@ -164,7 +164,8 @@ static void body(const char *what, int turn) {
 	}
 }
 
-/* Rank 0 needs nobody until the end: what it does to the last rank's window is seen there afterwards. */
+/* Returns true if rank 0 waits for no rank until the end. The test checks its changes in the last rank's window
+ * afterwards. */
 static int is_one_sided(const char *what) {
 	return strcmp(what, "put") == 0 || strcmp(what, "lock") == 0 || strcmp(what, "accumulate") == 0 ||
 	       strcmp(what, "fetch") == 0 || strcmp(what, "request") == 0;
@@ -196,7 +197,7 @@ static void end_window(void) {
 	MPI_Win_free(&win);
 }
 
-/* What is sent again and again from rank 0 to the last one. */
+/* Creates the persistent or partitioned requests from rank 0 to the last rank. */
 static void begin_repeated(void) {
 	static char buffer[1 << 24];
 	if (rank != 0 && rank != n - 1)

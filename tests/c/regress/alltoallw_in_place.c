@@ -1,6 +1,6 @@
-/* What went wrong: MPI_Alltoallw in place changed bytes between those of a datatype, or mixed up pairs.
- * Must hold: each pair exchanges its blocks, of datatypes and counts of its own, some without data, and all other bytes
- *   stay; MPI_Alltoallv in place does the same with counts. MPI-5.0 6.8
+/* What went wrong: MPI_Alltoallw in place changed bytes in the gaps of a datatype, or mixed up pairs.
+ * Must hold: each pair exchanges blocks with its own datatypes and counts, some of them empty, and all other bytes stay
+ * unchanged; MPI_Alltoallv in place does the same with counts. MPI-5.0 6.8
  * np: 1 2 4
  * nodes: 2
  * ref: mpich
@@ -18,8 +18,7 @@ int main(int argc, char **argv) {
 	for (int big = 0; big < 2; big++)
 		for (int nb = 0; nb < 2; nb++) {
 			for (int j = 0; j < check_size;
-			     j++) { /* pair type depends on check_rank + j, so that both have the
-                     same */
+			     j++) { /* pair type depends on check_rank + j, so that both ranks use the same type */
 				int kind = (check_rank + j) % 4;
 				MPI_Datatype x;
 				if (kind == 0)
@@ -42,8 +41,7 @@ int main(int argc, char **argv) {
 			}
 			for (int i = 0; i < M; i++)
 				buf[i] = want[i] = (char)(check_rank * 31 + i % 97);
-			/* what comes from j: its bytes at its own place for check_rank, by the
-       * same type */
+			/* data from j: its bytes for check_rank, with the same type */
 			for (int j = 0; j < check_size; j++) {
 				static char theirs[M], packed[M];
 				int pos = 0, at = 0;
@@ -68,7 +66,7 @@ int main(int argc, char **argv) {
 			for (int j = 0; j < check_size; j++)
 				MPI_Type_free(&t[j]);
 		}
-	/* alltoallv in place, count per pair */
+	/* alltoallv in place, one count per pair */
 	static int vb[20000];
 	int vc[16], vd[16], at = 0;
 	for (int j = 0; j < check_size; j++) {
@@ -82,7 +80,7 @@ int main(int argc, char **argv) {
 	for (int j = 0; j < check_size; j++)
 		for (int k = 0; k < vc[j]; k++)
 			CHECK(vb[vd[j] + k] == j * 100 + check_rank, "v from %d", j);
-	/* an empty type with a count against no data at the other side */
+	/* an empty type with a nonzero count matches no data at the other side */
 	MPI_Datatype e;
 	MPI_Type_contiguous(0, MPI_INT, &e);
 	MPI_Type_commit(&e);

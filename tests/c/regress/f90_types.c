@@ -1,7 +1,7 @@
-/* What went wrong: MPI_Type_create_f90_real took a range of 38 digits for single precision, or its contents had other
- *   numbers than the call.
- * Must hold: sizes at the limits of ranges, the same handle for the same arguments, envelope and contents, reductions.
- *   MPI-5.0 19.1.9
+/* What went wrong: MPI_Type_create_f90_real chose single precision for a range of 38 digits, or the contents of the
+ * type differed from the arguments of the call.
+ * Must hold: sizes at the limits of ranges, the same handle for the same arguments, envelope and contents, and
+ * reductions are right. MPI-5.0 19.1.9
  * np: 1 2
  * nodes: 2
  * ref: none (MPICH accepts a type of no precision and range, and frees one of theirs)

@@ -1,7 +1,7 @@
-/* What went wrong: a distributed graph of a communicator with a topology kept that one; an unweighted one had no
- *   duplicate.
- * Must hold: the new topology is the graph, queries for others are MPI_ERR_TOPOLOGY, and duplicates have it, too.
- *   MPI-5.0 7.4.2, 8.5
+/* What went wrong: a distributed graph made from a communicator with a topology kept the old topology; an unweighted
+ * graph could not be duplicated.
+ * Must hold: the new topology is the graph, queries for other topologies return MPI_ERR_TOPOLOGY, and duplicates have
+ * the graph, too. MPI-5.0 7.4.2, 8.5
  * np: 1 4
  * nodes: 2
  * ref: mpich

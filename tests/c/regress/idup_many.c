@@ -1,6 +1,6 @@
-/* What went wrong: several MPI_Comm_idup at a time hung, or two of the communicators were one.
- * Must hold: any number may be under way, of several communicators, be completed in any order, and be used at once;
- *   other collectives go on meanwhile. MPI-5.0 7.4.2
+/* What went wrong: several concurrent MPI_Comm_idup hung, or two of the new communicators were the same.
+ * Must hold: any number may be pending, on several communicators, complete in any order, and be used at once; other
+ * collectives make progress meanwhile. MPI-5.0 7.4.2
  * np: 2 4
  * nodes: 2
  * ref: mpich
@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 		for (int i = 0; i < N; i++)
 			CHECK_OK(MPI_Comm_free(&d[i]));
 	}
-	/* MPI_Comm_dup while MPI_Comm_idup is under way */
+	/* MPI_Comm_dup while MPI_Comm_idup is pending */
 	MPI_Comm a, b;
 	MPI_Request p;
 	CHECK_OK(MPI_Comm_idup(MPI_COMM_WORLD, &a, &p));

@@ -1,7 +1,7 @@
-/* What went wrong: with more than 32 MiB of unexpected messages, from where on a process asks others to keep their
- *   data, each message took a search through all others: 170,000 took 14.6 s of CPU.
- * Must hold: messages cost the same however many wait for their receive, in any order of receives, and however many
- *   receives wait for them. MPI-5.0 3.5
+/* What went wrong: with more than 32 MiB of unexpected messages, the limit above which a process asks senders to keep
+ * their data, each message took a search through all others: 170,000 took 14.6 s of CPU.
+ * Must hold: the cost of a message does not depend on the number of messages that wait for their receive, on the order
+ * of receives, or on the number of receives that wait. MPI-5.0 3.5
  * np: 2
  * nodes: 2
  * args: unexpected any posted

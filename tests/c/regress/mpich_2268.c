@@ -1,8 +1,8 @@
-/* Reported (pmodels/mpich issue 2268): MPI_Get_accumulate and MPI_Fetch_and_op with MPI_NO_OP, which are atomic reads,
- *   were made into MPI_Get and read half of a value that another rank was just replacing; the origin's arguments,
- *   which do not count then, had to be valid.
- * Must hold: every value read is one that was written as a whole, for elements of 8, 16 and 32 bytes and at a place
- * that is not aligned, with NULL and no count as the origin. MPI-5.0 12.3.4, 12.7.1
+/* Reported (pmodels/mpich issue 2268): the library replaced MPI_Get_accumulate and MPI_Fetch_and_op with MPI_NO_OP,
+ * which are atomic reads, by MPI_Get, which returned half of a value that another rank was just replacing. It also
+ * required valid origin arguments, which are not significant then.
+ * Must hold: every value read was written as a whole, for elements of 8, 16 and 32 bytes and at an unaligned address,
+ * with NULL and count 0 as the origin. MPI-5.0 12.3.4, 12.7.1
  * np: 2 4
  * args: int64 complex long_double_complex unaligned
  * ref: mpich (Open MPI 4.1.4 never ends where the element is not aligned)
@@ -16,7 +16,7 @@ enum { ROUNDS = 3000 };
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* A value, or zeros of which no number is known, made of one small number in all its parts. */
+/* Makes a value whose parts all encode one small number. n == 0 gives zeros. */
 static int make(void *p, int n) {
 	if (is("complex"))
 		*(double complex *)p = n + n * I;
@@ -27,7 +27,7 @@ static int make(void *p, int n) {
 	return n;
 }
 
-/* The number that the value is made of, -1 if its parts differ. */
+/* Returns the number that the value encodes, or -1 if its parts differ. */
 static int number(const void *p) {
 	if (is("complex")) {
 		double complex z = *(const double complex *)p;

@@ -1,7 +1,7 @@
-/* Reported (pmodels/mpich issue 4631): in a container, whose /dev/shm has 64 MiB, a shared window of which rank 0
- *   asked for more was made without complaint, and rank 0 died of SIGBUS when it stored there.
- * Must hold: rank 0 can fill 100 MiB, and the others read them, however small /dev/shm is; what the machine does not
- *   have is an error when the window is made, on every rank, and the program goes on. MPI-5.0 12.2.3
+/* Reported (pmodels/mpich issue 4631): in a container whose /dev/shm has 64 MiB, the creation of a shared window with a
+ * larger part of rank 0 succeeded, and rank 0 died of SIGBUS at a store.
+ * Must hold: rank 0 can fill 100 MiB, and the others read them, however small /dev/shm is. If the machine lacks the
+ * memory, the creation of the window fails on every rank, and the program continues. MPI-5.0 12.2.3
  * np: 2 4
  * args: large impossible
  * ref: mpich (Open MPI 4.1.4 hangs where memory is missing)

@@ -1,7 +1,7 @@
-/* Reported (pmodels/mpich issue 6898): MPI_Win_shared_query for another rank, on a window made by MPI_Win_create, gave
- *   the caller's own memory and its size. Must hold: on every window kind the answer is either that rank's memory, in
- *   which its values are seen and into which a store reaches it, or size 0; for the caller itself it is its memory.
- *   MPI-5.0 12.2.5
+/* Reported (pmodels/mpich issue 6898): MPI_Win_shared_query for another rank returned the caller's own memory and its
+ * size, on a window made by MPI_Win_create.
+ * Must hold: on every window kind the call returns either the memory of that rank, shared for loads and stores, or size
+ * 0; for the caller itself it returns the caller's memory. MPI-5.0 12.2.5
  * np: 1 2 4
  * ref: none (MPICH 4.0 allows the call on shared windows only, as MPI 4.0 did)
  * timeout: 60
@@ -38,8 +38,8 @@ static void body(struct window *w) {
 		CHECK_OK(MPI_Win_shared_query(w->win, r, &size, &unit, &base));
 		int is = mem[WORDS - 1 - r], was = 100 * w->rank + WORDS - 1 - r,
 		    expect = r != w->rank && size > 0 ? -r - 1 : was;
-		/* what rank r may reach here is what this rank may reach there, but where memory of two kinds is in one
-		 * window */
+		/* rank r can reach this rank's memory exactly if this rank can reach that of r, except if the window
+		 * has memory of two kinds */
 		CHECK(is == expect || w->kind == KIND_MIXED, "%s: what rank %d stored here is %d, not %d", w->name, r,
 		      is, expect);
 	}

@@ -1,6 +1,7 @@
-/* Reported (open-mpi/ompi issue 10633): MPI_Get_accumulate gave wrong data from some number of elements on.
- * Must hold: for every count, from none to more than any path moves at once, the result is what was there and the
- *   window what MPI_SUM, MPI_REPLACE and MPI_NO_OP make of it; nothing behind the last element changes. MPI-5.0 12.3.4
+/* Reported (open-mpi/ompi issue 10633): MPI_Get_accumulate returned wrong data above some number of elements.
+ * Must hold: for every count, from zero to more than any path moves at once, the result is the old content and the
+ * window has the result of MPI_SUM, MPI_REPLACE and MPI_NO_OP. Bytes after the last element stay unchanged. MPI-5.0
+ * 12.3.4
  * np: 2 4
  * ref: mpich (Open MPI 4.1.4 is wrong from 1025 elements on)
  * timeout: 60

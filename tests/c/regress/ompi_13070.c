@@ -1,6 +1,7 @@
-/* Reported (open-mpi/ompi issue 13070): each pair of MPI_Win_create and MPI_Win_free left 728 bytes behind, until long
- * jobs ran out of memory. Must hold: thousands of windows of one kind, made, used and freed one after the other, take
- * no more memory than the first ones did.
+/* Reported (open-mpi/ompi issue 13070): each pair of MPI_Win_create and MPI_Win_free leaked 728 bytes, until long jobs
+ * ran out of memory.
+ * Must hold: thousands of windows of one kind, made, used and freed one after the other, take no more memory than the
+ * first ones did.
  * np: 2
  * args: create allocate shared dynamic
  * ref: none (MPICH 4.0 and thousands of windows with memory: minutes)
@@ -10,8 +11,8 @@
 #include "../check.h"
 #include "../resident.h"
 
-/* A library's heap may reach its size with the first windows; what more of them take is at most half of what was
- * reported. */
+/* The heap may grow to its steady size with the first windows. Further windows may take at most half of the reported
+ * leak. */
 enum { FIRST = 3000, MORE = 8000, ALLOWED = 364 };
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }

@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 14173): a test-and-set lock made of an atomic swap worked with MPI_Fetch_and_op and
- *   never ended with MPI_Get_accumulate or MPI_Rget_accumulate, all with MPI_REPLACE.
- * Must hold: whichever call swaps, the lock excludes and every rank gets it: a counter that is read and written in two
- * steps under it is right. MPI-5.0 12.3.4, 12.3.5
+/* Reported (open-mpi/ompi issue 14173): a test-and-set lock built on an atomic swap with MPI_REPLACE worked with
+ * MPI_Fetch_and_op and never terminated with MPI_Get_accumulate or MPI_Rget_accumulate.
+ * Must hold: with each of these calls the lock excludes, and every rank acquires it. A counter that is read and written
+ * in two steps under the lock is right. MPI-5.0 12.3.4, 12.3.5
  * np: 2 4
  * args: fetch_and_op get_accumulate rget_accumulate
  * ref: mpich

@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 14174): with two and more ranks on a node a single MPI_Get_accumulate that writes
- *   (MPI_SUM, MPI_REPLACE) ended the job, while MPI_NO_OP and MPI_Fetch_and_op went well.
- * Must hold: the same one operation, made by either call and with each of the three, returns the old value and leaves
- * the right one, at every rank. MPI-5.0 12.3.4
+/* Reported (open-mpi/ompi issue 14174): with two or more ranks on a node, a single MPI_Get_accumulate that writes
+ * (MPI_SUM, MPI_REPLACE) aborted the job, while MPI_NO_OP and MPI_Fetch_and_op worked.
+ * Must hold: one operation, made by either call with each of the three operators, returns the old value and leaves the
+ * right new one, at every rank. MPI-5.0 12.3.4
  * np: 1 2 4
  * args: get_accumulate rget_accumulate fetch_and_op
  * ref: mpich

@@ -1,6 +1,6 @@
-/* Reported (open-mpi/ompi issue 3571): accumulates of several ranks on the same eight integers at the same time lost
- * updates with three ranks. Must hold: every element is the number of all accumulates that all ranks made, whatever the
- * window and however the epochs overlap. MPI-5.0 12.7.1
+/* Reported (open-mpi/ompi issue 3571): concurrent accumulates of three ranks on the same eight integers lost updates.
+ * Must hold: every element equals the total number of accumulates of all ranks, for every window kind and however the
+ * epochs overlap. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich
  * timeout: 180
@@ -24,10 +24,10 @@ static void body(struct window *w) {
 			MPI_Win_lock_all(0, w->win);
 		int loops = h == 2 ? 10 * LOOPS : LOOPS;
 		for (int i = 0; i < loops; i++)
-			for (int t = 0; t < w->n; t++) { /* all in the same order, so that they meet */
+			for (int t = 0; t < w->n; t++) { /* all ranks use the same order, so that they collide */
 				if (h < 2)
 					MPI_Win_lock(h ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, w->win);
-				if (i % 3) /* in one call, or in as many as there are elements */
+				if (i % 3) /* in one call, or in one call per element */
 					CHECK_OK(MPI_Accumulate(ones, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT,
 								MPI_INT, MPI_SUM, w->win));
 				for (int e = 0; i % 3 == 0 && e < COUNT; e++)

@@ -1,8 +1,8 @@
-/* Reported (open-mpi/ompi issue 3750): a rank that waits for a signal by MPI_Fetch_and_op with MPI_NO_OP on its own
- *   memory and MPI_Win_flush_local never saw the others' accumulates, which never ended, on a dynamic window with
- *   memory of a shared window (dynamic_shared).
- * Must hold: the loop ends when all have signalled, on that window and on every other; the memory need not be shared
- * (dynamic_malloc). MPI-5.0 12.7.3
+/* Reported (open-mpi/ompi issue 3750): on a dynamic window over memory of a shared window (dynamic_shared), a rank
+ * polled its own memory with MPI_Fetch_and_op, MPI_NO_OP and MPI_Win_flush_local. It never saw the accumulates of the
+ * other ranks, which never completed.
+ * Must hold: the loop ends when all ranks have signalled, on that window and on every other window kind; the memory
+ * need not be shared (dynamic_malloc). MPI-5.0 12.7.3
  * np: 2 4
  * args: dynamic_shared dynamic_malloc others
  * ref: mpich

@@ -1,7 +1,8 @@
-/* Reported (open-mpi/ompi issue 4688): MPI_Fetch_and_op, done by the network, and MPI_Accumulate, done by software,
- *   were not atomic to each other. Must hold: while each rank accumulates an array into its left neighbour's window
- *   and fetches and adds single elements of its right neighbour's (most of all where all accumulates meet), no update
- *   of either is lost, and the values fetched from one element by one rank never decrease. MPI-5.0 12.7.1
+/* Reported (open-mpi/ompi issue 4688): MPI_Fetch_and_op, executed by the network adapter, and MPI_Accumulate, executed
+ * by software, were not atomic to each other.
+ * Must hold: each rank accumulates an array into its left neighbour's window, and fetches and adds single elements of
+ * its right neighbour's, most of them where all accumulates overlap. No update is lost, and the values that one rank
+ * fetches from one element never decrease. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich
  * timeout: 60
@@ -11,7 +12,7 @@
 
 enum { COUNT = 1024, LOOPS = 200, FETCHED = 30 /* fetches in each loop */, HOT = 100, BURST = 10 };
 
-/* The element that is fetched as number f of loop i. */
+/* Returns the index of the element for fetch number f of loop i. */
 static int place(int i, int f) { return (i * 37 + f * 101) % HOT; }
 
 static void body(struct window *w) {

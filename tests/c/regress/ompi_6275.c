@@ -1,7 +1,7 @@
-/* Reported (open-mpi/ompi issue 6275): shared memory accumulates went wrong where a type was derived: a strided result
- *   of an atomic read (strided), an origin that begins behind the buffer's address or at MPI_BOTTOM (shifted, bottom),
- *   a derived type of just one element (single). Must hold: each of them gives what the predefined type would. MPI-5.0
- *   12.3.4
+/* Reported (open-mpi/ompi issue 6275): accumulates in shared memory gave wrong results for derived types: a strided
+ * result of an atomic read (strided), an origin that begins after the buffer's address or at MPI_BOTTOM (shifted,
+ * bottom), and a derived type with a single element (single).
+ * Must hold: each of them has the same effect as the predefined type. MPI-5.0 12.3.4
  * np: 2 4
  * args: strided shifted bottom single
  * ref: mpich
@@ -14,7 +14,7 @@ enum { COUNT = 4 };
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* An atomic read into every other element of the result. */
+/* Reads atomically into every other element of the result. */
 static void strided(struct window *w, int peer) {
 	double result[2 * COUNT + 1];
 	MPI_Datatype every_other;
@@ -32,7 +32,7 @@ static void strided(struct window *w, int peer) {
 	MPI_Type_free(&every_other);
 }
 
-/* An origin whose data lies behind the address that is given, or is the address itself. */
+/* Uses an origin whose data begins after the given address, or whose type contains the address. */
 static void shifted(struct window *w, int peer, MPI_Op op) {
 	double local[COUNT + 2];
 	MPI_Aint at = sizeof(double);

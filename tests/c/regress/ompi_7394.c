@@ -1,6 +1,6 @@
-/* Reported (open-mpi/ompi issue 7394): a job that was interrupted left its shared memory behind in /dev/shm.
- * Must hold: whatever ends a job, at any time: so no memory that it maps and no file that it has open has a name in
- *   /dev/shm, /tmp or where TMPDIR says, while windows of all kinds and messages are in use.
+/* Reported (open-mpi/ompi issue 7394): an interrupted job left its shared memory in /dev/shm.
+ * Must hold: a job may end at any time and in any way. Therefore no memory that it maps and no file that it has open
+ * has a name in /dev/shm, /tmp or TMPDIR, while windows of all kinds and messages are in use.
  * np: 1 2 4
  * ref: mpich (Open MPI 4.1.4 maps files in /dev/shm)
  * timeout: 60
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns true if a path is a file that would stay if all processes were killed now. */
+/* Returns true if path is a file that would remain if all processes were killed now. */
 static int stays(const char *path) {
 	struct stat s;
 	const char *tmp = getenv("TMPDIR");
@@ -40,7 +40,7 @@ static void look(const char *when) {
 		if (n <= 0)
 			continue;
 		path[n] = 0;
-		int inherited = strstr(path, "ctest") || strstr(path, "LastTest"); /* not the job's */
+		int inherited = strstr(path, "ctest") || strstr(path, "LastTest"); /* not the job's own */
 		CHECK(inherited || !stays(path), "%s: %s is open", when, path);
 	}
 }

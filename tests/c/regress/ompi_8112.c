@@ -1,7 +1,7 @@
 /* Reported (open-mpi/ompi issue 8112): ranks that increment an array in rank 0's window between lock and unlock waited
- *   very long if the window was made over memory of MPI_Alloc_mem or malloc, as long as rank 0 was busy; not with
- *   MPI_Win_allocate.
- * Must hold: on every window kind all of them are done while rank 0 does not call MPI at all, and no increment is lost.
+ * very long while rank 0 was busy, if the window's memory came from MPI_Alloc_mem or malloc, but not with
+ * MPI_Win_allocate.
+ * Must hold: on every window kind all increments complete while rank 0 makes no MPI call at all, and none is lost.
  * MPI-5.0 12.7.3
  * np: 2 4
  * nodes: 1 (the target tells by shared memory that it is away)

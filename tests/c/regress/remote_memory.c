@@ -1,5 +1,5 @@
-/* Proves: however much is under way between nodes, a process keeps no more memory of its own for it than
- * docs/CLUSTER.md says: what waits, waits where the application has it.
+/* Proves: however many operations are pending between nodes, a process uses no more memory of its own for them than
+ * docs/CLUSTER.md states; pending data stays in the application's buffers.
  * np: 2 8
  * args: put get accumulate get_accumulate pieces small message
  * ref: none (the figure is gompirma's)
@@ -15,8 +15,8 @@
 
 enum { BYTES = 24 << 20, DOUBLES = BYTES / sizeof(double), MIB = (1 << 20) / sizeof(double), SMALL = 100000 };
 
-/* What docs/CLUSTER.md allows ("A process keeps"), in bytes: for data that arrives, for what goes to peers, and for the
- * operation whose origin has gaps; the rest is what the heap rounds up. */
+/* Returns the bytes that docs/CLUSTER.md allows ("A process keeps"): for arriving data, for data to peers, and for the
+ * operation whose origin has gaps; the rest is rounding of the heap. */
 static long allowed(void) {
 	MPI_Comm node;
 	int near;

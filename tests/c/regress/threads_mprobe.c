@@ -1,6 +1,6 @@
-/* What went wrong: threads that probe and receive mixed up messages of several sizes.
- * Must hold: matched probes of several threads, with datatypes of their own, get each message once and whole.
- *   MPI-5.0 3.8.2
+/* What went wrong: threads that probe and receive concurrently mixed up messages of several sizes.
+ * Must hold: matched probes of several threads, each with its own datatypes, get each message once and complete.
+ * MPI-5.0 3.8.2
  * np: 2 4
  * nodes: 2
  * ref: mpich

@@ -1,7 +1,7 @@
-/* What went wrong: datatypes without data had the bounds of displacements that they do not use, and counts of what they
- *   received were not 0.
- * Must hold: their bounds are 0, MPI_Get_count is 0, or MPI_UNDEFINED if bytes have come, in messages, collectives and
- *   windows. MPI-5.0 3.2.5, 5.1
+/* What went wrong: datatypes without data took their bounds from displacements that they do not use, and counts of
+ * received elements were not 0.
+ * Must hold: their bounds are 0. MPI_Get_count returns 0, or MPI_UNDEFINED if bytes arrived, in messages, collectives
+ * and windows. MPI-5.0 3.2.5, 5.1
  * np: 1 4
  * nodes: 2
  * ref: mpich
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
 		MPI_Win_fence(0, w);
 		MPI_Win_free(&w);
 	}
-	/* parts of a type: 12 of 16 bytes of {int, double, int} packed sizes */
+	/* a partial type: 12 of the 16 bytes of {int, double, int} */
 	{
 		int b2[] = {1, 1, 1};
 		MPI_Aint dd[] = {0, 8, 16};
