@@ -10,7 +10,8 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 			target_datatype, win);
 }
 
-/* A function that the header also defines inline. Libraries that wrap all functions contain it. */
+/* Counts and forwards the call. The header defines this function inline, too; libraries that wrap all functions
+ * contain it. */
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return calls++, PMPI_Aint_add(base, disp); }
 
 /* Returns the number of calls; the program looks this function up by name. */

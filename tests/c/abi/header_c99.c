@@ -39,7 +39,7 @@ static int copy_fn(MPI_Comm comm, int keyval, void *extra, void *in, void *out, 
 }
 static void errhandler_fn(MPI_Win *win, int *code, ...) { (void)win, (void)code; }
 
-/* A compiler that sees that the target status is NULL does not warn about stores through it. */
+/* Checks that a compiler which sees that the target status is NULL does not warn about stores through it. */
 int into_nothing(const MPI_Status *status);
 int into_nothing(const MPI_Status *status) { return MPI_Status_c2f(status, NULL); }
 

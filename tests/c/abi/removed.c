@@ -7,7 +7,7 @@
 
 static int calls;
 
-/* The profiling tool. */
+/* Counts the call, as the profiling tool. */
 int MPI_Get_address(const void *location, MPI_Aint *address) {
 	calls++;
 	return PMPI_Get_address(location, address);
@@ -50,7 +50,7 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 	return PMPI_Comm_set_errhandler(comm, errhandler);
 }
 
-/* The program's own definition, as an old profiling library has it. */
+/* Replaces the library's function by the program's own, as an old profiling library does. */
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub);
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub) {
 	calls += 100;

@@ -33,7 +33,7 @@ static void use(MPI_Comm c, int turn) {
 	MPI_Comm_free(&c);
 }
 
-/* Rank 0 sends in a mode that needs no receive; the last rank receives. */
+/* Sends from rank 0 in a mode that needs no receive; the last rank receives. */
 static void one_sends(const char *what, int turn) {
 	static int *words; /* one for each turn: the sender cannot know when the message has left */
 	MPI_Request request;
@@ -56,7 +56,7 @@ static void one_sends(const char *what, int turn) {
 	}
 }
 
-/* Rank 0 works on the window of the last rank. */
+/* Accesses the window of the last rank from rank 0. */
 static void one_sided(const char *what, int turn) {
 	static long values[1 << 12], one = 1;
 	long *x = &values[turn % (1 << 12)], was;

@@ -63,7 +63,7 @@ static void turn(int i) {
 
 enum { TURNS = 300, ADDS = 300 };
 
-/* The first thread is acquiring the lock repeatedly when the second one arrives. */
+/* Tests a second thread that arrives while the first one acquires the lock repeatedly. */
 static void come_between(int i) {
 	if (i == 1)
 		UNIT_UNTIL(gompi_load(&begun) != 0);
@@ -85,8 +85,8 @@ static void visit(void) {
 	CHECK(gompi_load(&lock.shared) == 1, "a visit has not ended the bias");
 }
 
-/* The first thread regains the bias after 16 uncontended acquisitions, then 32, and so on. An acquisition by the other
- * thread restarts the count. */
+/* Tests that the first thread regains the bias after 16 uncontended acquisitions, then 32, and so on. An
+ * acquisition by the other thread restarts the count. */
 static void come_back(int i) {
 	if (i == 1) {
 		for (uint32_t v; (v = gompi_load_acquire(&visits)) != UINT32_MAX;)
@@ -148,7 +148,7 @@ static void nested(int i) {
 
 static gompi_a32 tries; /* number of successful try-acquires */
 
-/* Each thread retries until a try-acquire succeeds. */
+/* Retries until a try-acquire succeeds; runs in each thread. */
 static void only_try(int i) {
 	for (int k = 0; k < (i == 0 ? ADDS : 20); k++) {
 		UNIT_UNTIL(gompi_biased_try(&lock));

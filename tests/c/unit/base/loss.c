@@ -127,7 +127,7 @@ static void serve_late(void) {
 		serve_as(1);
 }
 
-/* A process that has reserved a cell of a live process fills it, whatever other process fails. */
+/* Tests that a process which has reserved a cell of a live process fills it, whatever other process fails. */
 static void ring_full(void) {
 	const struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	struct gompi_outgoing o = outgoing(false), get = outgoing(true);

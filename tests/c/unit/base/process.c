@@ -1,5 +1,6 @@
-/* Proves: the table of processes (base/process.h) returns the right number, node and index for a job on one node, for a
- * job on several nodes, and for jobs that are added while another thread reads, also across the table's chunks. */
+/* Proves: the table of processes (base/process.h) returns the right number, node and index of each process. Covers
+ * jobs on one node and on several nodes, and jobs that are added while another thread reads, also across the table's
+ * chunks. */
 #include "../unit.h"
 
 #include "base/process.h"

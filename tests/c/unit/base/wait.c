@@ -79,7 +79,7 @@ static bool one_less(void) {
 	quick++;
 	return worked;
 }
-/* A service that polling never reports as ready: only a thread that is about to sleep runs it. */
+/* Makes polling never report the service as ready: only a thread that is about to sleep runs it. */
 static bool never_ready(void) { return false; }
 static bool count_thorough(void) {
 	thorough++;
@@ -157,8 +157,7 @@ static void idles(void) {
 	CHECK(gompi_load(&c->waits_more) == 0, "%u more wait", gompi_load(&c->waits_more));
 }
 
-/* A wait in steps, as Go does it: it polls between any two steps, and checks the condition once more before it
- * sleeps. */
+/* Waits in steps, as Go does it: polls between any two steps, and checks the condition once more before it sleeps. */
 static void steps(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	struct gompi_wait t;
@@ -185,7 +184,8 @@ static void steps(void) {
 	idles();
 }
 
-/* Each waiting thread gets a wait record while records are available; further threads are only counted. */
+/* Checks that each waiting thread gets a wait record while records are available; further threads are only
+ * counted. */
 static void records(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	enum { THREADS = GOMPI_WAIT_THREADS + 3 };
@@ -225,7 +225,8 @@ static int describe_thing(const void *on, int first, struct gompi_waiting *what,
 	return first;
 }
 
-/* A wait for any of several things has a record for each of the first ones, and depends on all of them. */
+/* Checks that a wait for any of several things has a record for each of the first ones, and depends on all of
+ * them. */
 static void parts(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	enum { ROOM = GOMPI_WAIT_RECORDS - GOMPI_WAIT_THREADS };
@@ -327,7 +328,7 @@ static void told(void) {
 	idles();
 }
 
-/* The progress threads are registered, each once, as far as the table has space. */
+/* Checks that the progress threads are registered, each once, as far as the table has space. */
 static void own_threads(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	gompi_own_thread();

@@ -279,7 +279,7 @@ static void damaged_outcomes(void) {
 
 static gompi_a32 over;
 
-/* Thread 1 plays another process and changes the length while a member reads the head. */
+/* Changes the length in thread 1, as another process would, while a member reads the head. */
 static void changing(int i) {
 	uint64_t plans[2] = {gompi_plan(FEW, 1), gompi_plan(MANY, 1)};
 	for (uint64_t k = 0; i == 1 && gompi_load(&over) == 0; k++)

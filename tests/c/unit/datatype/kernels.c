@@ -1,6 +1,6 @@
-/* Proves: for every pair of predefined type and operation that the standard allows, the plain kernel (datatype/op.h) at
- * any address and the atomic kernel (datatype/atomic.h) compute the same as a serial computation, overflow included,
- * and return the old values. Concurrent atomic updates of several threads lose nothing. */
+/* Proves: the plain kernel (datatype/op.h) at any address and the atomic kernel (datatype/atomic.h) compute the same
+ * as a serial computation, overflow included, and return the old values. This holds for every pair of predefined
+ * type and operation that the standard allows. Concurrent atomic updates of several threads lose nothing. */
 #include "../unit.h"
 
 enum { VALUES = 300, THREADS = 4, ADDS = 20000, MOST = 32 };

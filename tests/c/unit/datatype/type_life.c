@@ -25,7 +25,7 @@ static void same(const struct gompi_type *t, int64_t words, int64_t number) {
 
 static const struct gompi_type *get(uintptr_t handle) { return gompi_type_get((MPI_Datatype)handle); }
 
-/* Small removed types stay cached for a while; large ones are freed at once. */
+/* Checks that small removed types stay cached for a while and that large ones are freed at once. */
 static void removed(int64_t words) {
 	uintptr_t handle = install(words, 7);
 	const struct gompi_type *t = get(handle);

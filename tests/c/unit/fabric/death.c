@@ -60,7 +60,7 @@ static void lost(enum how how, bool sends, double least, double most) {
 	exit(check_errors != 0);
 }
 
-/* Both processes send while the second one is stopped for less than the timeout; then both continue. */
+/* Tests that both processes can send while the second one is stopped for less than the timeout, and then continue. */
 static void slow(void) {
 	enum { RECORDS = 20000 };
 	if (pair_rank == 0) {

@@ -122,7 +122,7 @@ static void round_trips(uint64_t n) {
 	}
 }
 
-/* Both processes send n records each, through all ports alternately. */
+/* Sends n records from each process, through all ports alternately. */
 static void many_records(uint64_t n) {
 	static uint64_t number;
 	uint64_t end = gompi_load(&done) + 1;

@@ -282,7 +282,7 @@ static void begin(int n, int p, int64_t timeout) {
 static bool print;
 #define SAY(...) (void)(print && printf(__VA_ARGS__))
 
-/* All processes live. */
+/* Runs the job for some seconds while all processes live. */
 static void steady(int seconds) {
 	uint64_t a = asked, b = answered, c = records, l = looks, r = rounds;
 	int64_t s = spent;
@@ -352,7 +352,7 @@ static void told_how(const char *what, double seconds, double most, uint64_t bef
 	      what, (unsigned long long)told, nodes);
 }
 
-/* Several consecutive nodes, or their links, fail. The process that notifies the others knows only the first of
+/* Cuts several consecutive nodes, or their links. The process that notifies the others knows only the first of
  * them. */
 static void nodes_are_cut(int count, int64_t timeout) {
 	int node = nodes / 3;
@@ -366,7 +366,7 @@ static void nodes_are_cut(int count, int64_t timeout) {
 		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, 0);
 }
 
-/* The process with number `place` on its node is killed. */
+/* Kills the process with number `place` on its node. */
 static void process_is_killed(int place) {
 	int node = nodes / 2, rank = node * each + place;
 	int64_t begin = now;
@@ -378,7 +378,7 @@ static void process_is_killed(int place) {
 		 0);
 }
 
-/* A process with many connections is killed, and all its peers see their connection end at the same time. */
+/* Kills a process with many connections. All its peers see their connection end at the same time. */
 static void many_see_it(void) {
 	int rank = 0, class;
 	run_until(now + SECONDS / 3);
@@ -406,7 +406,7 @@ static void many_see_it(void) {
 	told_how("a process is killed that all are connected with", took, 2, before, 0);
 }
 
-/* The first process of a node is stopped for less than the timeout. */
+/* Stops the first process of a node for less than the timeout. */
 static void stopped(int64_t timeout) {
 	int rank = nodes / 2 * each;
 	job[rank].stopped = now + timeout * 6 / 10;
@@ -415,7 +415,7 @@ static void stopped(int64_t timeout) {
 		CHECK(gompi_load(&header_of(i)->broken) == 0, "node %d has lost somebody who was slow", i);
 }
 
-/* The first process of a node, or its first two, are stopped permanently: the rest of the node lives, and the other
+/* Stops the first process of a node, or its first two, permanently: the rest of the node lives, and the other
  * nodes know that. */
 static void stays_stopped(int count, int64_t timeout) {
 	int rank = nodes / 2 * each;

@@ -90,7 +90,7 @@ static void gather(struct gompi_leaders *m, unsigned k, unsigned bytes, int odd,
 		CHECK(gompi_load(&called[i]) >= k, "call %u: member %d has not called", k, i);
 }
 
-/* Each member calls itself the root: all wait for the others, and all get the mismatch error. */
+/* Makes each member call itself the root: all wait for the others, and all get the mismatch error. */
 static void all_roots(struct gompi_leaders *m, unsigned k, unsigned bytes) {
 	static const struct gompi_waiting what = {.call = "a gather", .peer = -1, .object = 0};
 	const char *got[MOST];
@@ -194,8 +194,8 @@ static void all_broadcasts(int i) {
 		gompi_store(&root_at, LEADERS + 1);
 }
 
-/* Member 0 runs ahead of the others until it must wait. Then its other thread and the other members make a call in
- * another group, before they enter the first of the groups that member 0 is in. */
+/* Lets member 0 run ahead of the others until it must wait. Then its other thread and the other members make a
+ * call in another group, before they enter the first of the groups that member 0 is in. */
 static void far_ahead(int i) {
 	bool other_thread = i == network_members;
 	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;
@@ -230,7 +230,7 @@ static void listen_to(int member, const struct leaders_record *r) {
 		gompi_add(&told, r->said.bytes);
 }
 
-/* A call fails and its group is closed. Its records arrive afterwards: as many as the protocol allows. */
+/* Lets a call fail, which closes its group. Its records arrive afterwards: as many as the protocol allows. */
 static void late(void) {
 	static _Alignas(8) char data[sizeof(struct leaders_record) + GOMPI_LEADERS_MOST];
 	struct leaders_record *r = (void *)data;

@@ -291,8 +291,8 @@ static bool arrives(enum gompi_frame_kind kind, uint32_t number) {
 }
 static void credits(void) { arrives(GOMPI_FRAME_CREDITS, 0); }
 
-/* The peer's frames arrive in any order. A receive buffer whose frame is kept for later is replaced, whether memory for
- * another buffer is available at once or not. */
+/* Delivers the peer's frames in any order. A receive buffer whose frame is kept for later is replaced, whether
+ * memory for another buffer is available at once or not. */
 static void any_order(int n) {
 	uint32_t number = 0;
 	while (number < (uint32_t)n) {

@@ -23,8 +23,8 @@ static uint32_t seed_of(int from, int to, int thread, int round, int i) {
 
 static gompi_a32 talked; /* number of threads that are done */
 
-/* Each thread sends a batch to the next process and receives one from the previous process, over contexts of all lanes,
- * in standard and synchronous mode, in random order. */
+/* Sends a batch to the next process and receives one from the previous process, in each thread. Uses contexts of
+ * all lanes, standard and synchronous mode, and a random order. */
 static void talk(int i) {
 	int me = i % processes, thread = i / processes, to = (me + 1) % processes,
 	    from = (me + processes - 1) % processes;
@@ -202,9 +202,9 @@ static void many(void) {
 	close_all();
 }
 
-/* A process with waiting sends reminds each receiver with one record for all of them, and sends no record if there are
- * no new ones. From then on the call that starts a matching receive copies the data itself. For sends without a
- * reminder it does not. */
+/* Tests reminders. A process with waiting sends reminds each receiver with one record for all of them, and sends
+ * no record if there are no new ones. From then on the call that starts a matching receive copies the data itself.
+ * It does not for sends without a reminder. */
 static void reminding(void) {
 	enum { N = 2000, SIZE = 20000, LATER = N / 2 };
 	static char data[SIZE], in[SIZE];
@@ -339,7 +339,7 @@ static void pieces(void) {
 	close_all();
 }
 
-/* A receiver sends an acknowledgement or a data request before it can know of the message. */
+/* Sends an acknowledgement or a data request from a receiver that cannot know of the message yet. */
 static void too_early(enum gompi_record_kind kind, bool no_cma) {
 	enum { N = 60, SIZE = 8000 };
 	static char data[SIZE], in[SIZE];
@@ -373,8 +373,8 @@ static void too_early(enum gompi_record_kind kind, bool no_cma) {
 
 enum { POSTED, IN_PIECES, FETCHED, WAYS };
 
-/* A blocking receive ends with an error when another process has failed, in whatever state its message is. Data that
- * arrives later does not change its buffer. */
+/* Tests that a blocking receive ends with an error when another process has failed, in whatever state its message
+ * is. Data that arrives later does not change its buffer. */
 static void bereaved(int way) {
 	enum { SIZE = 40000 };
 	static char out[SIZE];

@@ -356,7 +356,7 @@ static void as_requests(bool persistent) {
 	nothing_left(MEMBERS);
 }
 
-/* A plan that no owner keeps is freed with its request. The request still reports the error afterwards. */
+/* Tests that a plan without an owner is freed with its request, which still reports the error afterwards. */
 static void kept_no_longer(void) {
 	struct draft d;
 	begin_draft(&d, 0, 1);

@@ -31,7 +31,7 @@ static struct gompi_entry *first(bool messages, int source, int tag) {
 	return NULL;
 }
 
-/* Half of the messages have the number of a send. */
+/* Looks a message up by the number of its send, which half of the messages have. */
 static struct gompi_entry *of_send(struct gompi_list *l, const struct gompi_entry *e) {
 	const struct gompi_message *m = (const struct gompi_message *)e;
 	return gompi_list_of_send(l, m->from, m->id);

@@ -79,7 +79,7 @@ static void all_idle_are_there(const char *when) {
 	      (unsigned long long)gompi_tcp_counts.idle, lost_n);
 }
 
-/* No descriptor is left: strangers connect, then a peer behind them. */
+/* Connects strangers, then a peer behind them, while no descriptor is left. */
 static void without_descriptors(const char *when) {
 	const uint64_t go = TCP_GO;
 	int crowd[CROWD];

@@ -299,8 +299,8 @@ static void all_peers(int n, int files) {
 
 /* --- Strangers */
 
-/* A peer offers to give up the link. The offer is refused while this side has something pending, then accepted at once.
- * Returns the next link. */
+/* Offers to give the link up, as a peer. The offer is refused while this side has something pending, then accepted
+ * at once. Returns the next link. */
 static int offers(int fd) {
 	static char to[8];
 	const uint64_t bye = TCP_BYE, stay = TCP_STAY, go = TCP_GO, confirm = TCP_CONFIRM;
@@ -336,7 +336,8 @@ static int offers(int fd) {
 	return fd;
 }
 
-/* More messages arrive than there are receive buffers: they wait, in order, and are received once there are buffers. */
+/* Sends more messages than there are receive buffers: they wait, in order, and are received once there are
+ * buffers. */
 static void crowd(int fd) {
 	enum { PLACES = 64, MESSAGES = 3 * PLACES };
 	static uint32_t all[MESSAGES][4];
@@ -373,7 +374,8 @@ static void crowd(int fd) {
 	CHECK(answer[0] == TCP_FRAME && answer[2] == 1, "the answer");
 }
 
-/* Both sides connect at the same time, and both requests are on their way: the request of the lower rank wins. */
+/* Connects from both sides at the same time. Both requests are on their way, and the request of the lower rank
+ * wins. */
 static void crossing(int listener, uint32_t rank) {
 	const uint64_t confirm = TCP_CONFIRM;
 	uint64_t confirmed = 0;

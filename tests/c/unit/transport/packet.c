@@ -113,7 +113,7 @@ static void forbidden(bool may_read, bool may_write) {
 	reads = writes = true;
 }
 
-/* An access beyond the origin's buffer: refused, and no byte is moved. */
+/* Checks that an access beyond the origin's buffer is refused, and that no byte is moved. */
 static void too_much(void) {
 	enum { MOST = 2 * PACKET_PULLED };
 	static const enum gompi_packet_kind kinds[] = {PACKET_PUT_PULL, PACKET_GET_PULL, PACKET_ACCUMULATE_PULL,
@@ -139,7 +139,7 @@ static void too_much(void) {
 
 /* --- Invalid packets */
 
-/* Partial elements, and more than one element to compare with. */
+/* Checks that partial elements, and more than one element to compare with, are refused. */
 static void refused(void) {
 	static const struct {
 		enum gompi_packet_kind kind;

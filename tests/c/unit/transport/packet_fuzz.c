@@ -1,6 +1,6 @@
 /* Proves: whatever a packet contains (transport/packet.h), applying it changes no byte outside of the window and the
- * reply, reads no byte outside of the packet, and returns success or one of the error classes of a refusal. The test
- * corrupts some fields or bytes of valid packets.
+ * reply, and reads no byte outside of the packet. It returns success or one of the error classes of a refusal. The
+ * test corrupts some fields or bytes of valid packets.
  *
  * sanitizer: address (one thread)
  */

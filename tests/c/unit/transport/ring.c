@@ -27,7 +27,7 @@ static int send(enum gompi_packet_kind kind, MPI_Op op, uint64_t offset, const v
 	return gompi_ring_send(w, &o);
 }
 
-/* Thread 0 serves; the others are origins. */
+/* Serves the ring in thread 0; the other threads are origins. */
 static void exchange(int i) {
 	if (i == 0) {
 		while (gompi_load_acquire(&over) < ORIGINS)
@@ -62,7 +62,7 @@ static struct gompi_ring_cell *cells(void) {
 	return (struct gompi_ring_cell *)((struct gompi_ring *)(void *)gompi_node.operation_rings)->cells;
 }
 
-/* Thread 0 sends and serves. Thread 1 writes random values into the cells meanwhile. */
+/* Sends and serves in thread 0. Thread 1 writes random values into the cells meanwhile. */
 static void flips(int i) {
 	static const uint64_t wild[] = {0, 1, 8, 976, 977, 4095, 4096, 4097, 1 << 20, INT64_MAX, UINT64_MAX - 7};
 	uint64_t state = 3, number = sizeof wild / sizeof *wild;

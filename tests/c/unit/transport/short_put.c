@@ -122,7 +122,8 @@ static void ways(void) {
 	gompi_store(&w->access, 0);
 }
 
-/* The amount of data that waits at the target for its lock is bounded: then the origin waits, by either path. */
+/* Checks that the amount of data waiting at the target for its lock is bounded: beyond that the origin waits, by
+ * either path. */
 static void no_more_than_fits(void) {
 	fresh(false, false);
 	struct gompi_win_member *m = gompi_member(w, 0);
@@ -202,7 +203,7 @@ static void refused(void) {
 	FINE(gompi_win_unlock(0, win));
 }
 
-/* The peer has failed: a put reports it. The flush reports an error of the target. */
+/* Checks that a put to a failed peer reports it, and that the flush reports an error of the target. */
 static void told(void) {
 	begin();
 	w->size = 16; /* unknown to the origin */

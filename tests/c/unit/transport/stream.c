@@ -289,8 +289,9 @@ enum { HANDOVERS = UNIT_REPEATS(60000) };
 static gompi_a32 came;
 static bool somebody_polls;
 
-/* A barrier that all threads leave at the same moment if each has a core. It has few steps: they are expensive with the
- * thread sanitizer, and without a core per thread more steps find no more errors. */
+/* Waits at a barrier that all threads leave at the same moment if each has a core. It polls only 50 times
+ * before it yields: polls are expensive with the thread sanitizer, and without a core per thread more polls find no
+ * more errors. */
 static void step_together(uint32_t *steps) {
 	const uint32_t all = ++*steps * (somebody_polls ? 3 : 2);
 	gompi_add_total(&came, 1);
@@ -390,7 +391,7 @@ static void ended_by_another(void) {
 	unit_threads(2, end_locks);
 }
 
-/* An epoch takes a single round trip. */
+/* Checks that an epoch takes a single round trip. */
 static void round_trips(void) {
 	fresh(true, false);
 	pending_waits = true;
@@ -546,7 +547,8 @@ static void refused(void) {
 		;
 }
 
-/* An error at one of several members: the other members are still flushed and their locks released. */
+/* Checks that after an error at one of several members the other members are still flushed and their locks
+ * released. */
 static void error_at_one(void) {
 	members = 3;
 	strangers = true;

@@ -1,9 +1,9 @@
-/* Proves: concurrent accumulates of all sizes on one member's memory (update/mode.h, update/update.h) lose no update.
- * Covers threads with and without an activity flag, systems with and without membarrier(2), any granularity, elements
- * at odd addresses, updates with and without the slow path, and every owner of the memory, of all its elements or one.
- * The lock is released after each segment of the granularity. Ownership passes to a thread that requests it, and not
- * before the owner has left the memory. A lock whose holder died ends an update with MPI_ERR_PROC_ABORTED; such an
- * update changes no data, and releases nothing that it does not hold. */
+/* Proves: concurrent accumulates of all sizes on one member's memory (update/mode.h, update/update.h) lose no
+ * update. Covers threads with and without an activity flag, systems with and without membarrier(2), any granularity,
+ * and elements at odd addresses. Also covers updates with and without the slow path, and every owner of the memory,
+ * with all of its elements or one. The lock is released after each segment of the granularity. Ownership passes to a
+ * thread that requests it, and not before the owner has left the memory. A lock whose holder died ends an update
+ * with MPI_ERR_PROC_ABORTED. Such an update changes no data, and releases nothing that it does not hold. */
 #include "../unit.h"
 
 #include "update/update.h"
@@ -61,7 +61,7 @@ static uint64_t value(const char *at) {
 	return v;
 }
 
-/* One in four threads updates all elements at once; the others update one or a few of the first ones. */
+/* Updates all elements at once in one of four threads, and one or a few of the first ones in the others. */
 static void adds(int i) {
 	char result[LENGTH * 8];
 	for (int k = 0; k < (i % 4 == 0 ? LARGE : SMALL); k++) {
@@ -257,7 +257,7 @@ static void rise(void) {
 	gompi_store(&gompi_my_cell()->state, 0);
 }
 
-/* An owner died during an update: the lock can never be acquired again. */
+/* Checks that the lock can never be acquired again after its owner died during an update. */
 static void owner_dies(void) {
 	struct gompi_win_member *m = gompi_member(w, 0);
 	struct gompi_cell *c = gompi_my_cell();

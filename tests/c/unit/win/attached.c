@@ -14,7 +14,7 @@ static struct gompi_attached *table;
 static gompi_a32 readers_left;
 static char *heap;
 
-/* Region k lies at address (k + 1) << 16; this determines its size and its place in the node's memory. */
+/* Returns the address of region k, which determines its size and its place in the node's memory. */
 static uint64_t address_of(uint64_t k) { return (k + 1) << 16; }
 static uint64_t size_of(uint64_t k) { return REGION + 16 * k; }
 
@@ -41,8 +41,8 @@ static int detach(uint64_t k) { return gompi_win_detach((MPI_Win)owner->handle, 
 static void begin_change(void) { gompi_add_total(&table->version, 1); }
 static void end_change(void) { gompi_add_total(&table->version, 1); }
 
-/* Region 2 stays attached while the regions around it come and go, so it is alternately the first and the second
- * entry. */
+/* Attaches and detaches the regions around region 2, which stays attached. It is alternately the first and the
+ * second entry. */
 static void changes(void) {
 	for (uint32_t i = 0; gompi_load(&readers_left) > 0; i++) {
 		uint64_t k = i / 2 % 4 == 2 ? 1 : i / 2 % 4;
