@@ -16,9 +16,7 @@ static double *local; /* origin memory */
 static MPI_Datatype vector, record, gap;
 static MPI_Group other;
 
-/* --- windows
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- windows */
 
 /* Returns the size of origin and window buffers: a vector, BULK bytes, and the requested size fit. */
 static long room(void) { return bytes > 2 * BULK ? bytes : 2 * BULK; }
@@ -71,8 +69,7 @@ static void release(void) {
 	local = NULL;
 }
 
-/* --- what is timed: each does its operation n times
- * ------------------------------------------------------------------------------ */
+/* --- what is timed: each does its operation n times */
 
 /* Issues puts without completing them: the end of the epoch completes them. */
 static void put(long n) {
@@ -316,9 +313,7 @@ static void create(long n) {
 	}
 }
 
-/* --- the table
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* --- the table */
 
 static const struct measurement measurements[] = {
 	{"put", allocated, put, ORIGIN | LOCK_ALL, 0, 0},

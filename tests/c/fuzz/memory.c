@@ -351,7 +351,7 @@ static void draw_out(struct call *c, int i, enum truth want) {
 			return;
 		}
 	} else if (want == WRONG) {
-		/* The call may store nothing into some of the arrays. */
+		/* Some of these arrays may have no elements. */
 		if (is_called(c, "Cart_get|Cart_coords") && p->length != SCALAR)
 			n = c->comm ? c->comm->ndims : 0;
 		null_cell(c, i,

@@ -27,8 +27,7 @@ static int unit_class(const struct type *t) {
 	return t->class == CLASS_BYTE ? GOMPI_BYTE : GOMPI_NONE;
 }
 
-/* Returns the end of the type's data. For a type with an inner gap, also returns the number of bytes before and after
- * the gap. */
+/* Returns the offset of the end of the type's data. */
 static int64_t unit_data_end(const struct type *t) {
 	return t->handle == MPI_DOUBLE_INT || t->handle == MPI_LONG_INT ? 12
 	       : t->handle == MPI_LONG_DOUBLE_INT                       ? 20

@@ -88,7 +88,7 @@ int main(void) {
 	CHECK(gompi_ranks_find(&other, 9) == 2, "the list that was shared");
 	gompi_ranks_drop(&other);
 
-	/* a list that is long enough to be sorted; it is appended to and regular as long as possible */
+	/* A growing list that becomes long enough to be sorted. Its first entries are regular. */
 	for (int i = 0; i < LONG; i++)
 		CHECK(gompi_ranks_append(&other, i < 10 ? 2 * i : 7919 * i % 65521 + 100, 2 * LONG), "no memory");
 	gompi_ranks_fit(&other);

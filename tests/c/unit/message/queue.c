@@ -48,7 +48,9 @@ static void against_plain(bool messages) {
 	for (int i = 0; i < MOST; i++) {
 		free_ones[i] = &room[i].entry;
 		room[i].from = i % 2;
-		room[i].id = i % 4 < 2 ? 0 : (uint64_t)(i % 3) << 32 | (uint64_t)(i / 4 + 1); /* some share a queue */
+		room[i].id = i % 4 < 2 ? 0
+				       : (uint64_t)(i % 3) << 32 |
+						 (uint64_t)(i / 4 + 1); /* some share a fifo of the index */
 	}
 	for (int step = 0; step < STEPS; step++) {
 		/* it grows and empties repeatedly */

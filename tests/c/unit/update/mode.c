@@ -61,7 +61,7 @@ static uint64_t value(const char *at) {
 	return v;
 }
 
-/* Updates all elements at once in one of four threads, and one or a few of the first ones in the others. */
+/* Updates all elements at once in one of four threads, and the first one to three in the others. */
 static void adds(int i) {
 	char result[LENGTH * 8];
 	for (int k = 0; k < (i % 4 == 0 ? LARGE : SMALL); k++) {

@@ -97,7 +97,7 @@ static int grow_attached(uintptr_t win, uint64_t *bytes, char *text) {
 	return MPI_SUCCESS;
 }
 
-/* Checks lookups of attached and of detached memory. */
+/* Checks which calls attach and detach memory, which are refused, and which memory then counts as attached. */
 static void writes(void) {
 	refused = grown = 0;
 	CHECK(attach(2, 0, size_of(2)) == MPI_SUCCESS && grown == 1, "not attached");

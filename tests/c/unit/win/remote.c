@@ -13,7 +13,7 @@
 
 enum { MEMBERS = 1000, HERE = 7, BYTES = 4096 };
 
-/* Ranks on this node. Their processes have consecutive numbers in MPI_COMM_WORLD, in reverse order. */
+/* Ranks on this node. The numbers in MPI_COMM_WORLD are the ranks of the window in reverse order (peer_of). */
 static const int32_t here[HERE] = {3, 4, 90, 91, 92, 500, 998};
 static int32_t places[MEMBERS];
 
