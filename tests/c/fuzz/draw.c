@@ -219,7 +219,8 @@ static void draw_arguments(struct call *c, const enum truth *want) {
 }
 
 /* Returns true for functions that must not be called: MPI_Abort and MPI_Finalize, which end the job, and those that
- * GOMPIRMA_FUZZ_FUNCTIONS excludes. If it begins with ! it lists the excluded functions, otherwise the included ones. */
+ * GOMPIRMA_FUZZ_FUNCTIONS excludes. If it begins with ! it lists the excluded functions, otherwise the included
+ * ones. */
 static int left_out(const struct call *c) {
 	static const char *some;
 	if (!some)

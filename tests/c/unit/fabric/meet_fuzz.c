@@ -173,7 +173,8 @@ static void loose_due(void) {
 
 enum { ALL, EACH, TO_ROOT };
 
-/* Delivers the records of a gather. all: the data of all members, `bytes` of each, or of each for each. waits: with two members, the one that is not the root waits for a record of the root. */
+/* Delivers the records of a gather. all: the data of all members, `bytes` of each, or of each for each. waits: with
+ * two members, the one that is not the root waits for a record of the root. */
 static void gather_due(int flow, int root, bool waits, const char *all, uint32_t bytes) {
 	if (flow == TO_ROOT && n == 2 && all_open) {
 		loose_due();

@@ -1,7 +1,9 @@
-/* Proves: plans (message/plan.c) run their steps in order and in rounds, whichever thread makes progress. A member with
- * wrong lengths gets an error, and so do the members that its data is forwarded to; no member waits forever. A step
- * that calls the application is left to the application's threads. An abandoned plan leaves nothing pending. Requests
- * of plans complete, restart, and release a plan that another owner keeps. A member that waits for a peer notifies it. From the second notification on, other members notify that peer as well, until it has nothing pending. */
+/* Proves: plans (message/plan.c) run their steps in order and in rounds, whichever thread makes progress. A member
+ * with wrong lengths gets an error, and so do the members that its data is forwarded to; no member waits forever. A
+ * step that calls the application is left to the application's threads. An abandoned plan leaves nothing pending.
+ * Requests of plans complete, restart, and release a plan that another owner keeps. A member that waits for a peer
+ * notifies it. From the second notification on, other members notify that peer as well, until it has nothing
+ * pending. */
 #include "processes.h"
 
 #include "base/call.h"

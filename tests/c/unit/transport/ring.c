@@ -1,7 +1,8 @@
-/* Proves: operations that several threads send through a ring (transport/ring.h) are applied once each and in the order of
- * each thread, whichever thread serves the ring, also when it is full. Replies reach their origin, and a wait for sent
- * operations ends. If another process overwrites a packet while it is applied, that affects the result of this packet
- * only. No byte outside of the window changes, and no byte of the packet is read twice for a decision. */
+/* Proves: operations that several threads send through a ring (transport/ring.h) are applied once each and in the
+ * order of each thread, whichever thread serves the ring, also when it is full. Replies reach their origin, and a
+ * wait for sent operations ends. If another process overwrites a packet while it is applied, that affects the result
+ * of this packet only. No byte outside of the window changes, and no byte of the packet is read twice for a
+ * decision. */
 #include "../unit.h"
 
 #include "transport/ring.h"
