@@ -1,6 +1,6 @@
-/* MPI_Abi_get_version, MPI_Abi_get_info, and what is known of Fortran: sizes of types and values of LOGICALs, which
- * this library knows from the start, so that setting them is MPI_ERR_ABI. All of it before MPI_Init too (MPI-5.0 20).
- *
+/* Proves: MPI_Abi_get_version, MPI_Abi_get_info and the Fortran queries (sizes of types, values of LOGICALs) return
+ *   the right values. All of them also work before MPI_Init. The library knows the Fortran values from the start,
+ *   so setting them is MPI_ERR_ABI. MPI-5.0 20
  * np: 1
  * ref: none (functions of MPI 5.0)
  * timeout: 20

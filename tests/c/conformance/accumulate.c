@@ -1,6 +1,6 @@
-/* Proves: MPI_Accumulate of all ranks onto the same elements of every rank adds up exactly (SUM of int64 and of
- *   double, MAX, REPLACE), in each synchronization and on each window kind, for 0, 1, 3 and 304 elements. MPI-5.0
- *   12.3.4, 12.5
+/* Proves: when all ranks call MPI_Accumulate on the same elements of every rank, the sums are exact. Covers SUM of
+ *   int64 and double, MAX and REPLACE, with 0, 1, 3 and 304 elements. Each synchronization and each window kind.
+ *   MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich
@@ -16,7 +16,7 @@ struct area {
 	int64_t sum[MOST];
 	double real[MOST];
 	int max[MOST];
-	int16_t last[MOST]; /* element i written by rank i mod n only */
+	int16_t last[MOST]; /* only rank i mod n writes element i */
 };
 
 static void check_area(struct window *w, int count) {

@@ -1,6 +1,6 @@
-/* Proves: whatever mpi_accumulate_granularity says, accumulates of any size are atomic element by element and none is
- *   lost, with all ranks at once: few and many elements, contiguous and strided, of types that instructions cover and
- *   that they do not, fetching ones included, to allocated memory and to memory of malloc; and the value can change
+/* Proves: accumulates of any size are atomic per element, whatever the value of mpi_accumulate_granularity. No
+ *   update is lost while all ranks accumulate at once. Covers few and many elements, contiguous and strided; types
+ *   with and without atomic instructions; fetching calls; allocated memory and malloc memory. The value can change
  *   between two epochs. MPI-5.0 12.2.1, 12.7.1
  * np: 1 2 4
  * ref: mpich

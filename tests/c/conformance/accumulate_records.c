@@ -1,7 +1,7 @@
-/* Proves: several bytes that one accumulate-type call replaces, fetches or swaps as MPI_BYTE are seen whole by all
- *   other such calls, at odd addresses too, so that structures can be handed from one to another through a window:
- *   records whose parts are made from one number are never half of one and half of another, and a record that is
- *   swapped out comes to exactly one. More than the standard asks for, which speaks of each byte. MPI-5.0 12.7.1
+/* Proves: one accumulate-type call that replaces, fetches or swaps several bytes as MPI_BYTE is atomic as a whole
+ *   to all other such calls. This holds at odd addresses too, so ranks can exchange structures through a window.
+ *   All parts of a record are computed from one number; no call ever sees parts of two records. Exactly one rank
+ *   receives a record that was swapped out. The standard promises atomicity only per byte. MPI-5.0 12.7.1
  * np: 2 3 5
  * args: replace swap chain
  * ref: mpich
@@ -20,7 +20,7 @@ static void make(char *record, uint32_t number) {
 	}
 }
 
-/* The number a record was made from, -1 if it is no record. */
+/* Returns the number that the record was computed from, or -1 if its parts disagree. */
 static int number_of(const char *record, int most) {
 	char other[BYTES];
 	for (int n = 0; n < most; n++) {
@@ -31,7 +31,7 @@ static int number_of(const char *record, int most) {
 	return -1;
 }
 
-/* Rank 0's record is replaced by some and read by others. */
+/* Some ranks replace rank 0's record while the other ranks read it. */
 static void replace(struct window *w, MPI_Aint at) {
 	char record[BYTES], seen[BYTES];
 	int torn = 0;
@@ -50,7 +50,7 @@ static void replace(struct window *w, MPI_Aint at) {
 	CHECK(torn == 0, "%s window, %d bytes at %d: %d of %d are torn", w->name, BYTES, (int)at, torn, ROUNDS);
 }
 
-/* Each record that a rank swaps in comes out at one rank, or is there at the end. */
+/* Exactly one rank receives each record that a rank swaps in, or the record is in the window at the end. */
 static void swap(struct window *w, MPI_Aint at) {
 	enum { TIMES = 60 };
 	int total = TIMES * w->n + 1;
@@ -79,8 +79,8 @@ static void swap(struct window *w, MPI_Aint at) {
 	free(all);
 }
 
-/* A chain through all ranks: who has the token names the next one, a rank and a number, in its record; the others look
- * until they are named. */
+/* A token travels through all ranks. The token holder writes the next holder (a rank and a number) to its own
+ * record. The other ranks poll that record until it names them. */
 static void chain(struct window *w, MPI_Aint at) {
 	enum { TURNS = 100 };
 	struct {

@@ -1,7 +1,7 @@
-/* Proves: MPI_Accumulate and MPI_Get_accumulate give, for every predefined type and every operation allowed for it
- *   (REPLACE included), the elements a serial computation gives, overflow wrapping around; on each window kind. Rank
- *   after rank accumulates onto its right neighbour and onto itself, so that the order is known. MPI-5.0 12.3.4,
- *   6.9.2, 6.9.4
+/* Proves: MPI_Accumulate and MPI_Get_accumulate give the same elements as a serial computation, on each window
+ *   kind. Covers every predefined type and every operation allowed for it, REPLACE included; overflow wraps around.
+ *   The ranks accumulate one after another, each to its right neighbour and to itself, so the order is known.
+ *   MPI-5.0 12.3.4, 6.9.2, 6.9.4
  * np: 1 2 3
  * args: integer unsigned fortran_integer floating complex logical pair multi other
  * ref: mpich
@@ -11,7 +11,7 @@
 #include "../types.h"
 #include "../windows.h"
 
-enum { COUNT = 37, MOST = 32 /* bytes of the largest type */ };
+enum { COUNT = 37, MOST = 32 /* size in bytes of the largest type */ };
 
 static int classes, only_unsigned;
 static struct window *window;
@@ -38,7 +38,8 @@ static void one(const struct type *type, int op) {
 	int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n;
 	uint64_t seed = (uint64_t)op * 1000 + type->size;
 	memset(fetched, 0, sizeof fetched);
-	/* the window starts as start(rank); its left neighbour accumulates first(left), it itself second(rank) */
+	/* The window starts as start(rank). The left neighbour accumulates first(left); the rank itself accumulates
+	 * second(rank). */
 	fill(type, start, seed + w->rank);
 	memcpy(w->mem, start, COUNT * type->size);
 	fill(type, first, seed + 100 + w->rank);

@@ -1,7 +1,7 @@
-/* Proves: a series of operations on ordinary memory of a rank that waits in a call does not wake it for each one: its
- *   threads go to sleep fewer times than there are operations, also where both ranks have but one core between them,
- *   so that looking out for the next operation would keep the origin from sending it. One series of many will do,
- *   since others may use the machine. gompirma's promise about waiting, not the standard's
+/* Proves: a series of operations on ordinary memory does not wake the target's threads for each operation while the
+ *   target waits in a call. The target's threads sleep fewer times than there are operations. This also holds if
+ *   both ranks share one core, where polling for the next operation would delay the origin. One good series of many
+ *   is enough, because other programs may use the machine. The standard does not require this; gompirma promises it
  * np: 2
  * args: core cores paused
  * ref: none (MPICH and Open MPI wait by polling, or do not progress)
@@ -17,7 +17,7 @@
 
 enum { SERIES = 500, EACH = 20, PAUSE_US = 100 };
 
-/* How often the threads of a process have gone to sleep. */
+/* Returns how often the threads of a process have gone to sleep. */
 static long sleeps(int pid) {
 	char path[300], line[200];
 	long all = 0, n;
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&first) == 0; i++)
 		if (CPU_ISSET(i, &all))
 			CPU_SET(i, &first);
-	if (one_core) /* before there are other threads */
+	if (one_core) /* before the library starts threads */
 		sched_setaffinity(0, sizeof first, &first);
 	check_begin(&argc, &argv);
 	long *memory = calloc(8, sizeof *memory), one = 1, result, fewest = -1, sent = 0;
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
 	MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (check_rank == 1) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-		nanosleep(&(struct timespec){0, 5000000}, NULL); /* the other one waits in the barrier and sleeps */
+		nanosleep(&(struct timespec){0, 5000000}, NULL); /* until the other rank sleeps in the barrier */
 		for (int i = 0; i < SERIES && (fewest < 0 || fewest >= EACH / 2); i++) {
 			MPI_Fetch_and_op(&one, &result, MPI_LONG, 0, 0, MPI_SUM, win);
 			sent++;
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
 				fewest = now;
 		}
 		MPI_Win_unlock(0, win);
-		/* with fewer cores than ranks nobody looks out for long */
+		/* with fewer cores than ranks no thread polls for long */
 		CHECK(fewest < EACH / 2 || cpus < 2,
 		      "the target went to sleep %ld times in a series of %d operations, in the best of %d", fewest,
 		      EACH, SERIES);

@@ -1,6 +1,7 @@
-/* Proves: attributes of communicators, windows and datatypes: set, replace, get, delete; copied by duplication as the
- *   copy functions say; deleted when the object is freed, those of MPI_COMM_SELF at MPI_Finalize, the last set first;
- *   keyvals that were freed live on in attributes; predefined ones. MPI-5.0 7.7 9.1 11.2.4
+/* Proves: attributes of communicators, windows and datatypes can be set, replaced, read and deleted. Duplication
+ *   copies them as the copy functions decide. Freeing an object deletes its attributes. MPI_Finalize deletes those
+ *   of MPI_COMM_SELF, the last one set first. A freed keyval stays valid while attributes use it. Predefined
+ *   attributes have the right values. MPI-5.0 7.7 9.1 11.2.4
  * np: 1 2
  * ref: mpich
  * timeout: 30
@@ -10,12 +11,12 @@
 static int copies, deletes, last_deleted;
 static const int no_number = -12345;
 
-/* The value is a small number: copies add what extra_state points to; a copy function may say that there is to be no
- * copy. */
+/* The attribute value is a small number. A copy adds the number that extra_state points to; a copy function may
+ * also refuse the copy. */
 static int comm_copy(MPI_Comm c, int keyval, void *extra, void *in, void *out, int *flag) {
 	int size;
 	(void)keyval;
-	MPI_Comm_size(c, &size); /* MPI may be called here */
+	MPI_Comm_size(c, &size); /* a callback may call MPI */
 	copies++;
 	*(intptr_t *)out = (intptr_t)in + *(int *)extra;
 	*flag = *(int *)extra != no_number;
@@ -109,7 +110,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_free_keyval(&key_dup);
 	MPI_Comm_free_keyval(&key_never);
 
-	/* Datatypes; a predefined one may have attributes too. */
+	/* Datatypes; predefined ones may have attributes too. */
 	MPI_Datatype t, copy;
 	MPI_Type_create_keyval(type_copy, type_delete, &key, NULL);
 	MPI_Type_vector(2, 1, 2, MPI_INT, &t);
@@ -139,7 +140,7 @@ int main(int argc, char **argv) {
 	MPI_Win_free(&win);
 	CHECK(deletes == 1 && last_deleted == 9, "freeing a window deleted %d, last %d", deletes, last_deleted);
 
-	/* What the library says of itself. */
+	/* Predefined attributes. */
 	int *value, flag;
 	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag);
 	CHECK(flag && *value >= 32767, "MPI_TAG_UB");

@@ -1,7 +1,7 @@
-/* Proves: a keyval that is freed while attributes have it lives until the last of them goes: until then its number may
- *   be used to look them up, to delete them and to free it once more, as libraries do whose delete function frees
- *   their keyval each time; duplicates get the attribute all the same. For communicators, datatypes and windows.
- *   MPI-5.0 7.7.2, 7.7.3, 7.7.4
+/* Proves: a keyval that is freed while attributes use it stays valid until the last attribute is deleted. Until
+ *   then its number can read and delete these attributes, and can be freed again. Some libraries need this: their
+ *   delete function frees the keyval each time. Duplicates still receive the attribute. Covers communicators,
+ *   datatypes and windows. MPI-5.0 7.7.2, 7.7.3, 7.7.4
  * np: 1 2
  * ref: mpich
  * timeout: 30

@@ -1,5 +1,6 @@
-/* Proves: MPI_Allgather, MPI_Allgatherv, MPI_Alltoall, MPI_Alltoallv: small and large, zero counts, counts that
- *   differ, gaps and another order in the buffers, MPI_IN_PLACE, different types on both sides. MPI-5.0 6.7, 6.8
+/* Proves: MPI_Allgather, MPI_Allgatherv, MPI_Alltoall and MPI_Alltoallv deliver the right data. Covers small and
+ *   large blocks, zero and differing counts, gaps and permuted blocks, MPI_IN_PLACE, and different types at sender
+ *   and receiver. MPI-5.0 6.7, 6.8
  * np: 1 2 5
  * args: allgather allgatherv alltoall alltoallv
  * ref: mpich (with one rank it ignores the displacement of MPI_Allgatherv)
@@ -19,7 +20,7 @@ static int count_of(int from, int to, int round) {
 }
 
 static void allgather(int count, int round, int in_place) {
-	count += count % 2; /* pairs of ints on the receiving side */
+	count += count % 2; /* the receiver uses pairs of ints */
 	for (int i = 0; i < n * count; i++)
 		out[i] = -1;
 	for (int i = 0; i < count; i++) {
@@ -74,7 +75,7 @@ static void alltoall(int count, int round, int in_place) {
 static void alltoallv(int round, int in_place) {
 	int at = 1, in_at = 4;
 	for (int r = 0; r < n; r++) {
-		/* in place needs the same counts in both directions */
+		/* MPI_IN_PLACE needs equal counts in both directions */
 		in_counts[r] = in_place ? count_of(me < r ? me : r, me < r ? r : me, round) : count_of(me, r, round);
 		counts[r] = in_place ? in_counts[r] : count_of(r, me, round);
 		starts[r] = at;

@@ -1,5 +1,6 @@
-/* Proves: nobody leaves an MPI_Barrier before everybody has entered: each rank counts its entries in a shared window
- *   and looks at the others' behind the barrier; thousands of barriers on several communicators. MPI-5.0 6.3
+/* Proves: no rank leaves an MPI_Barrier before all ranks have entered it. Each rank counts its entries in a shared
+ *   window and checks the other counts after the barrier. Runs thousands of barriers on several communicators.
+ *   MPI-5.0 6.3
  * np: 1 2 5
  * ref: mpich
  * nodes: 1 (the members tell each other by shared memory how far they are)

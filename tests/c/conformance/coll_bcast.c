@@ -1,5 +1,5 @@
-/* Proves: MPI_Bcast from every root, of 0 elements to 2 MB, contiguous, vector on some ranks and contiguous on others,
- *   of every predefined type; the root's buffer stays. MPI-5.0 6.4
+/* Proves: MPI_Bcast delivers the root's data from every root, for 0 elements to 2 MB. Some ranks use a vector type,
+ *   others a contiguous one; every predefined type is covered. The root's buffer does not change. MPI-5.0 6.4
  * np: 1 2 5
  * ref: mpich
  * nodes: 2
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
 				CHECK(data[i] == root * 1000 + i, "%d elements from %d: [%d] is %d", count, root, i,
 				      data[i]);
 			CHECK(data[count] == -1, "%d elements from %d: one more was written", count, root);
-			/* every other element on odd ranks */
+			/* odd ranks receive into every other element */
 			MPI_Datatype vector;
 			MPI_Type_vector(count, 1, 2, MPI_INT, &vector);
 			MPI_Type_commit(&vector);

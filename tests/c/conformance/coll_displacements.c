@@ -1,7 +1,7 @@
-/* Proves: a displacement in a v or w collective counts only where data moves: not for a block without data, not for a
- *   neighbor that is MPI_PROC_NULL, which nothing is packed for either. One that 64 bits do not hold in bytes is an
- *   error everywhere, and nothing is stored, though it is a place in the buffer modulo 2^64. MPI-5.0 6.5, 6.6, 6.7,
- *   6.8, 8.6
+/* Proves: a v or w collective ignores the displacement of a block without data, and of a neighbor that is
+ *   MPI_PROC_NULL. Nothing is packed for such a neighbor. A displacement that overflows 64 bits in bytes is an
+ *   error at every member. Then nothing is stored, even if the displacement modulo 2^64 lies in the buffer. MPI-5.0
+ *   6.5, 6.6, 6.7, 6.8, 8.6
  * np: 1 3
  * args: empty nobody far
  * ref: mpich
@@ -24,14 +24,14 @@ static void clear(void) {
 		in[i] = 100 * check_rank + i, out[i] = -1;
 }
 
-/* expect: block i of what was received is value i, where count i is not 0. */
+/* Checks that the received block i has the value i if its count is not 0. */
 static void expect(const char *what, const int *value, int n) {
 	for (int i = 0; i < n; i++)
 		CHECK(out[i] == (some[i] ? value[i] : -1), "%s: element %d is %d", what, i, out[i]);
 	clear();
 }
 
-/* Block i has data for odd i only; the displacement of the others is anywhere. */
+/* Block i has data for odd i only; the displacements of the empty blocks are arbitrary. */
 static void empty(void) {
 	int value[MOST];
 	for (int i = 0; i < check_size; i++) {
@@ -50,7 +50,7 @@ static void empty(void) {
 	MPI_Scatterv(in, counts, places, MPI_INT, out, counts[check_rank], MPI_INT, 0, MPI_COMM_WORLD);
 	CHECK(out[0] == (check_rank & 1 ? check_rank : -1), "MPI_Scatterv: %d", out[0]);
 	clear();
-	/* ranks exchange something if both are odd */
+	/* two ranks exchange data only if both are odd */
 	for (int i = 0; i < check_size; i++) {
 		some[i] = counts[i] = i & check_rank & 1;
 		places[i] = counts[i] ? i : -INT_MAX;
@@ -64,7 +64,7 @@ static void empty(void) {
 	expect("MPI_Alltoallw", value, check_size);
 }
 
-/* A line that is no ring: the first and the last process have a neighbor less. */
+/* A line instead of a ring: the first and the last process each have one neighbor less. */
 static void nobody(void) {
 	MPI_Comm line;
 	MPI_Datatype gap;
@@ -89,7 +89,7 @@ static void nobody(void) {
 	MPI_Datatype ints[2] = {MPI_INT, MPI_INT}, gaps[2] = {gap, gap};
 	MPI_Neighbor_alltoallw(in, two, zero, ints, out, two, bytes, ints, line);
 	expect("MPI_Neighbor_alltoallw", value, 2);
-	/* data that has to be packed */
+	/* data that needs packing */
 	MPI_Aint far[2];
 	for (int i = 0; i < 2; i++)
 		far[i] = some[i] ? 16 * i : (MPI_Aint)1 << 61;
@@ -140,7 +140,7 @@ static void far(void) {
 			    MPI_ERR_ARG);
 		nothing("MPI_Gatherv, MPI_Scatterv");
 	}
-	/* copies so far apart that the block of the last process would be at the first one's again */
+	/* The extent is so large that the block of the last process wraps to the address of the first block. */
 	MPI_Datatype apart;
 	MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 62, &apart);
 	MPI_Type_commit(&apart);

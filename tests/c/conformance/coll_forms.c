@@ -1,6 +1,6 @@
-/* Proves: every collective in its nonblocking and its persistent form, all of them under way at once on one
- *   communicator, completed together or one by one in another order on each rank; a persistent one is started again
- *   with other data. MPI-5.0 6.12, 6.13
+/* Proves: every collective works in its nonblocking and persistent form with all of them active at once on one
+ *   communicator. The ranks complete them together, or one by one in a different order at each rank. A persistent
+ *   one can be started again with other data. MPI-5.0 6.12, 6.13
  * np: 1 2 5
  * args: nonblocking persistent
  * ref: mpich
@@ -25,14 +25,14 @@ static int value(int op, int from, int to, int i, int round) {
 	return (op * 31 + from * 7 + to * 3 + i) % 1000 + round;
 }
 
-/* What rank r contributes to op as element i of its block for rank to. */
+/* Writes what this rank contributes to each operation as element i of its block for rank to. */
 static void fill(int round) {
 	for (int op = 0; op < OPS; op++)
 		for (int i = 0; i < n * C; i++) {
 			in[op][i] = value(op, me, i / C, i % C, round);
 			out[op][i] = -1;
 		}
-	if (me == round % n) /* the root of the broadcast */
+	if (me == round % n) /* only at the root of the broadcast */
 		for (int i = 0; i < C; i++)
 			out[1][i] = value(1, me, 0, i, round);
 }
@@ -60,7 +60,7 @@ static void start(int root) {
 	START(Ialltoallw, Alltoallw_init, in[16], counts, byte_starts, types, out[16], counts, byte_starts, types, w);
 }
 
-/* What must be in out[op][i] at this rank; -1: left as it was. */
+/* Returns the expected value of out[op][i] at this rank, or -1 if the element must not change. */
 static int want(int op, int i, int root, int round) {
 	int sum = 0, block = i / C, k = i % C;
 	switch (op) {

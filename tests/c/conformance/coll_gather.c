@@ -1,6 +1,6 @@
-/* Proves: MPI_Gather and MPI_Gatherv to every root, MPI_Scatter and MPI_Scatterv from every root: small and large,
- *   zero counts, counts that differ, gaps and another order in the root's buffer, MPI_IN_PLACE, arguments ignored on
- *   the other ranks. MPI-5.0 6.5, 6.6
+/* Proves: MPI_Gather and MPI_Gatherv to every root, and MPI_Scatter and MPI_Scatterv from every root, deliver the
+ *   right data. Covers small and large blocks, zero and differing counts, gaps and permuted blocks at the root, and
+ *   MPI_IN_PLACE. Arguments that are significant only at the root are ignored at the other ranks. MPI-5.0 6.5, 6.6
  * np: 1 2 5
  * args: gather gatherv scatter scatterv
  * ref: mpich
@@ -14,7 +14,7 @@ static int n, me, *buffer, *part, counts[64], starts[64];
 
 static int value(int rank, int i, int round) { return rank * 1000000 + round * 100000 + i; }
 
-/* The root's buffer has the parts backwards, with gaps; part r begins at starts[r]. */
+/* Lays out the root's buffer: the blocks in reverse order with gaps. Block r begins at starts[r]. */
 static int layout(int round) {
 	int at = 3;
 	for (int r = n - 1; r >= 0; r--) {

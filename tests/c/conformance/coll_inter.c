@@ -1,6 +1,6 @@
-/* Proves: the collectives on an intercommunicator of groups of different sizes: each group gets the other one's data;
- *   in the rooted calls one process passes MPI_ROOT, the others of its group MPI_PROC_NULL; what has no meaning there
- *   is refused. MPI-5.0 6.2.3
+/* Proves: on an intercommunicator with groups of different sizes, each group receives the other group's data. In
+ *   rooted calls one process passes MPI_ROOT and the rest of its group passes MPI_PROC_NULL. Calls that have no
+ *   meaning there are refused. MPI-5.0 6.2.3
  * np: 2 3 5
  * ref: mpich
  * timeout: 60
@@ -13,7 +13,7 @@ static int in[MOST * C_MOST], out[MOST * C_MOST];
 static int group, me, mine, theirs;
 static MPI_Comm inter;
 
-/* Element i of what process r of group g sends to process to. */
+/* Returns element i of the data that process r of group g sends to process to. */
 static int value(int g, int r, int to, int i) { return g * 100000 + r * 10000 + to * 1000 + i % 1000; }
 
 static void fill(int count, int blocks) {
@@ -37,7 +37,7 @@ static void all(int count, int in_requests) {
 	MPI_Request r;
 	MPI_Datatype I = MPI_INT;
 	int C = count;
-	/* Group 0 has the root, its process 0. */
+	/* The root is process 0 of group 0. */
 	int root = group == 1 ? 0 : me == 0 ? MPI_ROOT : MPI_PROC_NULL;
 	fill(C, theirs);
 	CHECK_OK(MPI_Bcast(group == 0 ? in : out, C, I, root, inter));
@@ -77,8 +77,8 @@ static void all(int count, int in_requests) {
 	CHECK_OK(MPI_Alltoall(in, C, I, out, C, I, inter));
 	for (int i = 0; i < theirs * C; i++)
 		EXPECT("alltoall", i, value(1 - group, i / C, me, i % C));
-	/* Both groups contribute mine * theirs * C elements, cut into as many blocks as the other group has
-	 * processes. */
+	/* Both groups contribute mine * theirs * C elements, divided into one block for each process of the other
+	 * group. */
 	int counts[MOST], total = mine * theirs * C;
 	if (total <= MOST * C_MOST) {
 		for (int i = 0; i < mine; i++)
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
 	MPI_Comm half;
 	group = check_rank % 3 != 0;
 	MPI_Comm_split(MPI_COMM_WORLD, group, 0, &half);
-	/* World ranks 0 and 1 lead. */
+	/* World ranks 0 and 1 are the group leaders. */
 	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, group == 0 ? 1 : 0, 7, &inter);
 	MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(inter, &me);

@@ -1,7 +1,7 @@
-/* Proves: nonblocking collectives that are called again and again with the same arguments do what these say each time:
- *   with other data, with other numbers in the same arrays, with a new datatype where an old one was, with two under
- *   way at once, with more kinds of calls in turn than anybody would keep, and on one communicator after the other; so
- *   do persistent ones that are made again and again
+/* Proves: nonblocking collectives that are called repeatedly with the same arguments are right each time, although
+ *   the library may cache their schedules. Covers other data; other numbers in the same arrays; a new datatype in
+ *   place of an old one; two active at once. Also covers more kinds of calls than any cache holds, and several
+ *   communicators. Persistent collectives that are created repeatedly are right as well
  * np: 3 5
  * timeout: 120
  */
@@ -23,7 +23,7 @@ static void fill(int *b, int turn) {
 	}
 }
 
-/* Checks that n words from one place on are those that a process has sent from another place on. */
+/* Checks that the n words at `at` are the words that process rank sent, starting with word from. */
 static void expect(const char *what, const int *at, int n, int rank, int turn, int from) {
 	for (int i = 0; i < n; i++)
 		if (at[i] != word(rank, turn, from + i)) {
@@ -38,7 +38,7 @@ static void finish(MPI_Request *r) {
 	CHECK(*r == MPI_REQUEST_NULL, "the request is still there");
 }
 
-/* In a ring of a grid what goes to the neighbour before comes from the one after. */
+/* Ring of a grid: the data for the neighbour before comes from the neighbour after. */
 static void same_arguments(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
@@ -55,12 +55,12 @@ static void same_arguments(void) {
 	}
 }
 
-/* The arrays are the same memory each time. */
+/* The count arrays use the same memory each time; their contents change. */
 static void other_numbers(void) {
 	int sends[2], receives[2], to[2], from[2];
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
-		int n = turn / 3 % 7 + 1; /* what goes to the right, and comes from the left */
+		int n = turn / 3 % 7 + 1; /* sent to the right, and received from the left */
 		sends[0] = 2;
 		sends[1] = n;
 		receives[0] = n;
@@ -78,7 +78,7 @@ static void other_numbers(void) {
 	}
 }
 
-/* A type that is freed and made anew may have the handle, or the memory, of the old one. */
+/* A type that is freed and created again may have the handle or the memory of the old one. */
 static void other_types(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
@@ -97,7 +97,7 @@ static void other_types(void) {
 		}
 		if (turn % 2)
 			continue;
-		/* where the words land */
+		/* the buffer that receives the words */
 		fill(in[0], turn);
 		MPI_Aint at[2] = {0, 40 * sizeof(int)};
 		MPI_Datatype types[2] = {t, t}, ints[2] = {MPI_INT, MPI_INT};
@@ -112,7 +112,7 @@ static void other_types(void) {
 	}
 }
 
-/* Two calls with the same arguments, which only send what is the same; then as many kinds as there are. */
+/* Two active calls with identical arguments that only send unchanged data; then calls of as many kinds as there are. */
 static void several(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r[MANY];
@@ -132,7 +132,7 @@ static void several(void) {
 	}
 }
 
-/* Between the first process and the others: a broadcast to them, and a sum of theirs. */
+/* Between the first process and the other processes: a broadcast to them, and the sum of their data. */
 static void between_groups(void) {
 	if (inter == MPI_COMM_NULL)
 		return;
@@ -156,7 +156,7 @@ static void between_groups(void) {
 	}
 }
 
-/* What is started again by MPI_Start lies between calls that are not. */
+/* Persistent collectives are started between nonblocking calls. */
 static void beside_persistent(void) {
 	MPI_Request p, r;
 	static int there[2 * MOST];
@@ -175,8 +175,8 @@ static void beside_persistent(void) {
 	MPI_Request_free(&p);
 }
 
-/* Persistent ones with the same arguments, made anew each time: two at once, one of which is not always started, and a
- * call between. */
+/* Persistent collectives with the same arguments, created again each time. Two exist at once, one of which is not
+ * always started, with another call between them. */
 static void persistent_again(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request p[2], r;

@@ -1,5 +1,6 @@
-/* Proves: the large-count forms of the collectives with arrays take MPI_Count counts and MPI_Aint displacements; those
- * with one count take an MPI_Count, and so does the function of MPI_Op_create_c. MPI-5.0 6, 6.9.5, 19.2
+/* Proves: the large-count forms of collectives with arrays accept MPI_Count counts and MPI_Aint displacements. The
+ *   forms with one count accept an MPI_Count, and the function of MPI_Op_create_c receives one. MPI-5.0 6, 6.9.5,
+ *   19.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,7 @@
-/* Proves: a rank that passes another length than the others to a collective call, or two lengths for what it sends
- *   itself, hangs nobody: all ranks return, those to which more comes than they have room for with MPI_ERR_TRUNCATE,
- *   none of them writes behind its buffer, and later calls are right. A reduction tells every rank whose result is
- *   wrong. MPI-5.0 6.1, 9.4
+/* Proves: no rank hangs if one rank passes a different length to a collective call, or two different lengths for
+ *   its own data. All ranks return. Ranks that receive more data than fits return MPI_ERR_TRUNCATE. No rank writes
+ *   behind its buffer, and later calls are right. A reduction reports an error at every rank whose result is wrong.
+ *   MPI-5.0 6.1, 9.4
  * np: 1 2 3 5
  * args: bcast gather scatter allgather alltoall gatherv scatterv allgatherv alltoallv reduce allreduce scan exscan
  * args: reduce_scatter_block
@@ -43,8 +43,8 @@ static int send_counts[RANKS], receive_counts[RANKS], starts[RANKS];
 	 : form == NONBLOCKING ? MPI_##iname(__VA_ARGS__, W, &request) \
 			       : MPI_##init(__VA_ARGS__, W, MPI_INFO_NULL, &request))
 
-/* One call with s elements to each rank and room for r elements from each; the number of ints that the receive buffer
- * has goes to *room. */
+/* Makes one call with s elements for each rank and room for r elements from each rank. Stores the size of the
+ * receive buffer in ints to *room. */
 static int make(int call, int form, int root, int s, int r, int *room) {
 	MPI_Comm W = MPI_COMM_WORLD;
 	MPI_Request request = MPI_REQUEST_NULL;
@@ -118,10 +118,11 @@ static int make(int call, int form, int root, int s, int r, int *room) {
 	return code;
 }
 
-/* What a call may return. */
+/* The allowed results of a call, as bits. */
 enum { SUCCESS = 1, TRUNCATED = 2, SHORTER = 4 };
 
-/* What this rank's call may return if rank y has s[y] and r[y], which differ from the others' where y is odd. */
+/* Returns the allowed results of this rank's call if rank y passes s[y] and r[y]. These differ from the other
+ * ranks' only at y == odd. */
 static int allowed(int call, int root, int odd, const int *s, const int *r) {
 	int longer = 0, different = 0;
 	for (int y = 0; y < n; y++) {
@@ -151,7 +152,8 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 		longer |= comes && s[y] > r[me];
 		different |= comes && s[y] != r[me];
 	}
-	/* whoever gets a part of the wrong data must know; lengths are compared with those of some other rank */
+	/* A rank that receives wrong data must report it. Each rank compares its length with that of some other
+	 * rank. */
 	if (call >= REDUCE) {
 		int concerned = call == REDUCE ? me == root : call == SCAN || call == EXSCAN ? me > 0 && me >= odd : 1;
 		return concerned ? TRUNCATED | SHORTER : SUCCESS | TRUNCATED | SHORTER;
@@ -162,13 +164,13 @@ static int allowed(int call, int root, int odd, const int *s, const int *r) {
 }
 
 static void one(int call, int form, int odd, int all_lengths, int odd_sends, int odd_receives) {
-	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* the odd one itself, or another one */
+	int s[RANKS], r[RANKS], room, root = (odd + (all_lengths & 1)) % n; /* the odd rank or another rank */
 	for (int i = 0; i < n; i++)
 		s[i] = r[i] = all_lengths;
 	s[odd] = odd_sends;
 	r[odd] = odd_receives;
 	if (call >= REDUCE && (odd_sends != odd_receives || n == 1))
-		return; /* a reduction has one length */
+		return; /* a reduction has only one length */
 	int code = make(call, form, root, s[me], r[me], &room), class = check_class(code);
 	int may = allowed(call, root, odd, s, r);
 	int is = class == MPI_SUCCESS        ? SUCCESS
@@ -183,7 +185,7 @@ static void one(int call, int form, int odd, int all_lengths, int odd_sends, int
 		bad = (v ? i % MOST >= r[me] : i >= room) && out[i] != GUARD;
 		CHECK(!bad, "%s %s: element %d behind the buffer was written", form_name[form], call_name[call], i);
 	}
-	/* What follows is right. */
+	/* Later calls are right. */
 	int mine = me + 1, sum = 0, last = me == n - 1 ? 7 : 0;
 	CHECK_OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
 	CHECK(sum == n * (n + 1) / 2, "after %s %s the sum is %d", form_name[form], call_name[call], sum);
@@ -198,7 +200,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	in = malloc(sizeof(int) * MOST * n);
 	out = malloc(sizeof(int) * MOST * n);
-	/* Lengths on both sides of those at which the way to do it changes. */
+	/* Lengths on both sides of the thresholds at which the library changes its algorithm. */
 	static const int lengths[][2] = {{4, 6},   {5, 3},     {4, 0},     {0, 3},         {300, 700},     {301, 4},
 					 {4, 901}, {5, 20001}, {20000, 7}, {12001, 20000}, {40000, 38001}, {0, 20000}};
 	for (int call = 0; call < CALLS; call++) {

@@ -1,7 +1,7 @@
-/* Proves: wrong lengths hang nobody in the other forms of collective calls either: between two groups, along the edges
- *   of a topology, with MPI_IN_PLACE, with derived datatypes, with arrays of counts that differ from rank to rank; all
- *   ranks return, with MPI_ERR_TRUNCATE where data did not fit, and later calls on the same communicator are right.
- *   MPI-5.0 6.1, 6.2.3, 8.6
+/* Proves: wrong lengths do not hang the other forms of collective calls. Covers two groups, edges of a topology,
+ *   MPI_IN_PLACE, derived datatypes, and arrays of counts that differ from rank to rank. All ranks return, with
+ *   MPI_ERR_TRUNCATE where data did not fit. Later calls on the same communicator are right. MPI-5.0 6.1, 6.2.3,
+ *   8.6
  * np: 2 3 5
  * args: inter neighbor in_place derived arrays
  * ref: none (an error of the program: MPICH hangs)
@@ -13,7 +13,7 @@ enum { MOST = 30000, RANKS = 8 };
 static int in[MOST * RANKS], out[MOST * RANKS];
 static int n, me, odd, a, b, mine;
 
-/* Any of the results that a wrong length may have; truncated: it must be MPI_ERR_TRUNCATE. */
+/* Accepts any result that a wrong length may have. If truncated is set, only MPI_ERR_TRUNCATE is accepted. */
 static void result(int code, int truncated, const char *what, int line) {
 	int class = check_class(code);
 	if (truncated ? class != MPI_ERR_TRUNCATE
@@ -30,11 +30,11 @@ static int waited(int code, MPI_Request *request) {
 static void inter(void) {
 	MPI_Comm group, c;
 	MPI_Request q;
-	int upper = me % 2, other = upper == odd % 2; /* other: the odd one is in this group */
+	int upper = me % 2, other = upper == odd % 2; /* other: the odd rank belongs to this group */
 	MPI_Comm_split(MPI_COMM_WORLD, upper, me, &group);
 	MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, !upper, 5, &c);
 	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
-	int rank, theirs, root = upper == 0 ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0; /* world's rank 0 */
+	int rank, theirs, root = upper == 0 ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0; /* world rank 0 */
 	MPI_Comm_rank(c, &rank);
 	MPI_Comm_remote_size(c, &theirs);
 	int longer = !other && b > mine;
@@ -90,7 +90,7 @@ static void in_place(void) {
 	}
 }
 
-/* Rows of a matrix of two columns, so that nothing is contiguous. */
+/* Rows of a matrix of two columns, so no block is contiguous. */
 static void derived(void) {
 	MPI_Comm c = MPI_COMM_WORLD;
 	MPI_Request q;
@@ -105,7 +105,7 @@ static void derived(void) {
 		RESULT(BOTH(Bcast, Ibcast, out, half, column, odd), me != odd && b / 2 > a / 2);
 		RESULT(BOTH(Allgather, Iallgather, in, half, column, out, half, column), longer && b / 2 > a / 2);
 		RESULT(BOTH(Alltoall, Ialltoall, in, half, column, out, half, column), longer && b / 2 > a / 2);
-		if (me == odd) { /* its own parts differ; the others have half as well */
+		if (me == odd) { /* the odd rank's own blocks differ; the other ranks send half of theirs */
 			RESULT(BOTH(Allgather, Iallgather, in, a / 2, column, out, a / 4, column), a / 2 > a / 4);
 		} else {
 			RESULT(BOTH(Allgather, Iallgather, in, a / 2, column, out, a / 2, column), 0);
@@ -130,7 +130,7 @@ static void arrays(void) {
 	int counts[RANKS], wrong[RANKS], starts[RANKS], bytes[RANKS], total = 0;
 	for (int i = 0; i < n; i++) {
 		counts[i] = a;
-		wrong[i] = me == odd && i == (odd + 1) % n ? b : a; /* the odd one is wrong about one other */
+		wrong[i] = me == odd && i == (odd + 1) % n ? b : a; /* the odd rank is wrong about one other rank */
 		starts[i] = i * MOST;
 		bytes[i] = starts[i] * (int)sizeof(int);
 		types[i] = MPI_INT;

@@ -1,5 +1,6 @@
-/* Proves: long sequences of collectives of all sorts, with changing roots and sizes, on several communicators in turn,
- *   with messages between them, stay in step: a rank may run ahead, nothing is mixed up. MPI-5.0 6.14
+/* Proves: ranks stay synchronized through long sequences of all kinds of collectives, with changing roots and
+ *   sizes. The sequence alternates between several communicators and contains messages. A rank may run ahead
+ *   without mixing up data. MPI-5.0 6.14
  * np: 1 2 5 8
  * ref: mpich
  * timeout: 60

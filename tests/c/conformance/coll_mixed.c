@@ -1,7 +1,7 @@
-/* Proves: members of one collective call may describe their data in different ways: some by a predefined type, others
- * by a derived one with gaps, or by one without, or by the form with arrays; reductions by predefined operations and by
- * functions of the application take turns. The calls go on with messages, puts and nonblocking collectives between
- * them, on several communicators of the same processes.
+/* Proves: members of one collective call may describe their data differently: predefined types, derived types with
+ *   or without gaps, or the form with arrays. Reductions alternate between predefined operations and functions of
+ *   the application. Messages, puts and nonblocking collectives run between them, on several communicators of the
+ *   same processes.
  * np: 2 3 5
  * ref: mpich
  * timeout: 60
@@ -12,10 +12,10 @@ enum { MOST = 9000, COMMS = 4 };
 
 static int n, me;
 static int data[64 * MOST * 2], result[64 * MOST * 2];
-static MPI_Datatype gaps, pair; /* an int and a gap, two ints */
+static MPI_Datatype gaps, pair; /* an int with a gap; two ints */
 static MPI_Op left;
 
-/* Takes the left operand where that is not 0: does not commute. */
+/* Returns the left operand unless it is 0. Does not commute. */
 static void take_left(void *in, void *inout, int *len, MPI_Datatype *type) {
 	(void)type;
 	for (int i = 0; i < *len; i++)
@@ -25,7 +25,7 @@ static void take_left(void *in, void *inout, int *len, MPI_Datatype *type) {
 
 static int value(int from, int to, int i, int round) { return from * 1000003 + to * 10007 + i * 3 + round + 1; }
 
-/* How this member describes so many ints in this round: which type, how many of it, how far apart they lie. */
+/* How this member describes n ints in this round: the type, the count and the distance of elements. */
 struct way {
 	MPI_Datatype type;
 	int count, step;
@@ -84,7 +84,7 @@ static void moves(MPI_Comm comm, int count, int round) {
 	put_in(data, &s, count, me, 0, round);
 	for (int k = 0; k < n; k++)
 		counts[k] = r.count, starts[k] = k * r.count;
-	if (round % 2) /* all members call the same function */
+	if (round % 2) /* all members make the same call */
 		MPI_Allgatherv(data, s.count, s.type, result, counts, starts, r.type, comm);
 	else
 		MPI_Allgather(data, s.count, s.type, result, r.count, r.type, comm);
@@ -92,7 +92,7 @@ static void moves(MPI_Comm comm, int count, int round) {
 		compare(result + k * block_r, &r, count, k, 0, round, "allgather or allgatherv");
 }
 
-/* by: 0 sum, 1 the function, of which the result is the lowest rank's. */
+/* Runs the reductions. by: 0 for the sum, 1 for the function, whose result is the value of the lowest rank. */
 static void reductions(MPI_Comm comm, int count, int round, int by) {
 	MPI_Op op = by ? left : MPI_SUM;
 	int root = round % n, in_place = round / 2 % 2;
@@ -102,7 +102,7 @@ static void reductions(MPI_Comm comm, int count, int round, int by) {
 			data[i] = value(me, 0, i % 100, round);
 			result[i] = in_place ? data[i] : -1;
 		}
-		/* MPICH crashes in a large MPI_Reduce in place at rank 1 */
+		/* MPICH crashes in a large in-place MPI_Reduce at rank 1 */
 		const void *in = in_place && kind != 1 ? MPI_IN_PLACE : data;
 		if (kind == 0)
 			MPI_Allreduce(in, result, count, MPI_INT, op, comm);

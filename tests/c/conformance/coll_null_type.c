@@ -1,7 +1,7 @@
-/* Proves: a side of a collective call that has no data needs no datatype: MPI_DATATYPE_NULL where the count, or every
- *   count of an array, is 0, for this rank alone while others have data, or for all; arguments that do not count at
- *   this rank may be anything. MPI_DATATYPE_NULL with data is MPI_ERR_TYPE. What programs do; the standard leaves open
- *   what a datatype without elements must be
+/* Proves: a collective call accepts MPI_DATATYPE_NULL for a buffer without data, where the count or every count of
+ *   an array is 0. This holds if only this rank has no data, and if no rank has. Arguments that are not significant
+ *   at this rank may be anything. MPI_DATATYPE_NULL with data is MPI_ERR_TYPE. Programs rely on this; the standard
+ *   does not say what a datatype without elements must be
  * np: 1 2 4
  * args: all one insignificant
  * ref: mpich
@@ -18,7 +18,7 @@ static int n, me;
 
 static void wait_for(MPI_Request *r) { CHECK_OK(MPI_Wait(r, MPI_STATUS_IGNORE)); }
 
-/* Nobody has data. */
+/* No rank has data. */
 static void all(void) {
 	int zero[MOST] = {0};
 	MPI_Datatype none[MOST];
@@ -56,7 +56,7 @@ static void all(void) {
 	MPI_Comm_free(&ring);
 }
 
-/* The last rank has none. */
+/* The last rank has no data. */
 static void one(void) {
 	int counts[MOST] = {0}, places[MOST] = {0}, zero[MOST] = {0}, mine[MOST], got[MOST], last = n - 1,
 	    idle = me == last;
@@ -104,7 +104,7 @@ static void one(void) {
 		    MPI_ERR_TYPE);
 }
 
-/* What counts at the root only. */
+/* Arguments that are significant only at the root. */
 static void insignificant(void) {
 	int counts[MOST], places[MOST], mine[MOST], got[MOST], root = n - 1, there = me == root;
 	MPI_Datatype it = there ? MPI_INT : N;

@@ -1,7 +1,7 @@
-/* Proves: reductions with an operation of the application that is associative but not commutative keep the order of
- *   ranks, on a type with gaps and one whose bounds are not where its data is, for few and many elements, with
- *   MPI_IN_PLACE, in every reduction, blocking and nonblocking; the type that the function gets is the one of the
- *   call; bytes in gaps do not change. MPI-5.0 6.9.5
+/* Proves: reductions keep the order of ranks for a user-defined operation that is associative but not commutative.
+ *   Covers a type with gaps and a type whose bounds differ from its data, few and many elements, and MPI_IN_PLACE.
+ *   Covers every reduction, blocking and nonblocking. The function gets the type of the call. Bytes in gaps do not
+ *   change. MPI-5.0 6.9.5
  * np: 1 2 3 5
  * args: dense gaps
  * ref: mpich
@@ -10,7 +10,7 @@
  */
 #include "../check.h"
 
-/* x -> a*x+b modulo 2^32: composing two of them is associative and not commutative. */
+/* x -> a*x+b modulo 2^32. Composing two of them is associative and not commutative. */
 typedef struct {
 	unsigned a, gap, b, tail;
 } map;

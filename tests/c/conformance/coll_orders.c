@@ -1,6 +1,6 @@
-/* Proves: collectives on communicators whose ranks lie on the nodes in any order: reversed, taken in turns, a part of
- *   the processes. Reductions keep the order of ranks where the operation does not commute, whatever the length; the
- *   data of all comes to all. Runs of one program give the same bits. MPI-5.0 6.9.1
+/* Proves: collectives work on communicators whose ranks lie on the nodes in any order: reversed, alternating, or a
+ *   subset. Reductions of any length keep the order of ranks if the operation does not commute. Every rank receives
+ *   the data of all ranks. Runs of one program give bitwise equal results. MPI-5.0 6.9.1
  * np: 1 2 5 8
  * ref: mpich
  * timeout: 60
@@ -13,7 +13,7 @@ static int n, me;
 static unsigned in[2 * MOST], out[2 * MOST];
 static double real[MOST], sum[MOST], again[MOST];
 
-/* x -> ax + b, the left one last. */
+/* Composes maps x -> ax + b; applies the left one last. */
 static void compose(void *left, void *right, int *len, MPI_Datatype *type) {
 	unsigned *f = left, *g = right;
 	(void)type;
@@ -29,7 +29,7 @@ static unsigned b_of(int rank, int i) { return (unsigned)(rank * 7 + i * 3 + 1);
 static int is_reduction(int ranks, int count) {
 	for (int i = 0; i < count; i += 1 + count / 50) {
 		unsigned a = 1, b = 0;
-		for (int r = 0; r < ranks; r++) { /* a, b follow what is there */
+		for (int r = 0; r < ranks; r++) { /* a, b are the composition of the preceding maps */
 			b += a * b_of(r, i);
 			a *= a_of(r, i);
 		}

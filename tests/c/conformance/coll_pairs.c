@@ -1,6 +1,6 @@
-/* Proves: collectives whose blocks have lengths that only two ranks know move what they should and touch nothing else:
- *   MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv, MPI_Alltoallw with random lengths (none, few bytes, pages), types that
- *   lie together and types with gaps, in place and not, one after another without a barrier. MPI-5.0 6.5, 6.6, 6.8
+/* Proves: collectives whose block lengths are known to only two ranks move the right data and change nothing else.
+ *   Covers MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw with random lengths (none, few bytes, pages).
+ *   Covers types with and without gaps, in place and not, in sequence without a barrier. MPI-5.0 6.5, 6.6, 6.8
  * np: 1 2 3 5 8
  * timeout: 60
  */
@@ -10,8 +10,8 @@ enum { RANKS = 8, MOST = 6000, ROUNDS = 120, GUARD = -77 };
 
 static int n, me;
 static int *in, *out;
-static int lengths[RANKS][RANKS]; /* ints from one rank to another */
-static MPI_Datatype gaps;         /* two ints, with a gap between them and behind */
+static int lengths[RANKS][RANKS]; /* ints sent from one rank to another */
+static MPI_Datatype gaps;         /* two ints with a gap between them and a gap behind */
 
 static unsigned seed = 1;
 static unsigned draw(unsigned below) {
@@ -19,10 +19,10 @@ static unsigned draw(unsigned below) {
 	return seed >> 12 & 0xfffff ? (seed >> 12 & 0xfffff) % below : 0;
 }
 
-/* What rank from sends to rank to as its k-th int. */
+/* Returns the k-th int that rank from sends to rank to. */
 static int value(int round, int from, int to, int k) { return round * 1000003 + from * 10007 + to * 101 + k; }
 
-/* Place of the k-th int of a block in ints: it has gaps, or not. */
+/* Returns the offset in ints of the k-th int of a block, with or without gaps. */
 static int place(int with_gaps, int k) { return with_gaps ? k / 2 * 4 + k % 2 * 2 : k; }
 
 static void fill(int *a) {
@@ -35,7 +35,7 @@ static void put(int *block, int with_gaps, int round, int from, int to, int leng
 		block[place(with_gaps, k)] = value(round, from, to, k);
 }
 
-/* A block holds so many ints from a rank, and nothing else up to the next one. */
+/* Checks that a block holds length ints from a rank, and that the rest up to the next block is unchanged. */
 static void check_block(const int *block, int with_gaps, int round, int from, int to, int length) {
 	int k = 0;
 	for (int i = 0; i < MOST * 2; i++) {
@@ -54,7 +54,7 @@ enum { GATHERV, SCATTERV, ALLTOALLV, ALLTOALLW, CALLS };
 
 static void one(int round) {
 	int call = (int)draw(CALLS), root = (int)draw((unsigned)n), in_place = draw(4) == 0;
-	int kinds = (int)draw(4); /* of gaps: 1 at the senders, 2 at the receivers */
+	int kinds = (int)draw(4); /* which sides use gaps: bit 1 the senders, bit 2 the receivers */
 	static const unsigned most[] = {1, 3, 40, 600, MOST};
 	unsigned scale = most[draw(5)];
 	int uneven = draw(2) == 0;
@@ -79,7 +79,7 @@ static void one(int round) {
 		rts[i] = rc[i] || i % 2 ? rt : MPI_INT;
 		put(in + displs[i], sg, round, me, i, lengths[me][i]);
 	}
-	/* the displacements are in extents, which are 4 ints with gaps */
+	/* displacements count extents, which are 4 ints for the type with gaps */
 	int sd[RANKS], rd[RANKS];
 	for (int i = 0; i < n; i++) {
 		sd[i] = sg ? displs[i] / 4 : displs[i];

@@ -1,11 +1,12 @@
-/* Proves: persistent collectives that all members have initialized in one order can be started in any order, another
- * one at each member, alone and with MPI_Startall, beside nonblocking and blocking collectives, by several threads,
- * with members that are at different rounds, with more requests than a library may have prepared for, and after
- * requests have been freed and initialized again.
- *   kinds: two requests of each kind; mixed: requests of all kinds in random orders; beside: other collectives between
- *   the starts; threads: a request for each thread; ahead: each request is started again when it is complete; many: 150
- *   live requests; again: requests are freed in other orders than they were made in, and made again; comms: several
- *   communicators; hint: mpi_assert_strict_persistent_collective_ordering, with starts in one order.
+/* Proves: persistent collectives that all members initialized in one order can be started in any order, which may
+ *   differ at each member. Covers single starts and MPI_Startall, beside nonblocking and blocking collectives, and
+ *   by several threads. Members may be at different rounds. There may be more requests than a library prepares for.
+ *   Requests may be freed and initialized again.
+ *     kinds: two requests of each kind; mixed: requests of all kinds in random orders; beside: other collectives
+ *   between the starts; threads: a request for each thread; ahead: each request is started again when it is
+ *   complete; many: 150 live requests; again: requests are freed in other orders than they were created in, and
+ *   created again; comms: several communicators; hint: mpi_assert_strict_persistent_collective_ordering, with
+ *   starts in one order.
  * MPI-5.0: 6.13
  * np: 1 2 5
  * nodes: 2
@@ -42,18 +43,18 @@ enum kind {
 	NEIGHBOR_ALLTOALLV,
 	NEIGHBOR_ALLTOALLW,
 	KINDS,
-	PLAIN = NEIGHBOR_ALLGATHER /* kinds before this one need no topology */
+	PLAIN = NEIGHBOR_ALLGATHER /* the kinds before this one need no topology */
 };
 
-/* One request. Blocks have count elements, but for those of the v-forms: member i's have count + i. */
+/* One request. Each block has count elements; in the v-forms the block of member i has count + i. */
 struct op {
 	enum kind kind;
 	int number, root, count, round;
-	MPI_Comm comm; /* neighborhood collectives: each member is the neighbor of all, in their order */
+	MPI_Comm comm; /* for neighborhood collectives each member is a neighbor of all members, in their order */
 	int me, n;
 	int *in, *out;
-	int *each, *starts;    /* count + i, and their sums */
-	int *mine, *my_starts; /* n times count + me, and their sums */
+	int *each, *starts;    /* count + i, and their prefix sums */
+	int *mine, *my_starts; /* n entries of count + me, and their prefix sums */
 	MPI_Aint *places;      /* starts in bytes */
 	int *bytes, *my_bytes;
 	MPI_Aint *my_places;
@@ -183,7 +184,7 @@ static void fill(struct op *o, int round) {
 		o->in[i] = element(o, o->me, (int)i), o->out[i] = -1;
 }
 
-/* Checks count elements at out[at], from member from's element first on. */
+/* Checks count elements at out[at]: they are the elements of member from, starting with element first. */
 static void is_of(const struct op *o, int at, int count, int from, int first) {
 	for (int i = 0; i < count; i++)
 		if (o->out[at + i] != element(o, from, first + i)) {
@@ -193,7 +194,7 @@ static void is_of(const struct op *o, int at, int count, int from, int first) {
 		}
 }
 
-/* Checks count elements: the sums of elements from first on of members below upto. */
+/* Checks count elements, starting with element first: each is the sum over the members below upto. */
 static void is_sum(const struct op *o, int count, int first, int upto) {
 	for (int i = 0; i < count; i++) {
 		int sum = 0;
@@ -277,7 +278,7 @@ static void drop(struct op *o) {
 	free(o->places), free(o->my_places), free(o->bytes), free(o->my_bytes), free(o->types);
 }
 
-/* A communicator where each member is a neighbor of all, itself too. */
+/* Creates a communicator in which each member is a neighbor of all members, itself included. */
 static MPI_Comm everybody(MPI_Comm comm) {
 	int n;
 	MPI_Comm_size(comm, &n);
@@ -291,11 +292,11 @@ static MPI_Comm everybody(MPI_Comm comm) {
 	return to;
 }
 
-static uint64_t own; /* of this rank */
+static uint64_t own; /* random state of this rank */
 
 static int draw(int below) { return (int)(check_random(&own) % (uint64_t)below); }
 
-/* Another order of the numbers below n at each rank. */
+/* Stores a permutation of the numbers below n, different at each rank. */
 static void shuffle(int *order, int n) {
 	for (int i = 0; i < n; i++)
 		order[i] = i;
@@ -305,7 +306,7 @@ static void shuffle(int *order, int n) {
 	}
 }
 
-/* A round of n collectives that are started and completed in an order of this rank's own. */
+/* Runs a round of n collectives, started and completed in an order specific to this rank. */
 static void round_of(struct op *ops, int n, int round) {
 	int *order = room((size_t)n, sizeof *order);
 	MPI_Request *list = room((size_t)n, sizeof *list);
@@ -366,7 +367,7 @@ static void mixed(MPI_Comm comm, int all, int rounds) {
 	free(o);
 }
 
-/* Nonblocking and blocking collectives go on in one order, whatever is started meanwhile. */
+/* Nonblocking and blocking collectives stay in one order while persistent ones start in any order. */
 static void beside(MPI_Comm comm) {
 	enum { OPS = 6, ROUNDS = 60 };
 	static const enum kind of[OPS] = {ALLREDUCE, BCAST, ALLREDUCE, ALLREDUCE, BARRIER, BCAST};
@@ -435,7 +436,7 @@ static void threads(MPI_Comm comm) {
 		drop(&o[i]);
 }
 
-/* Whatever is complete is started again at once, so members are at different rounds of each request. */
+/* Starts each request again as soon as it is complete, so members are at different rounds of each request. */
 static void ahead(MPI_Comm comm) {
 	enum { OPS = 8, ROUNDS = 60 };
 	static const enum kind of[OPS] = {BCAST, REDUCE, BCAST, SCAN, SCATTER, GATHERV, BCAST, ALLREDUCE};
@@ -467,8 +468,8 @@ static void ahead(MPI_Comm comm) {
 		drop(&o[i]);
 }
 
-/* A request on a new communicator, after another one of fewer members that is no more. A library may use its memory
- * again, in which the data was what a library might count calls by. */
+/* Uses a request on a new communicator after a smaller communicator was freed. The library may reuse that memory;
+ * its old data could look like call counts. */
 static void after_others(MPI_Comm comm) {
 	enum { TURNS = 30, MANY = 256 };
 	static long long in[MANY], out[2 * MANY];
@@ -503,13 +504,13 @@ static void again(MPI_Comm comm) {
 		int order[OPS];
 		for (int i = 0; i < OPS; i++)
 			make(&o[i], (enum kind)((turn + i) % PLAIN), turn * OPS + i, i < 9 ? 5 : 900, comm);
-		if (turn % 3 != 2) /* else they are freed without a start */
+		if (turn % 3 != 2) /* the others are freed without a start */
 			round_of(o, OPS, turn);
 		shuffle(order, OPS);
 		for (int i = 0; i < OPS; i++)
 			drop(&o[order[i]]);
 	}
-	/* Some stay while others come and go. */
+	/* Some requests stay while others are created and freed. */
 	struct op stays[4];
 	for (int i = 0; i < 4; i++)
 		make(&stays[i], (enum kind)(ALLREDUCE + i), 7000 + i, 30, comm);
@@ -538,7 +539,7 @@ static void comms(MPI_Comm comm) {
 	MPI_Comm all[3] = {comm, half, twin};
 	for (int i = 0; i < OPS; i++)
 		make(&o[i], (enum kind)(BCAST + i), i, 10 * i, all[i % 3]);
-	/* The requests need the communicator still. */
+	/* The requests still use the communicator. */
 	MPI_Comm_free(&half);
 	MPI_Comm_free(&twin);
 	for (int round = 0; round < 10; round++)
@@ -547,7 +548,7 @@ static void comms(MPI_Comm comm) {
 		drop(&o[(i * 5 + me) % OPS]);
 	if (n < 2)
 		return;
-	/* Two groups. */
+	/* An intercommunicator. */
 	MPI_Comm inter;
 	MPI_Comm_split(comm, me % 2, 0, &half);
 	MPI_Intercomm_create(half, 0, comm, 1 - me % 2, 3, &inter);

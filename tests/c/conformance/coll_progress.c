@@ -1,7 +1,7 @@
-/* Proves: what a nonblocking collective passes on from member to member reaches the last one, who waits, though all
- *   others compute since they have started theirs, or since they have started some receives more, which may take
- *   messages of the collective out of where they lie; also between the first process and all others, the two groups of
- *   an intercommunicator. gompirma's promise; the standard lets it wait for their next call
+/* Proves: data that a nonblocking collective forwards from member to member reaches the waiting last member while
+ *   all others compute. The others call no MPI after their start, or after starting more receives, which may take
+ *   messages of the collective out of their queue. Also covers one process against all others, and the two groups
+ *   of an intercommunicator. gompirma promises this; the standard allows waiting for the next call
  * np: 4 8
  * ref: none (MPICH and Open MPI wait for the next call)
  * again: GOMPIRMA_NO_CMA=1
@@ -33,8 +33,8 @@ int main(int argc, char **argv) {
 		MPI_Comm over = between ? inter : W;
 		int root = between && check_rank == 0 ? MPI_ROOT : 0, terms = between ? check_size - 1 : check_size;
 		int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank,
-		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* one record, or read by its receivers */
-		bool waits = place == last;                                  /* for all others */
+		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* one record, or read by the receivers */
+		bool waits = place == last;                                  /* waits for all other members */
 		if (round / 2 % 2)
 			place = last - place;
 		for (int i = 0; i < N; i++) {
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 		}
 		MPI_Barrier(W);
 		while (atomic_load(turn) !=
-		       round * check_size + place) /* those that others receive from start first, or last */
+		       round * check_size + place) /* the members that forward data start first, or last */
 			usleep(50);
 		if (reduce)
 			MPI_Ireduce(in, out, length, MPI_INT, MPI_SUM, root, over, &r);

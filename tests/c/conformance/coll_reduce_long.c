@@ -1,8 +1,8 @@
-/* Proves: reductions of much data give each member what the standard says, bit by bit the same at all: reduce to any
- *   root, allreduce, scan, exscan, reduce_scatter, reduce_scatter_block; by predefined operations, by one of the
- *   application that does not commute, of elements with gaps; in place at all members, at one of them, at none; of
- *   lengths around those at which a library changes its ways. Buffers may be changed as soon as a call returns.
- *   MPI-5.0 6.9, 6.11
+/* Proves: reductions of much data give each member the standard's result, bitwise equal at all members. Covers
+ *   reduce to any root, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block. Operations are
+ *   predefined, or non-commutative ones of the application on elements with gaps. In place at all members, at one
+ *   member, or at none. Lengths lie around the thresholds between algorithms. A buffer may be changed as soon as a
+ *   call returns. MPI-5.0 6.9, 6.11
  * np: 2 5
  * again: GOMPIRMA_NO_CMA=1
  * ref: none (MPICH 4.0 reads from MPI_IN_PLACE in MPI_Reduce of much data; Open MPI passes)
@@ -18,7 +18,7 @@ static const char *const name[] = {"reduce", "allreduce", "scan", "exscan", "red
 
 static const int lengths[] = {4095, 8192, 8193, 12289, 16384, 32768, 32769, 65537, 131072, MOST};
 
-/* x -> a x + b modulo 2^32, composed: does not commute. The gap must stay as it is. */
+/* Composes maps x -> a x + b modulo 2^32; does not commute. The gap must not change. */
 struct map {
 	unsigned a;
 	char gap[4];
@@ -43,7 +43,7 @@ static struct map map_of(int rank, int i) {
 	return (struct map){(unsigned)(rank * 2 + 3 + i % 5 * 2), {1, 2, 3, 4}, (unsigned)(rank + 7 * i)};
 }
 
-/* Elements i of ranks [0, upto) in their order. */
+/* Composes elements i of ranks [0, upto) in rank order. */
 static struct map maps_of(int upto, int i) {
 	struct map m = map_of(0, i), n;
 	int one = 1;
@@ -82,7 +82,7 @@ static void call(int kind, void *from, void *to, int count, const int *counts, M
 static void one(int kind, int count, int place, int root) {
 	int in_place = place == 1 || (place == 2 && check_rank == check_size - 1) || (place == 3 && check_rank == 0);
 	int n = check_size, counts[8], first = 0, got = count, upto = n;
-	for (int i = 0; i < n; i++) /* unlike each other, and together what there is */
+	for (int i = 0; i < n; i++) /* counts that differ and add up to the total */
 		counts[i] = i < n - 1 ? count / n / 2 + (i == 1) * 3 : count - (n - 1) * (count / n / 2) - (n > 2) * 3;
 	if (kind == SCATTER_BLOCK)
 		got = count / n, first = check_rank * got;
@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
 			for (int place = 0; place < 4; place++)
 				if (l % 2 == place % 2 || lengths[l] < 20000) {
 					int root = (l + kind + place) % check_size;
-					/* members in place and others: not in the calls where all must be alike */
+					/* mixed use of MPI_IN_PLACE: not in calls where all members must agree */
 					one(kind, lengths[l], kind == REDUCE || place < 2 ? place : 0, root);
 				}
 	MPI_Op_free(&map_op);

@@ -1,6 +1,6 @@
-/* Proves: MPI_Reduce, MPI_Allreduce and MPI_Scan give, for every predefined type and every operation allowed for it,
- *   what a serial computation gives, to every root, with and without MPI_IN_PLACE; send buffers stay. MPI-5.0 6.9,
- *   6.11
+/* Proves: MPI_Reduce, MPI_Allreduce and MPI_Scan give the same results as a serial computation for every predefined
+ *   type and every operation allowed for it. Covers every root, with and without MPI_IN_PLACE; send buffers do not
+ *   change. MPI-5.0 6.9, 6.11
  * np: 1 2 4
  * args: integer unsigned fortran_integer floating complex logical pair multi other
  * ref: mpich
@@ -21,7 +21,7 @@ static void fill(const struct type *type, char *buffer, int rank) {
 		type->set(buffer + i * type->size, check_random(&seed));
 }
 
-/* The result over ranks 0 .. last, in want. */
+/* Computes the result over ranks 0 .. last into want. */
 static void expect(const struct type *type, int op, int last) {
 	fill(type, want, 0);
 	for (int r = 1; r <= last; r++) {

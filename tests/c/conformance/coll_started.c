@@ -1,6 +1,5 @@
-/* Proves: collectives that are started, many at once and of every length from a byte to what goes in many pieces, give
- * what they should in whatever order they are completed; so do persistent ones each time that they are started.
- * MPI-5.0 6.12, 6.13
+/* Proves: nonblocking collectives, many active at once and of every length from a byte to many segments, give the
+ *   right data in any completion order. Persistent collectives do so each time they are started. MPI-5.0 6.12, 6.13
  * np: 1 2 3 5
  * ref: none (MPICH 4.0 passes with 2 processes and loses the communicator of persistent calls with 3)
  * again: GOMPIRMA_NO_CMA=1
@@ -59,7 +58,7 @@ static void drop(void) {
 		free(p[i]);
 }
 
-/* Starts all, or makes persistent requests of all. How many. */
+/* Starts all collectives, or creates persistent requests for all of them. Returns their number. */
 static int start_all(int count, int root, MPI_Comm c, MPI_Request r[], int persistent) {
 	MPI_Datatype I = MPI_INT;
 	int k = 0;
@@ -104,7 +103,7 @@ static void look(int count, int root, int times) {
 		}
 		for (int k = 1; k < times; k++)
 			power *= n;
-		again = all * power; /* what is reduced in place is reduced each time */
+		again = all * power; /* an in-place reduction is applied again at each start */
 		EXPECT("MPI_Iallreduce", b.sum[i], all);
 		EXPECT("MPI_Iallreduce in place", b.place[i], again);
 		EXPECT("MPI_Iscan", b.upto[i], upto);
@@ -126,7 +125,7 @@ static void look(int count, int root, int times) {
 	}
 }
 
-/* Completes them in different orders. */
+/* Completes the requests in an order that depends on how. */
 static void complete(int k, MPI_Request r[], int how) {
 	int done, i, flag;
 	switch (how % 4) {
@@ -148,7 +147,7 @@ static void complete(int k, MPI_Request r[], int how) {
 	}
 }
 
-/* More than any table has room for at once. */
+/* More active collectives than any table holds at once. */
 static void many(void) {
 	enum { MANY = 200 };
 	static MPI_Request r[MANY];

@@ -1,5 +1,5 @@
-/* Proves: a collective that has been started goes on when its communicator, datatype and operation have been freed; the
- * function of the application gets elements of a datatype with gaps, in the order of ranks. MPI-5.0 6.12, 6.4.3, 6.9.5
+/* Proves: a started collective still completes after its communicator, datatype and operation are freed. The
+ *   application's function gets elements of a datatype with gaps, in the order of ranks. MPI-5.0 6.12, 6.4.3, 6.9.5
  * np: 1 2 3 5
  * ref: none (MPICH 4.0 loses the communicator)
  * again: GOMPIRMA_NO_CMA=1
@@ -7,12 +7,13 @@
  */
 #include "../check.h"
 
-/* Elements of a type with a gap, reduced by a function, on a communicator that is freed before they are. */
+/* Reduces elements of a type with a gap by a function, on a communicator that is freed before the reduction
+ * completes. */
 static void join(void *in, void *inout, int *n, MPI_Datatype *type) {
 	long *x = in, *y = inout;
 	(void)type;
 	for (int i = 0; i < *n; i++, x += 3, y += 3)
-		y[1] = x[0] * y[1] + x[1], y[0] *= x[0]; /* y = x after y, of functions ax + b */
+		y[1] = x[0] * y[1] + x[1], y[0] *= x[0]; /* y = x after y, for functions ax + b */
 }
 
 static void with_what_is_freed(int count) {

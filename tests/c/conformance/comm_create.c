@@ -1,13 +1,15 @@
-/* Proves: MPI_Comm_create with the group in another order and with disjoint groups at once, MPI_Comm_create_group
- *   among members only and with tags at once, MPI_COMM_NULL for others, MPI_Comm_idup several at once, names and
- *   MPI_Comm_dup_with_info, and that messages on one communicator never match on another. MPI-5.0 7.4.2
+/* Proves: MPI_Comm_create works with a reordered group and with disjoint groups at once. MPI_Comm_create_group
+ *   works among members only and with different tags at once. Non-members get MPI_COMM_NULL. Several MPI_Comm_idup
+ *   can be active at once. Names and MPI_Comm_dup_with_info work. A message on one communicator never matches on
+ *   another. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 30
  */
 #include "../check.h"
 
-/* All members add their world ranks, and pass a number round that a receive on the world would take. */
+/* All members add their world ranks. They also pass a number around the communicator that a receive on the world
+ * would match. */
 static void use(MPI_Comm c, const int *members, int n, const char *what) {
 	int rank, size, sum = 0, expect = 0, x = -1;
 	MPI_Comm_rank(c, &rank);
@@ -31,7 +33,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Irecv(&caught, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &trap);
 
-	/* even ranks backwards, and at the same time the odd ones forwards */
+	/* even ranks in reverse order, and at the same time odd ranks in order */
 	if (check_rank % 2 == 0) {
 		for (int r = check_size - 1; r >= 0; r--)
 			if (r % 2 == 0)
@@ -46,7 +48,7 @@ int main(int argc, char **argv) {
 	use(c, ranks, n, "create");
 	MPI_Comm_free(&c);
 
-	/* the same groups, two communicators each, made by the members alone */
+	/* the same groups, two communicators each, created by the members alone */
 	MPI_Comm two[2];
 	MPI_Comm_create_group(MPI_COMM_WORLD, g, 5, &two[0]);
 	MPI_Comm_create_group(MPI_COMM_WORLD, g, 6, &two[1]);
@@ -56,7 +58,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_free(&two[1]);
 	MPI_Group_free(&g);
 
-	/* one member only */
+	/* a communicator with one member */
 	MPI_Group_incl(world, 1, &(int){check_size - 1}, &g);
 	MPI_Comm_create(MPI_COMM_WORLD, g, &c);
 	CHECK((c != MPI_COMM_NULL) == (check_rank == check_size - 1), "alone: null %d", c == MPI_COMM_NULL);

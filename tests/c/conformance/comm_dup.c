@@ -1,5 +1,5 @@
-/* Proves: a duplicate has the same group and a context of its own: messages and collectives of one communicator never
- *   meet those of another, whatever their tags; hundreds are made and freed; the order of freeing does not matter.
+/* Proves: a duplicate has the same group and its own context. Messages and collectives of one communicator never
+ *   match those of another, whatever their tags. Hundreds of duplicates can be created, and freed in any order.
  *   MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 		CHECK(size == n && rank == me && result == MPI_CONGRUENT, "duplicate %d: rank %d of %d, comparison %d",
 		      i, rank, size, result);
 	}
-	/* the same source and tag on all of them, received in the opposite order of sending */
+	/* the same source and tag on all communicators, received in the opposite order of sending */
 	for (int i = 0; i < MANY; i++) {
 		sent[i] = me * 1000 + i;
 		MPI_Isend(&sent[i], 1, MPI_INT, right, 5, comms[i], &requests[i]);
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 	MPI_Waitall(2 * MANY, requests, MPI_STATUSES_IGNORE);
 	for (int i = 0; i < MANY; i++)
 		CHECK(got[i] == left * 1000 + i, "communicator %d received %d, not %d", i, got[i], left * 1000 + i);
-	/* collectives in between of pending receives with wild cards */
+	/* collectives between pending receives with wildcards */
 	for (int i = 0; i < 5; i++) {
 		int sum = 0, one = 1;
 		MPI_Irecv(&got[0], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[0], &requests[0]);

@@ -1,7 +1,7 @@
-/* Proves: MPI_Comm_idup among other collectives that are started, several at once and of duplicates, completed in
- *   different orders by different members, by MPI_Test and MPI_Request_get_status too; that a member computes while the
- *   others complete theirs; attributes, error handler, topology and hints; a communicator freed before its duplicate is
- *   there; of MPI_COMM_SELF; of two groups. MPI-5.0 7.4.2
+/* Proves: MPI_Comm_idup works among other nonblocking collectives, several at once, and on duplicates. Members
+ *   complete them in different orders, also by MPI_Test and MPI_Request_get_status. A member can compute while the
+ *   others complete theirs. The duplicate inherits attributes, error handler, topology and hints. The communicator
+ *   can be freed before its duplicate exists. Covers MPI_COMM_SELF and intercommunicators. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60
@@ -10,7 +10,7 @@
 
 #include "../check.h"
 
-enum { MANY = 40 }; /* their shared memory is more than what is mapped at first */
+enum { MANY = 40 }; /* together they need more shared memory than the library maps at first */
 
 static int copies;
 
@@ -29,7 +29,7 @@ static void sums(MPI_Comm c, const char *what) {
 	CHECK(sum == size, "%s: %d of %d", what, sum, size);
 }
 
-/* Among others, which all have numbers in the order of the calls. */
+/* Starts duplicates among other collectives, which the library numbers in call order. */
 static void among_others(MPI_Comm c) {
 	MPI_Comm made[MANY];
 	MPI_Request r[3 * MANY];
@@ -63,7 +63,7 @@ static void among_others(MPI_Comm c) {
 	}
 }
 
-/* What a duplicate has of its communicator. */
+/* Checks what a duplicate inherits from its communicator. */
 static void inherits(void) {
 	int key, dims[1] = {check_size}, periods[1] = {1}, flag, kind;
 	static char base[4];
@@ -99,7 +99,7 @@ static void inherits(void) {
 	MPI_Comm_free_keyval(&key);
 }
 
-/* Each a duplicate of the one before; a member is in no call while the others wait. */
+/* Duplicates each duplicate. One member is in no call while the others wait. */
 static void in_turn(void) {
 	MPI_Comm c[3];
 	MPI_Request r;

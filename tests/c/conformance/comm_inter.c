@@ -1,6 +1,6 @@
-/* Proves: MPI_Intercomm_create, MPI_Comm_remote_size, remote_group, test_inter; messages between the groups, probes
- *   and wildcards in them; MPI_Comm_dup, split and create of an intercommunicator; MPI_Intercomm_merge in all four
- *   orders; MPI_Comm_compare. MPI-5.0 7.6
+/* Proves: MPI_Intercomm_create, MPI_Comm_remote_size, remote_group and test_inter return the right values.
+ *   Messages, probes and wildcards work between the groups. MPI_Comm_dup, split and create work on an
+ *   intercommunicator. MPI_Intercomm_merge works in all four orders, and MPI_Comm_compare is right. MPI-5.0 7.6
  * np: 2 3 5
  * ref: mpich
  * timeout: 30
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
 	int side = check_rank % 2, sizes[2] = {(check_size + 1) / 2, check_size / 2}, result, rank;
 	MPI_Comm half, c, d;
 	MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half);
-	/* the last of each half leads it */
+	/* the last rank of each half is its leader */
 	int leader = sizes[side] - 1, other = side ? 2 * (sizes[0] - 1) : 2 * sizes[1] - 1;
 	MPI_Intercomm_create(half, leader, MPI_COMM_WORLD, other, 77, &c);
 	talk(c, "created");
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
 	CHECK(result == MPI_UNEQUAL, "with the world it compares as %d", result);
 	MPI_Comm_free(&d);
 
-	/* the first member of each side, and the rest if both sides have one */
+	/* the first member of each group, and the rest if both groups have one */
 	MPI_Comm_rank(c, &rank);
 	MPI_Comm_split(c, rank == 0 ? 3 : 4, 0, &d);
 	int expected = rank == 0 || sizes[1 - side] > 1;

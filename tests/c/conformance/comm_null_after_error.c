@@ -1,5 +1,5 @@
-/* Proves: a call that is to make a communicator of another one and fails leaves MPI_COMM_NULL: of grids, graphs and
- * distributed graphs, duplicates and parts. Programs look at the handle after an error. MPI-5.0 8.5, 7.4
+/* Proves: a call that should create a communicator and fails stores MPI_COMM_NULL. Covers grids, graphs,
+ *   distributed graphs, duplicates and splits. Programs check the handle after an error. MPI-5.0 8.5, 7.4
  * np: 1 2
  * args: topologies others
  * ref: none (MPICH does so for a grid that is too large; the standard leaves it open)
@@ -7,7 +7,7 @@
  */
 #include "../check.h"
 
-/* The call fails, and c was another communicator. */
+/* Checks that the call fails and replaces the previous handle in c by MPI_COMM_NULL. */
 #define NULL_AFTER(call)                                                                            \
 	do {                                                                                        \
 		c = MPI_COMM_SELF;                                                                  \

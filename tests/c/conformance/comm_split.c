@@ -1,5 +1,6 @@
-/* Proves: MPI_Comm_split groups by color, orders by key and then by old rank, gives MPI_COMM_NULL for MPI_UNDEFINED;
- *   the parts work at the same time, with messages and collectives, and can be split again. MPI-5.0 7.4.2
+/* Proves: MPI_Comm_split groups by color, orders by key and then by old rank, and returns MPI_COMM_NULL for
+ *   MPI_UNDEFINED. The parts can be used at the same time, with messages and collectives, and can be split again.
+ *   MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * nodes: 2
@@ -7,7 +8,7 @@
  */
 #include "../check.h"
 
-/* Checks that comm holds exactly the world's ranks in members, in this order. */
+/* Checks that comm holds exactly the world ranks in members, in this order. */
 static void check_members(MPI_Comm comm, const int *members, int count, const char *what) {
 	int n, rank, got[64], me = check_rank;
 	MPI_Comm_size(comm, &n);
@@ -36,7 +37,7 @@ int main(int argc, char **argv) {
 	check_members(comm, members, k, "odd and even, reversed");
 	int rank;
 	MPI_Comm_rank(comm, &rank);
-	MPI_Comm_split(comm, rank == 0 ? MPI_UNDEFINED : 7, 0, &again); /* without its first */
+	MPI_Comm_split(comm, rank == 0 ? MPI_UNDEFINED : 7, 0, &again); /* without its first member */
 	if (rank == 0)
 		CHECK(again == MPI_COMM_NULL, "MPI_UNDEFINED gives a communicator");
 	else
@@ -67,7 +68,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &comm);
 	CHECK(comm == MPI_COMM_NULL, "all undefined: not null");
 
-	for (int time = 0; time < 30; time++) { /* many, of changing shape */
+	for (int time = 0; time < 30; time++) { /* many splits of changing shape */
 		MPI_Comm_split(MPI_COMM_WORLD, (me + time) % 3, me * time % 7, &comm);
 		int one = 1, sum = 0, want = 0, size;
 		for (int i = 0; i < n; i++)

@@ -1,5 +1,6 @@
-/* Proves: MPI_Comm_split_type with MPI_COMM_TYPE_SHARED gives communicators whose members can share memory (they make
- *   a shared window and see each other's stores), ordered by key; MPI_UNDEFINED gives MPI_COMM_NULL. MPI-5.0 7.4.2
+/* Proves: MPI_Comm_split_type with MPI_COMM_TYPE_SHARED creates communicators whose members can share memory: they
+ *   allocate a shared window and see each other's stores. Members are ordered by key. MPI_UNDEFINED gives
+ *   MPI_COMM_NULL. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,6 +1,6 @@
-/* Proves: of all ranks that MPI_Compare_and_swap one element, exactly one finds the compare value and replaces it, the
- *   others fetch what the winner wrote; a compare value that differs changes nothing. In each synchronization, on each
- *   window kind. MPI-5.0 12.3.4, 12.5
+/* Proves: if all ranks call MPI_Compare_and_swap on one element, exactly one finds the compare value and replaces
+ *   it. The others fetch the winner's value. A compare value that differs changes nothing. Each synchronization and
+ *   each window kind. MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich
@@ -43,7 +43,7 @@ static void body(struct window *w) {
 		CHECK(winners[i] == 1, "%s window: %d ranks won rank %d's slot %d", w->name, winners[i], i / SLOTS,
 		      i % SLOTS);
 
-	int wrong = -77, fetched = -1, t = (w->rank + 1) % n; /* a compare value that is nowhere */
+	int wrong = -77, fetched = -1, t = (w->rank + 1) % n; /* -77: a compare value that no element has */
 	epoch_open(sync_mode, w);
 	epoch_target(sync_mode, w, t);
 	MPI_Compare_and_swap(&wrong, &wrong, &fetched, MPI_INT, t, SLOTS - 1, w->win);

@@ -1,6 +1,6 @@
-/* Proves: MPI_Compare_and_swap works for every type it is defined for (C and Fortran integers, logical, multi-language
- *   types, byte) and for characters: it swaps if and only if all bytes agree, and fetches the old value; neighbours
- *   stay; on each window kind. MPI-5.0 12.3.4
+/* Proves: MPI_Compare_and_swap works for every type it is defined for (C and Fortran integers, logical,
+ *   multi-language types, byte) and for characters. It swaps if and only if all bytes agree, and fetches the old
+ *   value. Neighbouring elements do not change. Each window kind. MPI-5.0 12.3.4
  * np: 1 2 3
  * ref: mpich
  * timeout: 60
@@ -20,7 +20,7 @@ static void one(struct window *w, const struct type *type) {
 	memset(new, 0, sizeof new);
 	memset(other, 0, sizeof other);
 	new[0] = 1;
-	other[size - 1] = 1; /* differs from what it meets in one byte only, or in the lowest and the highest one */
+	other[size - 1] = 1; /* differs from the element in one byte only, or in the lowest and the highest */
 	MPI_Win_fence(0, w->win);
 	MPI_Compare_and_swap(new, expect, fetched[0], type->handle, right, 2, w->win);
 	MPI_Win_fence(0, w->win);
@@ -28,7 +28,7 @@ static void one(struct window *w, const struct type *type) {
 	      types_show(type, fetched[0]), types_show(type, expect));
 	CHECK(memcmp(mine, new, size) == 0, "%s window, %s: not swapped: %s", w->name, type->name,
 	      types_show(type, mine));
-	int differs = memcmp(new, other, size) != 0; /* one byte wide types: other equals new */
+	int differs = memcmp(new, other, size) != 0; /* false for one-byte types, where other equals new */
 	MPI_Win_fence(0, w->win);
 	MPI_Compare_and_swap(expect, other, fetched[1], type->handle, right, 2, w->win);
 	MPI_Win_fence(0, w->win);

@@ -1,5 +1,5 @@
-/* Proves: element-wise atomicity: while all ranks accumulate onto the same elements at the same time under lock_all,
- *   with small and large counts and in a different order each, no contribution is lost, for each type; on each window
+/* Proves: accumulates are atomic per element. All ranks accumulate to the same elements at once under lock_all,
+ *   with small and large counts and in different orders. No contribution is lost, for each type and on each window
  *   kind. MPI-5.0 12.7.1
  * np: 2 4
  * args: integer fortran_integer floating complex multi
@@ -21,7 +21,7 @@ static void one(struct window *w, const struct type *type) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	memset(w->mem, 0, COUNT * MOST);
 	MPI_Win_unlock(w->rank, w->win);
-	/* the sum of the units of a type with itself is in every type: find one nonzero element */
+	/* Find an element that is not zero and whose multiples the type can represent. */
 	for (uint64_t seed = 3; type->equal(unit, want); seed++) {
 		uint64_t state = seed;
 		memset(want, 0, sizeof want);
@@ -38,7 +38,7 @@ static void one(struct window *w, const struct type *type) {
 	for (int i = 0; i < TIMES; i++) {
 		for (int k = 0; k < w->n; k++) {
 			int t = (w->rank + k) % w->n;
-			/* all of it once, in pieces whose sizes differ from rank to rank and from time to time */
+			/* all elements once, in blocks whose sizes differ by rank and round */
 			for (int at = 0; at < COUNT;) {
 				int step = (i + w->rank) % 3 == 0 ? COUNT : (i + w->rank) % 3 == 1 ? 100 : 37;
 				step = step < COUNT - at ? step : COUNT - at;

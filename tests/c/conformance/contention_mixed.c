@@ -1,7 +1,7 @@
-/* Proves: all accumulate calls are atomic to each other: half of the ranks add with Fetch_and_op, Get_accumulate and
- *   Compare_and_swap to single elements while the others add to all of them with large Accumulates, each rank also to
- *   its own window; the sum is exact. On each window kind, for 4 and 8 byte integers and double, also at an odd
- *   displacement. MPI-5.0 12.7.1
+/* Proves: all accumulate calls are atomic to each other. Half of the ranks add with Fetch_and_op, Get_accumulate
+ *   and Compare_and_swap to single elements. The others add to all elements with large Accumulates. Each rank also
+ *   adds to its own window, and the sum is exact. Each window kind, for 4 and 8 byte integers and double, also at
+ *   an odd displacement. MPI-5.0 12.7.1
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1
@@ -45,7 +45,7 @@ static void single(struct window *w, int t, int i) {
 		MPI_Get_accumulate(one, 1, type, old, 1, type, t, window_at(w, t, at), 1, type, MPI_SUM, w->win);
 		break;
 	case 2:
-		if (type == MPI_DOUBLE) { /* not for Compare_and_swap */
+		if (type == MPI_DOUBLE) { /* Compare_and_swap does not take doubles */
 			MPI_Accumulate(one, 1, type, t, window_at(w, t, at), 1, type, MPI_SUM, w->win);
 			break;
 		}

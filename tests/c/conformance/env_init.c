@@ -1,6 +1,6 @@
-/* Proves: MPI_Initialized, MPI_Finalized and the version calls work before MPI_Init, between and after MPI_Finalize,
- *   and say the truth; MPI_Init takes null pointers; the world has rank and size; MPI_COMM_SELF is of size 1. MPI-5.0
- *   9.1, 11.2
+/* Proves: MPI_Initialized, MPI_Finalized and the version calls return the right values before MPI_Init, before
+ *   MPI_Finalize and after it. MPI_Init accepts null pointers. The world has the right rank and size; MPI_COMM_SELF
+ *   has size 1. MPI-5.0 9.1, 11.2
  * np: 1 2 5
  * args: arguments null
  * ref: mpich
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
 	MPI_Get_processor_name(name, &len);
 	CHECK(len > 0 && len < MPI_MAX_PROCESSOR_NAME && (int)strlen(name) == len,
 	      "the processor's name '%s' has length %d", name, len);
-	/* each rank is there once */
+	/* each rank exists once */
 	int ranks[64], me = check_rank;
 	MPI_Allgather(&me, 1, MPI_INT, ranks, 1, MPI_INT, MPI_COMM_WORLD);
 	for (int i = 0; i < check_size; i++)

@@ -1,6 +1,6 @@
-/* Proves: MPI_Alloc_mem gives memory of any size, aligned for every type, that can be written to the last byte and is
- *   not shared between two allocations; MPI_Free_mem takes it back; MPI_Get_address, MPI_Aint_add and MPI_Aint_diff
- *   agree with pointers. MPI-5.0 9.2, 5.1.5
+/* Proves: MPI_Alloc_mem returns memory of any size, aligned for every type and writable to the last byte. Two
+ *   allocations do not overlap. MPI_Free_mem frees it. MPI_Get_address, MPI_Aint_add and MPI_Aint_diff agree with
+ *   pointers. MPI-5.0 9.2, 5.1.5
  * np: 1 2
  * ref: mpich
  * timeout: 30

@@ -1,6 +1,6 @@
-/* Proves: a process may have a quarter of a million pieces of MPI_Alloc_mem at a time, of different sizes, none of
- *   which touches another, and free them in any order; windows over some of them, and dynamic windows with thousands
- *   of them attached, work as over any memory. MPI-5.0 9.2, 12.2.1, 12.2.4
+/* Proves: a process can have a quarter of a million allocations of MPI_Alloc_mem at a time, of different sizes, and
+ *   free them in any order. No allocation overlaps another. Windows over some of them, and dynamic windows with
+ *   thousands of them attached, work as over any memory. MPI-5.0 9.2, 12.2.1, 12.2.4
  * np: 1 2
  * ref: mpich
  * timeout: 60
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 		fill(i);
 	}
 
-	/* Windows over single pieces: what is put arrives, and nothing beside it. */
+	/* Windows over single allocations: each put arrives and changes nothing beside it. */
 	MPI_Win win[WINDOWS];
 	for (int w = 0; w < WINDOWS; w++) {
 		int i = w * (MANY / WINDOWS);
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < MANY; i++)
 		check(i);
 
-	/* A dynamic window with many of them. */
+	/* A dynamic window with many of them attached. */
 	MPI_Win dynamic;
 	MPI_Aint here[ATTACHED], there[ATTACHED];
 	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
 	}
 	MPI_Win_free(&dynamic);
 
-	/* Freed in an order that has nothing to do with that of allocation, half of them taken anew in between. */
+	/* Freed in an order unrelated to allocation order; half of them are allocated again in between. */
 	for (int turn = 0; turn < 2; turn++)
 		for (int k = 0; k < MANY; k++) {
 			int i = (int)((k * 7919LL + turn) % MANY);
