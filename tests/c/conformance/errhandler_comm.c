@@ -1,7 +1,7 @@
-/* Proves: error handlers of communicators: MPI_ERRORS_ARE_FATAL at first, MPI_ERRORS_RETURN returns, a user's function
- *   is called with the communicator and the code; a duplicate inherits the handler; a freed handler works on where it
- *   is set; a later MPI_Comm_set_errhandler replaces it; MPI_Comm_call_errhandler calls it, with any code; waits use
- *   the handler of their request's communicator. MPI-5.0 9.3.1
+/* Proves: error handlers of communicators work. The default is MPI_ERRORS_ARE_FATAL; MPI_ERRORS_RETURN returns the
+ *   code. A user's function is called with the communicator and the code. A duplicate inherits the handler. A freed
+ *   handler still works where it is set, until MPI_Comm_set_errhandler replaces it. MPI_Comm_call_errhandler calls
+ *   it with any code. Waits use the handler of the request's communicator. MPI-5.0 9.3.1
  * np: 1 2
  * args: calls wait
  * ref: mpich
@@ -13,7 +13,7 @@
 static int calls, last_class, last_code;
 static MPI_Comm last_comm;
 
-enum { OWN = 1 << 20 }; /* a code that MPI does not know */
+enum { OWN = 1 << 20 }; /* an error code that MPI does not define */
 
 static void handler(MPI_Comm *comm, int *code, ...) {
 	calls++;

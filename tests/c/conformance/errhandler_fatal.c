@@ -1,6 +1,6 @@
-/* Proves: an error under MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT, on a communicator or a window, and MPI_Abort on the
- *   world or on another communicator end the whole job with a nonzero status, ranks that wait for ever included; the
- *   call never returns. MPI-5.0 9.3, 9.7
+/* Proves: an error under MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT ends the whole job with a nonzero status, on a
+ *   communicator or a window. MPI_Abort on the world or on another communicator does the same. Ranks that wait
+ *   forever end too. The call never returns. MPI-5.0 9.3, 9.7
  * np: 1 2 4
  * args: comm comm_self comm_abort win win_abort abort abort_dup
  * ref: mpich
@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
 	MPI_Win win;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Win_allocate(64, 4, MPI_INFO_NULL, comm, &mem, &win);
-	if (!last) /* waits for a message nobody sends */
+	if (!last) /* waits for a message that no rank sends */
 		MPI_Recv(&value, 1, MPI_INT, check_size - 1, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (strcmp(check_arg, "comm") == 0)
 		MPI_Send(&value, 1, MPI_INT, check_size + 1, 0, comm);

@@ -1,7 +1,7 @@
-/* Proves: an error handler that sets its code to MPI_SUCCESS makes the refused call return MPI_SUCCESS, but nothing of
- *   the call is done: no memory is written, here or at a target, no epoch begins or ends, no request, position or
- *   other output is written. On each window kind. MPI-5.0 9.3: what a handler leaves in its code is what the call
- *   returns
+/* Proves: if an error handler sets its code to MPI_SUCCESS, the refused call returns MPI_SUCCESS but does nothing.
+ *   It writes no memory here or at a target, begins and ends no epoch, and writes no request, position or other
+ *   output. The standard says that a call returns what the handler leaves in its code. Each window kind. MPI-5.0
+ *   9.3
  * np: 1 2 3
  * args: rma requests epochs groups pack messages objects
  * ref: mpich
@@ -32,7 +32,7 @@ static void comm_mends(MPI_Comm *comm, int *code, ...) {
 	*code = MPI_SUCCESS;
 }
 
-/* The call must be refused with this class, and return what the handler has left. */
+/* Checks that the call raised this class and returned the code that the handler left. */
 static void mended(int line, const char *call, int code, int class) {
 	if (code != MPI_SUCCESS || calls != 1 || last != class)
 		check_fail(__FILE__, line, "%s returned %d after %d calls of the handler, class %d, not %d", call, code,
@@ -53,7 +53,7 @@ static void unchanged(struct window *w) {
 	MPI_Win_lock_all(0, w->win);
 }
 
-/* Everything that is looked at, of each operation. */
+/* Every argument that the calls check, for each operation. */
 static void rma(struct window *w) {
 	MPI_Datatype zero = (MPI_Datatype)0, pair[2] = {I, MPI_FLOAT}, mixed;
 	MPI_Aint d = window_at(w, 0, 0), far = window_at(w, 0, 1 << 20), places[2] = {0, 4};
@@ -126,7 +126,7 @@ static void epochs(struct window *w) {
 	MENDED(MPI_Win_lock(77, 0, 0, w->win), MPI_ERR_LOCKTYPE);
 	MENDED(MPI_Win_lock(MPI_LOCK_SHARED, 0, 1 << 30, w->win), MPI_ERR_ASSERT);
 	MENDED(MPI_Win_lock(MPI_LOCK_SHARED, w->n, 0, w->win), MPI_ERR_RANK);
-	MENDED(MPI_Put(value, 1, I, 0, d, 1, I, w->win), MPI_ERR_RMA_SYNC); /* so none has begun */
+	MENDED(MPI_Put(value, 1, I, 0, d, 1, I, w->win), MPI_ERR_RMA_SYNC); /* no access epoch has begun */
 	MENDED(MPI_Win_lock_all(1 << 30, w->win), MPI_ERR_ASSERT);
 	MENDED(MPI_Put(value, 1, I, 0, d, 1, I, w->win), MPI_ERR_RMA_SYNC);
 	MENDED(MPI_Win_fence(1 << 30, w->win), MPI_ERR_ASSERT);
@@ -159,7 +159,7 @@ static void groups(struct window *w) {
 	MENDED(MPI_Win_start(MPI_GROUP_EMPTY, 1 << 30, w->win), MPI_ERR_ASSERT);
 	MENDED(MPI_Put(value, 1, I, 0, d, 1, I, w->win), MPI_ERR_RMA_SYNC);
 	MENDED(MPI_Win_wait(w->win), MPI_ERR_RMA_SYNC);
-	/* A group with a member that the window has not: of a window over this process alone. */
+	/* A group with a process that is not in the window; the window has only this process. */
 	MPI_Comm_group(W, &all);
 	MPI_Group_excl(all, 1, &w->rank, &self);
 	if (w->n > 1) {

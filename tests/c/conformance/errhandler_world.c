@@ -1,6 +1,6 @@
-/* Proves: errors that belong to no object call the error handler of MPI_COMM_WORLD as long as the program has not set
- *   that of MPI_COMM_SELF, as MPI-3 had it and most programs are written; afterwards that of MPI_COMM_SELF, as the
- *   standard has it since MPI-4. MPI-5.0 9.3
+/* Proves: errors that belong to no object call the error handler of MPI_COMM_WORLD until the program sets the
+ *   handler of MPI_COMM_SELF. This is the MPI-3 rule, which most programs expect. Afterwards they call the handler
+ *   of MPI_COMM_SELF, as the standard requires since MPI-4. MPI-5.0 9.3
  * np: 1 2
  * ref: none (each version does one of the two)
  * timeout: 60

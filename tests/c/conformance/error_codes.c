@@ -1,9 +1,9 @@
-/* Proves: error classes and codes that a program adds: a code's class, an empty text until one is set, the very text
- *   afterwards, codes of a predefined class; a code that an attribute's copy function returns comes out of
- *   MPI_Comm_dup as it is, and the handle is MPI_COMM_NULL; the text of a class tells of its latest error, also
- *   one that the program has raised itself on an object, under the object's name. With MPI 4.1 and later:
- *   removing them; a class that has codes stays; ten thousand rounds of adding and removing leave what is still
- *   there untouched. MPI-5.0 9.4, 9.5
+/* Proves: a program can add error classes and codes. A code has its class, an empty text until one is set, and then
+ *   exactly that text; codes of predefined classes work too. MPI_Comm_dup returns the code of a failing copy
+ *   function unchanged, and sets the handle to MPI_COMM_NULL. The text of a class describes its latest error. This
+ *   includes an error that the program raised on an object, with the object's name. With MPI 4.1 and later, codes
+ *   can be removed, and a class that has codes stays. Ten thousand rounds of adding and removing do not change
+ *   other codes. MPI-5.0 9.4, 9.5
  * np: 1 2
  * ref: none (MPICH 4.0 gives predefined classes another text, and its MPI_LASTUSEDCODE does not count codes)
  * timeout: 60
@@ -52,7 +52,7 @@ static void attributes(int class, int code) {
 	MPI_Comm_free(&parent);
 }
 
-/* The text of a class tells of what was raised last. */
+/* Checks that the text of a class describes the error raised last. */
 static void latest(void) {
 	char text[MPI_MAX_ERROR_STRING];
 	int len, own;
@@ -84,7 +84,7 @@ static void latest(void) {
 	CHECK(strstr(text, "MPI_Send on communicator halo") != NULL && strstr(text, "1000000") != NULL &&
 		      (int)strlen(text) == len && text[len - 1] == ')',
 	      "after a send to rank 1000000: '%s'", text);
-	CHECK_OK(MPI_Add_error_code(MPI_SUCCESS, &own)); /* a class, too */
+	CHECK_OK(MPI_Add_error_code(MPI_SUCCESS, &own)); /* the result is a class, too */
 	check_class_of(own, MPI_SUCCESS);
 	CHECK_OK(MPI_Comm_call_errhandler(comm, own));
 	check_text(own, "");
@@ -122,7 +122,7 @@ int main(int argc, char **argv) {
 	attributes(class, code);
 	latest();
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-	CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_ARG); /* it has codes */
+	CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_ARG); /* refused: the class has codes */
 	CHECK_CLASS(MPI_Remove_error_code(MPI_ERR_RANK), MPI_ERR_ARG);
 	for (int i = 0; i < 10000; i++) {
 		int c, k[3];
@@ -145,11 +145,11 @@ int main(int argc, char **argv) {
 	}
 	int fresh;
 	CHECK_OK(MPI_Add_error_class(&fresh));
-	check_text(fresh, ""); /* of no removed code */
+	check_text(fresh, ""); /* not the text of a removed code */
 	CHECK(fresh != class && fresh != code && fresh != other && fresh != plain, "the number %d is in use", fresh);
 	CHECK_OK(MPI_Remove_error_string(code));
 	check_text(code, "");
-	CHECK_CLASS(MPI_Remove_error_string(code), MPI_ERR_ARG); /* it has none any more */
+	CHECK_CLASS(MPI_Remove_error_string(code), MPI_ERR_ARG); /* refused: the string is removed already */
 	CHECK_CLASS(MPI_Remove_error_string(MPI_ERR_RANK), MPI_ERR_ARG);
 	CHECK_OK(MPI_Remove_error_code(code));
 	CHECK_OK(MPI_Remove_error_code(other));

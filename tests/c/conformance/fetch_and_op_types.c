@@ -1,5 +1,5 @@
-/* Proves: MPI_Fetch_and_op gives, for every predefined type and every operation allowed for it (REPLACE and NO_OP
- *   included), what a serial computation gives, as the fetched value and in the target; on each window kind. MPI-5.0
+/* Proves: MPI_Fetch_and_op gives the same fetched value and the same target value as a serial computation. Covers
+ *   every predefined type and every operation allowed for it, REPLACE and NO_OP included. Each window kind. MPI-5.0
  *   12.3.4, 6.9.2, 6.9.4
  * np: 1 2 3
  * args: integer unsigned fortran_integer floating complex logical pair multi other
@@ -10,7 +10,7 @@
 #include "../types.h"
 #include "../windows.h"
 
-enum { PLACES = 8, MOST = 32 /* bytes of the largest type */ };
+enum { PLACES = 8, MOST = 32 /* size in bytes of the largest type */ };
 
 static int classes, only_unsigned;
 

@@ -1,6 +1,6 @@
-/* Proves: MPI_Get_accumulate fetches each element and updates it in one step: with all ranks adding 1 to the same
- *   elements, the fetched values are 0 .. n-1, each once; with NO_OP the origin is ignored and nothing changes; with
- *   REPLACE one fetches what the other wrote. In each synchronization and on each window kind. MPI-5.0 12.3.4, 12.5
+/* Proves: MPI_Get_accumulate fetches and updates each element atomically. If all ranks add 1 to the same elements,
+ *   the fetched values are 0 .. n-1, each once. NO_OP ignores the origin and changes nothing. With REPLACE each
+ *   rank fetches what another rank wrote. Each synchronization and each window kind. MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich
@@ -13,7 +13,7 @@ enum { MOST = 200, ROUNDS = 4 };
 static int sync_mode;
 
 static void check_tickets(struct window *w, const int *fetched, int count) {
-	/* the values fetched from one target's element: add 1 << value over all ranks */
+	/* Sums 1 << value over all ranks, where value is what a rank fetched from one element of the target. */
 	int n = w->n;
 	int *bits = malloc(sizeof(int) * n * MOST);
 	int *all = malloc(sizeof(int) * n * MOST);
@@ -60,7 +60,7 @@ static void body(struct window *w) {
 			      i, mem[i], n);
 		check_tickets(w, fetched, count);
 
-		/* NO_OP reads (its origin arguments are ignored), REPLACE swaps; only rank 0 swaps, on its neighbour */
+		/* NO_OP reads and ignores its origin arguments; REPLACE swaps. Only rank 0 swaps, at its neighbour. */
 		int t = 1 % n, read[MOST], new[MOST];
 		for (int i = 0; i < MOST; i++)
 			new[i] = 500 + i;

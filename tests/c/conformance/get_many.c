@@ -1,7 +1,7 @@
-/* Proves: many gets under way at once, of all sizes and of pieces, from several targets and more than any library keeps
- *   at a time, bring what is there when MPI_Win_flush, flush_all, flush_local, unlock or a fence returns, each to its
- *   own place and nothing beside it; so do those of MPI_Rget when MPI_Waitall does, and the puts between them arrive.
- *   On each window kind. MPI-5.0 12.3.2, 12.5.4
+/* Proves: many active gets return the right data when MPI_Win_flush, flush_all, flush_local, unlock or a fence
+ *   returns. The gets have all sizes, some in segments, from several targets; there are more than a library can
+ *   queue. Each get writes only to its own buffer. MPI_Rget does the same when MPI_Waitall returns, and puts
+ *   between the gets arrive. Each window kind. MPI-5.0 12.3.2, 12.5.4
  * np: 1 2 4
  * again: GOMPIRMA_NO_CMA=1
  * ref: mpich
@@ -17,7 +17,7 @@ static const int sizes[] = {1, 2, 7, 8, 9, 16, 31, 64, 200, 244, 245, 300};
 
 static int value(int rank, int i) { return rank * 1000003 + i * 7; }
 
-/* The elements at the end are put to, each by one origin, and not read. */
+/* Returns the index of an element at the end of the window: one origin puts to it, and no rank reads it. */
 static int put_at(int origin, int i) { return INTS - 1 - i - origin; }
 
 static void body(struct window *w) {

@@ -1,6 +1,6 @@
-/* Proves: a generalized request completes by MPI_Grequest_complete from another thread or the same one; its functions
- *   are called with its extra state, query before free; what query says is in the status; cancel is told whether it is
- *   complete; in MPI_Wait, Test, Waitall and MPI_Request_free. MPI-5.0 13.2, 13.3
+/* Proves: a generalized request completes by MPI_Grequest_complete from the same or another thread. Its functions
+ *   get its extra state; query runs before free. The status has what query stored. The cancel function is told
+ *   whether the request is complete. Covers MPI_Wait, Test, Waitall and MPI_Request_free. MPI-5.0 13.2, 13.3
  * np: 1 2
  * ref: none (MPICH 4.0.2 calls the free function in MPI_Request_free, before MPI_Grequest_complete)
  * timeout: 30

@@ -1,6 +1,6 @@
-/* Proves: the value of a freed handle does not come again while objects of its kind are made and freed thousands of
- *   times, whatever kind it is, and stays refused; the objects made meanwhile all work, also while many of them live
- *   at a time. MPI-5.0 2.5.1, and gompirma's promise about stale handles
+/* Proves: the value of a freed handle is not reused and stays refused while thousands of objects of its kind are
+ *   created and freed. This holds for every kind of object. All objects created meanwhile work, also while many
+ *   exist at a time. MPI-5.0 2.5.1, and gompirma's promise about stale handles
  * np: 1 2
  * args: win comm type group request info errhandler op message keyval
  * ref: none (MPICH gives the value of a freed handle to the next object)
@@ -10,10 +10,10 @@
 
 enum { LIVE = 300 };
 
-static unsigned char *seen; /* a bit for each value */
+static unsigned char *seen; /* one bit for each handle value */
 static int memory, source = 5, target;
 
-/* note takes a handle that has just been made; it must not be one that was freed. */
+/* Records a handle that has just been created. Reports an error if its value belonged to a freed handle. */
 static void note(int value, int made) {
 	CHECK(value > 0, "object %d has the value %#x", made, value);
 	CHECK(!(seen[value >> 3] >> (value & 7) & 1), "object %d of the kind has the value %#x of one that was freed",
@@ -21,7 +21,8 @@ static void note(int value, int made) {
 	seen[value >> 3] |= (unsigned char)(1 << (value & 7));
 }
 
-/* Makes and frees: MAKE an object x, its value by TOINT, USE it, FREE it; n times alone, then LIVE at a time. */
+/* Creates and frees n objects one after another, then LIVE at a time. MAKE creates x, TOINT gives its value, USE
+ * uses it, FREE frees it. */
 #define KIND(TYPE, N, MAKE, TOINT, USE, FREE, STALE)                       \
 	{                                                                  \
 		TYPE x, first, list[LIVE];                                 \

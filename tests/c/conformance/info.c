@@ -1,6 +1,7 @@
-/* Proves: info objects: keys in order, replaced and deleted values, lengths, values cut to the room there is,
- *   duplicates, MPI_INFO_ENV; limits and refused arguments; hints of communicators and windows are told with the
- *   values in force, and belong to the object that they were given for. MPI-5.0 10 7.4.4 12.2.7
+/* Proves: info objects keep keys in order, replace and delete values, report lengths, and truncate values to the
+ *   given buffer. Duplicates, MPI_INFO_ENV, limits and refused arguments work. Hints of communicators and windows
+ *   are returned with the values in force, and belong to the object that they were given for. MPI-5.0 10 7.4.4
+ *   12.2.7
  * np: 1 2
  * ref: none (classes and MPI_INFO_ENV of MPICH 4.0 differ)
  * timeout: 30
@@ -23,7 +24,8 @@ static void made(MPI_Comm comm, const char *want) {
 	MPI_Comm_free(&comm);
 }
 
-/* with has the hint, and info gives it: what is made with info has it, and nothing that is made of with alone. */
+/* The communicator with has the hint; info has it too. An object created with info has the hint; an object created
+ * from with alone does not. */
 static void made_with(MPI_Info info, MPI_Comm with) {
 	MPI_Comm comm;
 	MPI_Request request;
@@ -53,7 +55,7 @@ int main(int argc, char **argv) {
 	char key[MPI_MAX_INFO_KEY + 8], value[MPI_MAX_INFO_VAL + 8];
 	int n, flag, len;
 	MPI_Info info, dup, env;
-	MPI_Info_create(&info); /* also before MPI_Init */
+	MPI_Info_create(&info); /* works before MPI_Init too */
 	MPI_Info_set(info, "before", "yes");
 	check_begin(&argc, &argv);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -121,7 +123,7 @@ int main(int argc, char **argv) {
 	MPI_Info_free(&env);
 	made_with(info, comm);
 	CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "perhaps"));
-	CHECK_OK(MPI_Comm_set_info(comm, info)); /* no value of that key: what was in force stays */
+	CHECK_OK(MPI_Comm_set_info(comm, info)); /* not a valid value of that key: the value in force stays */
 	CHECK_OK(MPI_Comm_get_info(comm, &env));
 	expect(env, "mpi_assert_no_any_tag", "true");
 	MPI_Info_free(&env);

@@ -1,6 +1,6 @@
-/* Proves: what an info object tells is what was set last, however often it was asked before: values, lengths, numbers
- * of keys and their order, after changes, deletions, in duplicates and new objects, and while other threads ask.
- * MPI-5.0 10
+/* Proves: an info object returns what was set last, however often it was queried before. Covers values, lengths,
+ *   the number of keys and their order. Covers changes, deletions, duplicates, new objects, and queries by other
+ *   threads. MPI-5.0 10
  * np: 1
  * ref: mpich
  * timeout: 60
@@ -71,7 +71,7 @@ static void changes(void) {
 	MPI_Info_free(&info);
 }
 
-/* Each value is one letter, many times. */
+/* Each value repeats one letter. */
 static MPI_Info shared;
 
 static void *ask(void *arg) {

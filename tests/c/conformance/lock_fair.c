@@ -1,8 +1,8 @@
-/* Proves: no starvation. A thread that queues for a lock behind k others gets it after at most k locks of theirs and
- * 64 of newcomers for each of the k + 1 turns, while all other ranks lock the same target again and again: an exclusive
- * lock among shared ones (writer), a shared one among exclusive ones (reader). What others take before it queues, while
- * it only tries, is not bounded; so the locks are counted from when it sleeps, which it does in the queue alone.
- * MPI-5.0 12.5.3; fairness is more than the standard asks for
+/* Proves: no starvation. A thread that queues for a lock behind k others gets it after at most k locks of theirs
+ *   and 64 locks of newcomers for each of the k + 1 ownership transfers. Meanwhile all other ranks lock the same
+ *   target repeatedly: an exclusive lock among shared ones (writer), a shared one among exclusive ones (reader).
+ *   Locks that others acquire before the thread queues, while it only tries, are not bounded. So the count starts
+ *   when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the standard does not require fairness
  * np: 2 3 4 6
  * nodes: 1 (what ranks tell each other is in memory that all share)
  * args: writer reader
@@ -16,22 +16,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* BYPASSES: of newcomers a turn, as promised beside the lock's code. ENOUGH: locks that a rank takes at most, so that a
- * starved one comes to its lock and can say how many they were. */
+/* BYPASSES: locks of newcomers per ownership transfer, as the comment at the lock's code promises. ENOUGH: limit of
+ * locks per rank, so that a starved rank still gets its lock and can report the count. */
 enum { BYPASSES = 64, ENOUGH = 20000, TIMES = 3 };
 
-/* What the ranks tell each other without MPI. Rank 0 queues last, ranks from n - before on in front of it; rank 1 holds
- * the lock meanwhile. */
+/* What the ranks tell each other without MPI. Rank 0 queues last, behind ranks n - before and up. Meanwhile rank 1
+ * holds the lock. */
 struct told {
-	_Atomic int queuing; /* so many ranks were told to queue */
-	_Atomic int calling; /* the process and thread that goes into MPI_Win_lock next; 0: none */
+	_Atomic int queuing; /* number of ranks that were told to queue */
+	_Atomic int calling; /* process and thread that calls MPI_Win_lock next; 0: none */
 	_Atomic int thread;
-	_Atomic int go; /* all queue: the others come, too */
+	_Atomic int go; /* all of them queue; now the other ranks lock, too */
 };
 
 static struct told *told;
 
-/* Returns when the thread sleeps: it is in the queue. It cannot sleep between its word and the queue. */
+/* Waits until the thread sleeps, which means that it is in the queue. It cannot sleep between its notification and
+ * the queue. */
 static void sees_asleep(int process, int thread) {
 	char path[80], line[400] = "";
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
@@ -42,7 +43,7 @@ static void sees_asleep(int process, int thread) {
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
 		fclose(f);
-		char *behind = strrchr(line, ')'); /* the state comes behind the name */
+		char *behind = strrchr(line, ')'); /* the state follows the name */
 		if (behind && behind[2] == 'S')
 			return;
 		sched_yield();
@@ -54,7 +55,7 @@ static void await_at_least(_Atomic int *word, int value) {
 		sched_yield();
 }
 
-/* One lock of target 0 under which the count of locks is read and, by add, increased. */
+/* Acquires target 0's lock once and returns the count of locks, which it increases by add. */
 static int locked(struct window *w, int type, int add) {
 	int before;
 	MPI_Win_lock(type, 0, 0, w->win);
@@ -63,7 +64,7 @@ static int locked(struct window *w, int type, int add) {
 	return before;
 }
 
-/* The lock that a rank queues for, number of those that do. */
+/* Acquires the lock that a rank queues for; number is its position in the queue. Returns the count of locks. */
 static int queue(struct window *w, int number, int type, int add) {
 	await_at_least(&told->queuing, number);
 	atomic_store(&told->thread, (int)syscall(SYS_gettid));
@@ -75,7 +76,7 @@ static void body(struct window *w) {
 	int writer = strcmp(check_arg, "writer") == 0, before = (w->n - 2) / 2, count, most = 0;
 	int alone = writer ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED,
 	    crowd = writer ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE;
-	enum { SERVED = 1 << 24 }; /* the count once rank 0 has had its lock, and more */
+	enum { SERVED = 1 << 24 }; /* the count is at least this once rank 0 has had its lock */
 	for (int time = 1; time <= TIMES; time++) {
 		if (w->rank == 0) {
 			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);

@@ -1,5 +1,5 @@
-/* Proves: one rank holds locks of several targets at once, of different types, and releases them in another order;
- *   locks of different windows do not touch each other. On each window kind. MPI-5.0 12.5.3
+/* Proves: one rank can hold locks of several targets at once, of different types, and release them in another
+ *   order. Locks of different windows are independent. Each window kind. MPI-5.0 12.5.3
  * np: 1 2 5
  * nodes: 2
  * ref: mpich
@@ -15,13 +15,13 @@ static void body(struct window *w) {
 	MPI_Win second;
 	MPI_Win_allocate(64, sizeof(int), MPI_INFO_NULL, w->comm, &other, &second);
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, second); /* both windows at once */
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, second); /* locks of both windows at once */
 	mem[0] = mem[1] = other[0] = 0;
 	MPI_Win_unlock(w->rank, w->win);
 	MPI_Win_unlock(w->rank, second);
 	MPI_Barrier(w->comm);
 	for (int time = 0; time < TIMES; time++) {
-		/* rising order everywhere, so that exclusive locks cannot wait in a circle */
+		/* rising order at every rank, so that exclusive locks cannot deadlock */
 		for (int t = 0; t < n; t++)
 			MPI_Win_lock(time % 3 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, w->win);
 		for (int t = n - 1; t >= 0; t--)
@@ -29,7 +29,7 @@ static void body(struct window *w) {
 		MPI_Win_flush_all(w->win);
 		for (int k = 0; k < n; k++)
 			MPI_Win_unlock((k + w->rank) % n, w->win);
-		/* a lock of one window is held while the other one's is taken and released */
+		/* A lock of one window is held while the lock of the other is acquired and released. */
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, second);
 		MPI_Accumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, second);

@@ -1,5 +1,5 @@
-/* Proves: MPI_MODE_NOCHECK on lock and lock_all, where the program itself keeps conflicting locks apart, moves data as
- *   a checked lock does. On each window kind. MPI-5.0 12.5.3, 12.5.5
+/* Proves: lock and lock_all with MPI_MODE_NOCHECK move data as checked locks do, if the program itself avoids
+ *   conflicting locks. Each window kind. MPI-5.0 12.5.3, 12.5.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60
@@ -12,7 +12,7 @@ static void body(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, MPI_MODE_NOCHECK, w->win);
 	mem[0] = 0;
 	MPI_Win_unlock(w->rank, w->win);
-	for (int turn = 0; turn < n; turn++) { /* one rank after the other reads and writes every window */
+	for (int turn = 0; turn < n; turn++) { /* one rank after another reads and writes every window */
 		MPI_Barrier(w->comm);
 		if (turn != w->rank)
 			continue;

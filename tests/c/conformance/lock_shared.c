@@ -1,7 +1,6 @@
-/* Proves: shared locks of one target are held by all ranks at once (they meet in a barrier while holding them),
-                                                                     and an exclusive
- *   lock waits for them: its put is not seen, and its unlock does not return, before the shared one is released. Each
- * window kind. MPI-5.0 12.5.3
+/* Proves: all ranks can hold shared locks of one target at once (they run a barrier while they hold them). An
+ *   exclusive lock waits for them: its put is not visible, and its unlock does not return, before the shared lock
+ *   is released. Each window kind. MPI-5.0 12.5.3
  * np: 2 4
  * ref: mpich
  * timeout: 60
@@ -19,12 +18,12 @@ static void body(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
 	MPI_Get(&got, 1, MPI_INT, 0, window_at(w, 0, 0), 1, MPI_INT, w->win);
 	MPI_Win_flush(0, w->win);
-	MPI_Barrier(w->comm); /* would never end if the locks excluded each other */
+	MPI_Barrier(w->comm); /* would deadlock if shared locks excluded each other */
 	MPI_Win_unlock(0, w->win);
 	CHECK(got == 5, "%s window: got %d under a shared lock, not 5", w->name, got);
 	MPI_Barrier(w->comm);
 
-	/* rank 0 holds a shared lock of itself while rank 1 asks for an exclusive one */
+	/* rank 0 holds a shared lock of itself while rank 1 requests an exclusive lock */
 	if (w->rank == 0) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
 		MPI_Send(&done, 1, MPI_INT, 1, 0, w->comm);

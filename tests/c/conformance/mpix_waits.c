@@ -1,6 +1,6 @@
-/* Proves: MPIX_Gompirma_waits tells of a thread that sleeps in MPI which call it is in, for whom, for what and on which
- *   communicator, and nothing when it does not; and that there are more than the caller has room for.
- *
+/* Proves: MPIX_Gompirma_waits reports, for a thread that sleeps in MPI, the call, the peer, what it waits for, and
+ *   the communicator. It reports nothing if the thread does not sleep. It also reports that there are more entries
+ *   than the caller's array holds.
  * np: 1
  * ref: none (of gompirma only)
  * timeout: 20
@@ -23,7 +23,7 @@ static void *receives(void *tag) {
 	return NULL;
 }
 
-/* Returns when so many threads sleep. */
+/* Waits until want threads sleep. */
 static void await_waits(int want, int most, struct MPIX_Gompirma_wait *waits) {
 	for (int count = -1; count != want; usleep(1000))
 		CHECK_OK(MPIX_Gompirma_waits(most, waits, &count));

@@ -1,6 +1,6 @@
-/* Proves: MPIX_Gompirma_win_count counts operations that do not take the direct way, by kind and way and with their
- *   bytes: once each, those with requests and those of other datatypes too; what is refused, and what comes after
- *   counting was ended, is not counted. Direct ones are not counted at all.
+/* Proves: MPIX_Gompirma_win_count counts operations that do not take the direct path, by kind and path, with their
+ *   bytes. It counts each once, including those with requests and those of other datatypes. Refused operations, and
+ *   operations after counting ended, are not counted. Direct operations are never counted.
  * np: 2
  * ref: none (of gompirma only)
  * again: GOMPIRMA_NO_CMA=1
@@ -16,7 +16,7 @@ enum { INTS = 40000 };
 static struct MPIX_Gompirma_count counts[MPIX_GOMPIRMA_KINDS][MPIX_GOMPIRMA_WAYS];
 static int data[INTS], result[INTS];
 
-/* What has been counted of a kind since the last look is calls and bytes, by ways among those of a set, and nothing of
+/* Checks the counts of one kind since the last check: calls and bytes, over the paths in the set, and nothing for
  * other kinds. */
 static void counted(int line, int kind, unsigned ways, uint64_t calls, uint64_t bytes) {
 	struct MPIX_Gompirma_count sum = {0, 0};
@@ -35,7 +35,7 @@ static void counted(int line, int kind, unsigned ways, uint64_t calls, uint64_t 
 
 static void operate(MPI_Win win, int target, unsigned ways) {
 	const unsigned nothing = 1u << MPIX_GOMPIRMA_NOTHING;
-	const uint64_t counted_here = (ways & 1) == 0; /* not direct */
+	const uint64_t counted_here = (ways & 1) == 0; /* true if the path is not direct */
 	MPI_Datatype some;
 	MPI_Request request;
 	MPI_Type_vector(10, 1, 3, MPI_INT, &some);

@@ -1,6 +1,6 @@
-/* Proves: MPIX_Gompirma_win_layout tells size, displacement unit, process and ways of each member's memory in windows
- *   of each kind, and where it is mapped here: a store there is what the member gets. Errors leave the layout as it
- *   was, and call no handler.
+/* Proves: MPIX_Gompirma_win_layout returns size, displacement unit, process and paths of each member's memory, for
+ *   windows of each kind. It also returns where that memory is mapped here: the member sees a store to that
+ *   address. Errors do not change the layout and call no handler.
  * np: 2 3
  * ref: none (of gompirma only)
  * again: GOMPIRMA_NO_CMA=1
@@ -17,7 +17,7 @@ enum { INTS = 1000 };
 static int rank, n, node_n;
 static int nodes[3]; /* by rank, whether it is on this node */
 
-/* Each stores its rank behind the others where another's memory is mapped here, and loads it. */
+/* Each rank stores its number to memory of other ranks that is mapped here, and loads it again. */
 static void look(MPI_Win win, const int *own, unsigned near, int dynamic) {
 	struct MPIX_Gompirma_layout l;
 	for (int r = 0; r < n; r++) {

@@ -1,6 +1,6 @@
-/* Proves: calls that a program makes in loops are carried out in C, without the way into Go, which costs more than most
- *   of them: all in the tables below. GOMPIRMA_SHOW_GO makes the library write a line for each call of Go; this program
- *   reads its own standard error.
+/* Proves: calls that programs make in loops run in C, without entering Go, which costs more than most of these
+ *   calls. The tables below list them all. GOMPIRMA_SHOW_GO makes the library write a line for each call into Go;
+ *   this program reads its own standard error.
  * np: 1 2
  * env: GOMPIRMA_SHOW_GO=1
  * ref: none (about gompirma alone)
@@ -44,7 +44,8 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	*(int *)inout += *(int *)in;
 }
 
-/* To add a call: one line. It is made once before it is looked at, since the first may have something to find out. */
+/* To add a call, add one line. Each call runs once before it is checked, since a first call may initialize
+ * something. */
 #define CALLS(X)                                                                                             \
 	/* environment */                                                                                    \
 	X(MPI_Initialized(&flag))                                                                            \
@@ -121,7 +122,7 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Status_set_cancelled(&status, 0))                                                              \
 	X(MPI_Test_cancelled(&status, &flag))                                                                \
 	X(MPI_Status_get_source(&status, &n))                                                                \
-	/* requests, and messages to itself */                                                               \
+	/* requests, and messages to this rank */                                                               \
 	X(MPI_Send_init(from, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Request_free(&rq[0]))            \
 	X(MPI_Recv_init(to, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Request_free(&rq[0]))              \
 	X(MPI_Irecv(to, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Cancel(&rq[0]);                        \
@@ -226,9 +227,9 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win); MPI_Win_flush_local(check_rank, win);        \
 	  MPI_Win_unlock(check_rank, win))
 
-static FILE *shown; /* what goes to standard error */
+static FILE *shown; /* receives what is written to standard error */
 
-/* Returns true if a line of this thread's has been written since the last time. */
+/* Returns true if this thread has written a line since the last call. */
 static int entered(void) {
 	char line[256], mine[64];
 	int found = 0;
@@ -283,13 +284,13 @@ int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	make();
 	int fd = mkstemp(path), old = dup2(2, 100);
-	shown = fopen(path, "r"); /* with a position of its own */
+	shown = fopen(path, "r"); /* opened again for its own file position */
 	unlink(path);
 	const char *wrong[100];
 	int wrongs = 0;
 	dup2(fd, 2);
 	MPI_Comm probe;
-	MPI_Comm_dup(MPI_COMM_SELF, &probe); /* this one does call Go */
+	MPI_Comm_dup(MPI_COMM_SELF, &probe); /* this call does enter Go */
 	MPI_Comm_free(&probe);
 	int works = entered();
 #define TRY(...)                                        \

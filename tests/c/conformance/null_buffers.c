@@ -1,6 +1,6 @@
-/* Proves: NULL as a buffer with something to move, and a datatype whose displacements are no addresses, is
- *   MPI_ERR_BUFFER in every call with messages, collectives, packing and local reductions; nothing is done, positions
- *   and requests stay. With a count of 0 or MPI_PROC_NULL it is no error. MPI-5.0 3.2.2, 2.5.4, 5.1.12, 5.2, 6.9.7
+/* Proves: NULL as a buffer with data to move is MPI_ERR_BUFFER in every message, collective, packing and local
+ *   reduction call. The datatype has no absolute addresses. Nothing is done; positions and requests do not change.
+ *   With a count of 0 or MPI_PROC_NULL, NULL is no error. MPI-5.0 3.2.2, 2.5.4, 5.1.12, 5.2, 6.9.7
  * np: 1 2
  * args: messages nothing collectives pack reduce
  * ref: mpich
@@ -15,7 +15,7 @@
 
 static int value[16], result[16], to;
 static MPI_Request r = MPI_REQUEST_NULL;
-static MPI_Datatype apart; /* with a gap */
+static MPI_Datatype apart; /* a type with a gap */
 
 static void no_request(const char *where) {
 	CHECK(r == MPI_REQUEST_NULL, "%s: a refused call made a request", where);
@@ -49,7 +49,7 @@ static void messages(void) {
 		CHECK_CLASS(MPI_Isendrecv_replace(NULL, 1, t, to, 0, to, 0, W, &r), MPI_ERR_BUFFER);
 		no_request("messages");
 	}
-	/* Both halves of a receive by a handle. */
+	/* Both kinds of receive by a message handle. */
 	MPI_Message m;
 	MPI_Isend(value, 1, I, to, 5, W, &r);
 	MPI_Mprobe(to, 5, W, &m, MPI_STATUS_IGNORE);
@@ -95,7 +95,8 @@ static void collectives(void) {
 	CHECK_CLASS(MPI_Iallreduce(value, NULL, 1, I, MPI_SUM, W, &r), MPI_ERR_BUFFER);
 	CHECK_CLASS(MPI_Allreduce_init(value, NULL, 1, I, MPI_SUM, W, MPI_INFO_NULL, &r), MPI_ERR_BUFFER);
 	no_request("collectives");
-	/* At the root only: on a communicator of one, so that no other member waits. */
+	/* On a communicator of one process, so that no other member waits: these buffers are significant only at
+	 * the root. */
 	CHECK_CLASS(MPI_Gather(value, 1, I, NULL, 1, I, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
 	CHECK_CLASS(MPI_Scatter(NULL, 1, I, result, 1, I, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
 	CHECK_CLASS(MPI_Reduce(value, NULL, 1, I, MPI_SUM, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);

@@ -1,4 +1,6 @@
-/* Proves: calls that are given no place for a result say so with MPI_ERR_ARG and do nothing, whatever object they are
+/* Proves: calls without a place for a result return MPI_ERR_ARG and do nothing. Covers communicators, groups,
+ *   datatypes, windows, error handlers, infos and the environment. The names of null handles are the names of their
+ *   constants. MPI-5.0 2.7, 7.8
  * about: communicators, groups, datatypes, windows, error handlers, infos, the environment; and names of null handles
  *   are those of the handles. MPI-5.0 2.7, 7.8
  * np: 1 2
@@ -30,7 +32,7 @@ static void communicators(void) {
 	CHECK_CLASS(MPI_Group_range_incl(g, 1, ranges, NULL), MPI_ERR_ARG);
 	CHECK_CLASS(MPI_Group_translate_ranks(g, 1, ranks, g, NULL), MPI_ERR_ARG);
 	MPI_Group_free(&g);
-	MPI_Barrier(c); /* it still works */
+	MPI_Barrier(c); /* the communicator still works */
 	MPI_Comm_free(&c);
 }
 
@@ -88,7 +90,7 @@ static void others(void) {
 	CHECK_CLASS(MPI_Info_get_nkeys(info, NULL), MPI_ERR_ARG);
 	CHECK_CLASS(MPI_Info_get_valuelen(info, "key", NULL, &flag), MPI_ERR_ARG);
 	MPI_Info_free(&info);
-	CHECK_CLASS(MPI_Reduce_local(&n, &n, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER); /* one place for two buffers */
+	CHECK_CLASS(MPI_Reduce_local(&n, &n, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER); /* one address for both buffers */
 }
 
 static void names(void) {

@@ -1,6 +1,7 @@
-/* Proves: nonblocking sends of all ranks to each other at once, of more data than any inbox holds, arrive complete and
- *   in order: received before or after they have come, all by one tag or backwards by their tags, persistent, and while
- *   the receiver is in no call of MPI. What has left may be changed once its request is over. MPI-5.0 3.5, 3.7
+/* Proves: nonblocking sends of all ranks to each other at once, with more data than any inbox holds, arrive
+ *   complete and in order. Receives are posted before or after the messages arrive. All messages have one tag, or
+ *   each has its own and they are received in reverse order. Requests may be persistent. The receiver may call no
+ *   MPI for a while. The send buffer may change once the request is complete. MPI-5.0 3.5, 3.7
  * np: 2 3 4
  * ref: mpich
  * timeout: 60
@@ -30,7 +31,7 @@ static void fill(int turn) {
 				place(out, to, i)[k] = value(turn, check_rank, to, i, k);
 }
 
-/* Backwards by tag: then all have one of their own. */
+/* Returns the tag of message i: each has its own in turns that receive in reverse order. */
 static int tag(int turn, int i) { return turn % 3 == 2 ? i : 0; }
 
 static int receives(int turn, MPI_Request *r) {
@@ -77,7 +78,7 @@ static void turn(int t) {
 	look(t);
 }
 
-/* The last rank computes; the others have it sent what no inbox holds, and wait until that is over. */
+/* The last rank calls no MPI for a while. The other ranks send it more than an inbox holds and wait for their sends. */
 static void computes(int size) {
 	enum { MESSAGES = BYTES / 64 };
 	int last = check_size - 1, n = size < 1024 ? MESSAGES / 16 : BYTES / size;
@@ -119,7 +120,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < LENGTHS; i++)
 		if (lengths[i] > 0)
 			computes(lengths[i]);
-	/* persistent ones, started again */
+	/* persistent requests, started again */
 	int n = 0;
 	for (int to = 0; to < check_size; to++)
 		for (int i = 0; i < POSTED; i++) {

@@ -1,6 +1,6 @@
-/* Proves: MPI_Bsend returns though nobody receives, as long as the attached buffer has room (MPI_BSEND_OVERHEAD a
- *   message); a full buffer gives MPI_ERR_BUFFER; room comes back; detach waits until all is delivered and gives back
- *   address and size. MPI-5.0 3.4, 3.6
+/* Proves: MPI_Bsend returns without a receiver as long as the attached buffer has room (MPI_BSEND_OVERHEAD per
+ *   message). A full buffer gives MPI_ERR_BUFFER. Delivered messages free their room. Detach waits until all
+ *   messages are delivered, and returns address and size. MPI-5.0 3.4, 3.6
  * np: 2 4
  * ref: mpich
  * nodes: 2
@@ -17,26 +17,26 @@ int main(int argc, char **argv) {
 	int me = check_rank, other = me ^ 1, data[COUNT],
 	    room = MESSAGES * (COUNT * (int)sizeof(int) + MPI_BSEND_OVERHEAD), size = 0;
 	char *buffer = malloc(room), *got = NULL;
-	CHECK_CLASS(MPI_Bsend(data, COUNT, MPI_INT, other, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER); /* none attached */
+	CHECK_CLASS(MPI_Bsend(data, COUNT, MPI_INT, other, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER); /* no buffer attached */
 	for (int time = 0; time < 6; time++) {
 		CHECK_OK(MPI_Buffer_attach(buffer, room));
 		if (time == 0)
 			CHECK(MPI_Buffer_attach(buffer, room) != MPI_SUCCESS, "a second buffer was attached");
-		for (int i = 0; i < MESSAGES; i++) { /* both send before either receives */
+		for (int i = 0; i < MESSAGES; i++) { /* both ranks send before either receives */
 			for (int k = 0; k < COUNT; k++)
 				data[k] = me * 1000000 + time * 100000 + i * 1000 + k;
 			CHECK_OK(MPI_Bsend(data, COUNT, MPI_INT, other, i, MPI_COMM_WORLD));
 		}
 		for (int k = 0; k < COUNT; k++)
-			data[k] = -1; /* is the caller's again */
-		if (time % 2) {       /* detach before the other receives would block: it has to receive meanwhile */
+			data[k] = -1; /* the caller may change the data now */
+		if (time % 2) {       /* detaching before the peer receives would block */
 			for (int i = MESSAGES - 1; i >= 0; i--) {
 				MPI_Recv(data, COUNT, MPI_INT, other, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 				CHECK(data[COUNT - 1] == other * 1000000 + time * 100000 + i * 1000 + COUNT - 1,
 				      "message %d: %d", i, data[COUNT - 1]);
 			}
 			CHECK_OK(MPI_Buffer_detach(&got, &size));
-		} else if (me % 2) { /* one detaches first: that waits for the other's receives */
+		} else if (me % 2) { /* one rank detaches first and waits for the other rank's receives */
 			CHECK_OK(MPI_Buffer_detach(&got, &size));
 			memset(buffer, 0x77, room);
 			for (int i = 0; i < MESSAGES; i++) {
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
 	CHECK_OK(MPI_Bsend(data, 10, MPI_INT, other, 1, MPI_COMM_WORLD));
 	CHECK_OK(MPI_Recv(data, 10, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	CHECK_OK(MPI_Buffer_detach(&got, &size));
-	/* room comes back: many more messages than fit at once */
+	/* Room is freed: many more messages than fit at once. */
 	CHECK_OK(MPI_Buffer_attach(buffer, 3 * (400 + MPI_BSEND_OVERHEAD)));
 	for (int i = 0; i < 200; i++) {
 		data[0] = i;

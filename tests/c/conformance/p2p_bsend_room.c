@@ -1,8 +1,9 @@
-/* Proves: what fits into an attached buffer is decided by count alone, data and MPI_BSEND_OVERHEAD of the messages that
- *   have not left, never by how the gaps between them lie; the data is what it was at the call. A communicator's buffer
- *   comes before the process'. MPI_Buffer_iflush is complete when the messages that were there have left, whatever
- *   has been sent since; its request may be freed meanwhile. MPI_BUFFER_AUTOMATIC takes all. A communicator is freed
- *   when its buffer is empty. Persistent buffered sends take room when they are started. MPI-5.0 3.4, 3.6, 3.9
+/* Proves: whether a message fits into an attached buffer depends only on data and MPI_BSEND_OVERHEAD of unsent
+ *   messages, never on gaps between them. The data is what it was at the call. A communicator's buffer takes
+ *   precedence over the process' buffer. MPI_Buffer_iflush completes when the messages buffered at its call have
+ *   left, whatever is sent afterwards. Its request may be freed meanwhile. MPI_BUFFER_AUTOMATIC accepts every
+ *   message. Freeing a communicator waits until its buffer is empty. Persistent buffered sends take room when they
+ *   are started. MPI-5.0 3.4, 3.6, 3.9
  * np: 2
  * nodes: 2
  * ref: none (Debian's peers know no buffers of communicators)
@@ -30,7 +31,7 @@ static void receive(MPI_Comm c, int size, int tag) {
 		}
 }
 
-/* The other side may go on. */
+/* Synchronizes with the other rank, which may then go on. */
 static void turn(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static int is_over(MPI_Request *r) {
@@ -68,15 +69,15 @@ static void sender(MPI_Comm c) {
 	CHECK_OK(MPI_Buffer_iflush(&freed));
 	CHECK(!is_over(&flush), "a flush is over before its messages have left");
 	CHECK_OK(MPI_Request_free(&freed));
-	turn(); /* the second is received */
+	turn(); /* the second message is received */
 	turn();
-	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* its room comes back, perhaps later */
+	while ((code = send(c, 600000, 3)) != MPI_SUCCESS) /* its room is freed, perhaps later */
 		CHECK_CLASS(code, MPI_ERR_BUFFER);
-	/* Fits by count, and not into any gap. */
+	/* Fits by size, but not into any gap. */
 	CHECK_OK(send(c, 400000 - OVER, 4));
 	CHECK_CLASS(send(c, 0, 9), MPI_ERR_BUFFER);
 	CHECK(!is_over(&flush), "a flush is over before its messages have left");
-	turn(); /* the first and the third are received */
+	turn(); /* the first and the third message are received */
 	CHECK_OK(MPI_Wait(&flush, &status));
 	CHECK(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG, "status of a flush: %d, %d",
 	      status.MPI_SOURCE, status.MPI_TAG);
@@ -84,7 +85,7 @@ static void sender(MPI_Comm c) {
 	code = MPI_Buffer_detach(&addr, &size);
 	expect_detached(code, addr, size, buffer, ROOM);
 
-	/* A communicator's own buffer comes first. */
+	/* A communicator's own buffer takes precedence. */
 	CHECK_OK(MPI_Comm_attach_buffer(c, buffer, 100));
 	CHECK_OK(MPI_Buffer_attach(buffer + 100, 10000));
 	CHECK_CLASS(send(c, 0, 5), MPI_ERR_BUFFER);
@@ -96,7 +97,7 @@ static void sender(MPI_Comm c) {
 	code = MPI_Comm_detach_buffer(c, &addr, &size);
 	expect_detached(code, addr, size, NULL, 0);
 
-	/* Persistent: the room is taken when it starts. */
+	/* A persistent send takes its room when it is started. */
 	CHECK_OK(MPI_Bsend_init(data, 20000, MPI_BYTE, 1, 6, c, &request));
 	CHECK_CLASS(MPI_Start(&request), MPI_ERR_BUFFER);
 	code = MPI_Buffer_detach(&addr, &size);
@@ -112,7 +113,7 @@ static void sender(MPI_Comm c) {
 	code = MPI_Buffer_detach(&addr, &size);
 	expect_detached(code, addr, size, MPI_BUFFER_AUTOMATIC, 0);
 
-	/* Freeing a communicator waits for what is in its buffer. */
+	/* Freeing a communicator waits for the messages in its buffer. */
 	CHECK_OK(MPI_Comm_attach_buffer(c, buffer, ROOM));
 	CHECK_OK(MPI_Ibsend(memset(data, 8, SIZE), SIZE, MPI_BYTE, 1, 7, c, &request));
 	CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));

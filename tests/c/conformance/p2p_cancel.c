@@ -1,6 +1,6 @@
-/* Proves: a receive that nothing matches can be cancelled, and only then MPI_Test_cancelled is true; its message goes
- *   to the next receive; a receive that is matched completes; MPI_Request_get_status tells without completing;
- *   requests freed while active still receive. MPI-5.0 3.7.3, 3.7.6, 3.8.4
+/* Proves: a receive without a matching message can be cancelled, and only then MPI_Test_cancelled is true. The next
+ *   receive gets its message. A matched receive completes. MPI_Request_get_status reports completion without
+ *   completing the request. Requests freed while active still receive. MPI-5.0 3.7.3, 3.7.6, 3.8.4
  * np: 1 2
  * ref: mpich
  * nodes: 2

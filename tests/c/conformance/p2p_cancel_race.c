@@ -1,6 +1,6 @@
-/* Proves: a send that is cancelled while its receiver is about to receive it is either received or cancelled, and both
- * sides agree: with receives that are posted before and after, probes, matched probes, in one thread and in several. A
- *   send that is matched completes although its receiver is away, one that only a matched probe has found too.
+/* Proves: a send that is cancelled while its receiver is about to receive it is either received or cancelled, and
+ *   both sides agree. Covers receives posted before and after, probes, and matched probes, in one thread and in
+ *   several. A matched send completes although its receiver calls no MPI, even if only a matched probe found it.
  *   MPI_Isendrecv can be cancelled. MPI-5.0 3.7, 3.8.4
  * np: 2 4
  * args: race threads matched probed both
@@ -131,7 +131,7 @@ static void *race(void *arg) {
 	return NULL;
 }
 
-/* Rank 0 is away while the others cancel. */
+/* Rank 0 calls no MPI while the other ranks cancel. */
 static void away(void) {
 	struct state *s = &states[0];
 	MPI_Comm W = MPI_COMM_WORLD;
@@ -173,7 +173,7 @@ static void away(void) {
 			away_call(AWAY_READ);
 		}
 	}
-	/* the same within one rank */
+	/* the same operations within one rank */
 	for (int k = 0; k < 6; k++) {
 		MPI_Request r;
 		MPI_Message m;
@@ -192,7 +192,7 @@ static void away(void) {
 	away_end();
 }
 
-/* A send and a receive at once, of which nobody wants either. */
+/* A send and a receive at once, neither of which has a match. */
 static void both(void) {
 	struct state *s = &states[0];
 	MPI_Request r;

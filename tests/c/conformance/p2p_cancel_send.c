@@ -1,7 +1,7 @@
-/* Proves: MPI_Wait and MPI_Test for a send that has been cancelled come back though nobody receives it and the
- *   receiver computes or sleeps; what was cancelled never arrives, what was not cancelled arrives once and in order:
- *   sends of all modes, small and large, in one piece and in many, to others and to this rank, persistent ones, and
- *   one of several alike. MPI-5.0 3.8.4
+/* Proves: MPI_Wait and MPI_Test of a cancelled send return although no rank receives it and the receiver computes
+ *   or sleeps. A cancelled message never arrives; an uncancelled message arrives once and in order. Covers sends of
+ *   all modes, small and large, in one segment and in many, to other ranks and to this rank. Covers persistent
+ *   sends, and one of several identical sends. MPI-5.0 3.8.4
  * np: 2 4
  * args: read computing self
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)
@@ -47,8 +47,8 @@ static MPI_Status finish(MPI_Request *r, int how) {
 	}
 }
 
-/* What must be cancelled: synchronous sends, and all that stay here because they are large. A small one of another mode
- * may have left. */
+/* Cancels sends that must be cancellable: synchronous sends, and large messages, which stay at the sender. A small
+ * message of another mode may have left. */
 static void alone(int to, int tag) {
 	static int (*const send[])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {MPI_Isend,
 													  MPI_Issend};
@@ -66,7 +66,7 @@ static void alone(int to, int tag) {
 					send[mode](data, counts[k], type, to, tag, W, &r);
 					MPI_Cancel(&r);
 					if (how == 2)
-						MPI_Cancel(&r); /* once more changes nothing */
+						MPI_Cancel(&r); /* a second cancel changes nothing */
 					s = finish(&r, how);
 					CHECK(cancelled(&s) && r == MPI_REQUEST_NULL,
 					      "mode %d, %d elements, type %d, way %d: not cancelled", mode, counts[k],
@@ -86,7 +86,7 @@ static void alone(int to, int tag) {
 				MPI_Cancel(&r);
 				MPI_Request_free(&r);
 			}
-	/* what has left is not cancelled, and comes */
+	/* a message that has left is not cancelled, and arrives */
 	MPI_Request r;
 	MPI_Status s;
 	MPI_Isend(data, 1, MPI_DOUBLE, to, tag + 1, W, &r);
@@ -96,7 +96,8 @@ static void alone(int to, int tag) {
 		MPI_Send(data, 1, MPI_DOUBLE, to, tag + 1, W);
 }
 
-/* Of several alike the right ones go: those of an odd number. Whether one of these has been received meanwhile is told.
+/* Of several identical sends, exactly the cancelled ones (odd numbers) are removed. The status says whether such a
+ * message was received meanwhile.
  */
 enum { SEVERAL = 40 };
 static MPI_Request several[SEVERAL];
@@ -135,7 +136,7 @@ int main(int argc, char **argv) {
 	int how = strcmp(check_arg, "computing") == 0 ? AWAY_COMPUTE : AWAY_READ, flag;
 	for (int i = 0; i < 2 * LARGE; i++)
 		data[i] = i;
-	MPI_Type_vector(1, 1, 2, MPI_DOUBLE, &strided); /* elements that do not lie side by side */
+	MPI_Type_vector(1, 1, 2, MPI_DOUBLE, &strided); /* elements with gaps between them */
 	MPI_Type_create_resized(strided, 0, 2 * sizeof(double), &strided);
 	MPI_Type_commit(&strided);
 	away_begin();

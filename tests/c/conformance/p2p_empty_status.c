@@ -1,7 +1,7 @@
-/* Proves: the empty status of a null or inactive request has every field the standard gives it, MPI_ERROR too:
- *   MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0 elements of any type, not cancelled; from every call that completes or
- *   looks at requests, for every kind of persistent request. The status of a request that did complete keeps its
- *   MPI_ERROR, as that of a blocking receive does. MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
+/* Proves: the empty status of a null or inactive request has every standard field, MPI_ERROR too. The fields are
+ *   MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0 elements of any type, not cancelled. Covers every call that
+ *   completes or queries requests, and every kind of persistent request. The status of a request that did complete
+ *   keeps its MPI_ERROR, as that of a blocking receive does. MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
  * np: 1 2
  * args: null inactive active
  * ref: none (MPICH leaves MPI_ERROR of the empty status as it was)
@@ -30,7 +30,7 @@ static MPI_Status dirty(void) {
 	return s;
 }
 
-/* A request that is not active. */
+/* Returns an inactive request of this kind. */
 static MPI_Request idle(int kind) {
 	MPI_Request r = MPI_REQUEST_NULL;
 	if (strcmp(check_arg, "inactive") != 0)
@@ -134,7 +134,7 @@ static void check_kept(const MPI_Status *s, const char *call) {
 	      call, s->MPI_SOURCE, s->MPI_TAG, (unsigned)s->MPI_ERROR);
 }
 
-/* One message to this rank, and a receive of it. */
+/* Sends one message to this rank and returns the request of a receive of it. */
 static MPI_Request one(void) {
 	MPI_Request r;
 	MPI_Irecv(it, 1, MPI_INT, me, 3, W, &r);

@@ -1,6 +1,6 @@
-/* Proves: wrong ranks, tags, counts, types and communicators are refused by every call with the class of the standard;
- *   outputs stay, and right calls work afterwards. MPI_ANY_SOURCE and MPI_ANY_TAG are for receives only. MPI-5.0 3.2,
- *   9.3
+/* Proves: every call refuses wrong ranks, tags, counts, types and communicators with the standard's error class.
+ *   Outputs do not change, and correct calls work afterwards. MPI_ANY_SOURCE and MPI_ANY_TAG are for receives only.
+ *   MPI-5.0 3.2, 9.3
  * np: 1 2
  * ref: mpich
  * timeout: 30

@@ -1,6 +1,6 @@
-/* Proves: MPI_Isendrecv and MPI_Isendrecv_replace exchange what is small and what is large, in runs of memory and with
- *   gaps, with another process, itself and MPI_PROC_NULL; the request is complete when both messages are, has the
- *   receive's status, tells what is wrong with either, and may be freed meanwhile. MPI-5.0 3.10
+/* Proves: MPI_Isendrecv and MPI_Isendrecv_replace exchange small and large data, contiguous and with gaps, with
+ *   another process, itself and MPI_PROC_NULL. The request is complete when both messages are, and has the
+ *   receive's status. It reports an error of either message, and may be freed meanwhile. MPI-5.0 3.10
  * np: 2
  * nodes: 2
  * ref: none (MPICH exchanges nothing with oneself)
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
 				exchange(sizes[i], stride, me == 0 ? 1 : MPI_PROC_NULL, me == 1 ? 0 : MPI_PROC_NULL,
 					 replace);
 			}
-	/* Not complete before the send is, nor before the receive is. */
+	/* The request is incomplete until both the send and the receive are complete. */
 	MPI_Request r, freed;
 	MPI_Status s;
 	if (me == 0) {
@@ -88,18 +88,18 @@ int main(int argc, char **argv) {
 		MPI_Recv(to, 0, MPI_INT, 0, 2, w, MPI_STATUS_IGNORE);
 		MPI_Recv(to, MOST, MPI_INT, 0, 1, w, MPI_STATUS_IGNORE);
 	}
-	/* What is wrong with the receive; the message goes out all the same. */
+	/* An error of the receive; the message is sent all the same. */
 	fill(from, MOST, 1, me);
 	CHECK_OK(MPI_Isendrecv(from, MOST, MPI_INT, other, 4, to, 10, MPI_INT, other, 4, w, &r));
 	CHECK_CLASS(MPI_Wait(&r, &s), MPI_ERR_TRUNCATE);
 	CHECK(s.MPI_SOURCE == other && s.MPI_TAG == 4, "status %d, %d", s.MPI_SOURCE, s.MPI_TAG);
-	/* Freed while both are under way. */
+	/* The request is freed while both messages are active. */
 	CHECK_OK(MPI_Isendrecv_replace(from, MOST, MPI_INT, other, 5, other, 5, w, &freed));
 	CHECK_OK(MPI_Request_free(&freed));
 	exchange(10, 1, other, other, 0);
 	for (int done = 0; !done; MPI_Iprobe(MPI_ANY_SOURCE, 99, w, &flag, MPI_STATUS_IGNORE))
 		done = ((volatile int *)from)[MOST - 1] == other + MOST - 1;
-	/* Nothing is sent if anything is wrong. */
+	/* Nothing is sent if an argument is wrong. */
 	CHECK_CLASS(MPI_Isendrecv(from, 1, MPI_INT, other, 6, to, 1, MPI_INT, 77, 6, w, &r), MPI_ERR_RANK);
 	CHECK_CLASS(MPI_Isendrecv(from, 1, MPI_INT, other, 6, to, 1, MPI_INT, other, -9, w, &r), MPI_ERR_TAG);
 	CHECK_CLASS(MPI_Isendrecv(from, 1, MPI_INT, other, 6, to, 1, MPI_INT, other, 6, w, NULL), MPI_ERR_ARG);

@@ -1,5 +1,5 @@
-/* Proves: messages of every size from 0 to 8 MiB, around powers of two, at odd addresses, go whole in both directions
- *   at once, expected and unexpected; to oneself too. MPI-5.0 3.4, 3.7
+/* Proves: messages of every size from 0 to 8 MiB, around powers of two and at odd addresses, arrive whole in both
+ *   directions at once. Covers expected and unexpected messages, and messages to oneself. MPI-5.0 3.4, 3.7
  * np: 1 2 4
  * ref: mpich
  * nodes: 2

@@ -1,5 +1,5 @@
-/* Proves: thousands of requests outstanding at once, sends and receives, small and some large, completed in another
- *   order than they were begun. MPI-5.0 3.7
+/* Proves: thousands of active requests, sends and receives, small and some large, complete in another order than
+ *   they were started. MPI-5.0 3.7
  * np: 2 4
  * ref: mpich
  * timeout: 60
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
 					MPI_Isend(&out[k], 1, MPI_INT, (me + 1 + k % (n - 1)) % n, k, MPI_COMM_WORLD,
 						  &sends[k]);
 				} else {
-					int i = MANY - 1 - k; /* backwards */
+					int i = MANY - 1 - k; /* in reverse order */
 					MPI_Irecv(&in[i], 1, MPI_INT, (me + 2 * n - 1 - i % (n - 1)) % n, i,
 						  MPI_COMM_WORLD, &recvs[i]);
 				}

@@ -1,6 +1,6 @@
-/* Proves: a matched probe takes its message out: no other receive or probe sees it any more; MPI_Mrecv and MPI_Imrecv
- *   receive it, whatever came later; MPI_Improbe without a message; MPI_MESSAGE_NO_PROC; wildcards; two messages taken
- *   at once; small and large ones. MPI-5.0 3.8.2, 3.8.3
+/* Proves: a matched probe removes its message: no other receive or probe sees it. MPI_Mrecv and MPI_Imrecv receive
+ *   it, whatever arrived later. Covers MPI_Improbe without a message, MPI_MESSAGE_NO_PROC, wildcards, two matched
+ *   messages at once, and small and large messages. MPI-5.0 3.8.2, 3.8.3
  * np: 2 4
  * ref: mpich
  * nodes: 2

@@ -1,5 +1,5 @@
-/* Proves: sends to and receives from MPI_PROC_NULL return at once and do nothing; the status says MPI_PROC_NULL,
- *   MPI_ANY_TAG, 0 elements; probes of MPI_PROC_NULL succeed. MPI-5.0 3.11
+/* Proves: sends to and receives from MPI_PROC_NULL return at once and do nothing. The status has MPI_PROC_NULL,
+ *   MPI_ANY_TAG and 0 elements. Probes of MPI_PROC_NULL succeed. MPI-5.0 3.11
  * np: 1 2
  * args: blocking nonblocking
  * ref: mpich

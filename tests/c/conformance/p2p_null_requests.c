@@ -1,7 +1,8 @@
-/* Proves: the request of an operation with MPI_PROC_NULL is complete at once for every call that completes, looks at,
- *   frees or cancels requests, alone and among null ones: sends of all modes, receives, MPI_Imrecv of
- *   MPI_MESSAGE_NO_PROC, both at once, persistent and partitioned ones, one-sided ones. Behind a receive the status
- *   says MPI_PROC_NULL, MPI_ANY_TAG, 0 elements, not cancelled. MPI-5.0 3.7, 3.8.2, 3.9, 3.11, 4.2, 12.3
+/* Proves: the request of an operation with MPI_PROC_NULL is complete at once, for every call that completes,
+ *   queries, frees or cancels requests. Holds for single requests and among null requests. Covers sends of all
+ *   modes, receives, MPI_Imrecv of MPI_MESSAGE_NO_PROC, Isendrecv, persistent, partitioned and one-sided requests.
+ *   The status of a receive has MPI_PROC_NULL, MPI_ANY_TAG, 0 elements, not cancelled. MPI-5.0 3.7, 3.8.2, 3.9,
+ *   3.11, 4.2, 12.3
  * np: 1 2
  * args: send receive message both persistent partitioned window
  * ref: mpich
@@ -16,8 +17,8 @@ static const MPI_Comm W = MPI_COMM_WORLD;
 static int in = 7, out = 8, last[4], persistent, receives;
 static MPI_Win win;
 
-/* Makes request number i of the variant; 0: there are no more. It says whether the request is a persistent one and
- * whether it receives. */
+/* Creates request number i of the variant. Returns 0 if there are no more; else says whether the request is
+ * persistent and whether it receives. */
 static int make(int i, MPI_Request *r) {
 	MPI_Message m;
 	persistent = receives = 0;
@@ -140,7 +141,7 @@ static const char *const name[WAYS] = {"MPI_Wait",
 				       "MPI_Cancel and MPI_Wait",
 				       "MPI_Request_free"};
 
-/* Completes *r. */
+/* Completes *r by the given call. */
 static void complete(int way, MPI_Request *r, MPI_Status *s) {
 	MPI_Request several[3] = {MPI_REQUEST_NULL, *r, MPI_REQUEST_NULL};
 	MPI_Status statuses[3];
@@ -222,8 +223,8 @@ int main(int argc, char **argv) {
 	MPI_Win_lock_all(0, win);
 	for (int way = 0; way < WAYS; way++) {
 		MPI_Request r = MPI_REQUEST_NULL;
-		/* neither one-sided nor partitioned operations can be cancelled; a request of the former cannot be
-		 * freed before it is complete */
+		/* One-sided and partitioned operations cannot be cancelled. A one-sided request cannot be freed
+		 * before it is complete. */
 		if (strcmp(check_arg, "window") == 0 && way >= CANCEL)
 			continue;
 		if (strcmp(check_arg, "partitioned") == 0 && way == CANCEL)

@@ -1,7 +1,7 @@
-/* Proves: a message of no elements needs no datatype: MPI_DATATYPE_NULL with count 0 is taken by every send and
- *   receive, to and from nobody, this rank and others, and what comes is a message without data. With elements it is
- *   MPI_ERR_TYPE, and nothing is sent. What programs do; the standard leaves open what a datatype without elements
- *   must be
+/* Proves: a message of no elements needs no datatype. Every send and receive accepts MPI_DATATYPE_NULL with count
+ *   0, to and from MPI_PROC_NULL, this rank and other ranks, and the message has no data. With elements it is
+ *   MPI_ERR_TYPE, and nothing is sent. Programs rely on this; the standard does not say what a datatype without
+ *   elements must be
  * np: 1 2 3
  * args: nobody somebody elements
  * ref: mpich
@@ -20,7 +20,7 @@ static void check_status(const MPI_Status *s, const char *call) {
 	      s->MPI_SOURCE, s->MPI_TAG, count);
 }
 
-/* Every call, where the partners may be nobody. */
+/* Makes every call; the partners may be MPI_PROC_NULL. */
 static void calls(void) {
 	MPI_Request r[8];
 	MPI_Status s;
@@ -83,7 +83,7 @@ static void calls(void) {
 	CHECK_OK(MPI_Sendrecv_replace(NONE, right, 1, left, 1, W, &s));
 	if (left >= 0)
 		check_status(&s, "MPI_Sendrecv_replace");
-#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1) /* MPICH 4.0 ends in these */
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1) /* MPICH 4.0 aborts in these */
 	CHECK_OK(MPI_Isendrecv(NONE, right, 1, NONE, left, 1, W, &r[0]));
 	CHECK_OK(MPI_Wait(&r[0], &s));
 	if (left >= 0)

@@ -1,5 +1,5 @@
-/* Proves: messages from one rank to another do not overtake each other, whatever their sizes, whether the receives
- *   name source and tag or not, and whether sends are blocking, nonblocking, synchronous or buffered. MPI-5.0 3.5
+/* Proves: messages from one rank to another do not overtake each other, whatever their sizes. Receives may or may
+ *   not name source and tag. Sends may be blocking, nonblocking, synchronous or buffered. MPI-5.0 3.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

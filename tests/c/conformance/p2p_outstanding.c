@@ -1,5 +1,5 @@
-/* Proves: 100,000 receives outstanding at once, and as many messages that nobody has asked for, each with a tag of its
- *   own, are matched whatever the order; the time does not grow with the square of their number. MPI-5.0 3.7
+/* Proves: 100,000 posted receives, and as many unexpected messages, each with its own tag, are matched in any
+ *   order. The time does not grow with the square of their number. MPI-5.0 3.7
  * np: 2
  * args: forward blocks reversed
  * ref: mpich
@@ -10,7 +10,7 @@
 
 enum { MANY = 100000, BLOCK = 100 };
 
-/* The i-th in the order. */
+/* Returns the i-th tag in the order of the variant. */
 static int at(int i) {
 	if (strcmp(check_arg, "reversed") == 0)
 		return MANY - 1 - i;
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 	MPI_Request *r = malloc(MANY * sizeof *r);
 	MPI_Status *s = malloc(MANY * sizeof *s), one;
 	if (check_rank == 0) {
-		for (int turn = 0; turn < 2; turn++) { /* the receives are posted in the first */
+		for (int turn = 0; turn < 2; turn++) { /* turn 0: the receives are posted first */
 			MPI_Recv(&flag, 1, MPI_INT, 1, MANY, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 			for (int i = 0; i < MANY; i++) {
 				int value = at(i) * 3 + turn;
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
 				in[i] != i * 3 || s[i].MPI_TAG != i || s[i].MPI_SOURCE != 0 || r[i] != MPI_REQUEST_NULL;
 		CHECK(wrong == 0, "%d of the receives are wrong", wrong);
 		MPI_Send(&flag, 1, MPI_INT, 0, MANY, MPI_COMM_WORLD);
-		MPI_Recv(&flag, 1, MPI_INT, 0, MANY, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* all have come */
+		MPI_Recv(&flag, 1, MPI_INT, 0, MANY, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* all messages have arrived */
 		wrong = 0;
 		for (int k = 0; k < MANY; k++) {
 			int i = strcmp(check_arg, "reversed") == 0 ? k : at(k), value = -1;

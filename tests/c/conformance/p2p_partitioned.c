@@ -1,6 +1,6 @@
-/* Proves: partitioned messages: MPI_Pready, Pready_range, Pready_list in any order and from threads, MPI_Parrived per
- *   partition, sides that divide the data differently, several rounds, two requests with the same tag matched in the
- *   order of their creation. MPI-5.0 chapter 4
+/* Proves: partitioned messages work: MPI_Pready, Pready_range and Pready_list in any order and from threads, and
+ *   MPI_Parrived per partition. The two sides may divide the data differently. Covers several rounds. Two requests
+ *   with the same tag match in the order of their creation. MPI-5.0 chapter 4
  * np: 2
  * ref: mpich
  * timeout: 30

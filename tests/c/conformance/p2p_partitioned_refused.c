@@ -1,7 +1,7 @@
-/* Proves: partitioned requests that are not active, partitions that do not exist or are ready already, and too much
- *   data are refused, and a refused call changes nothing; partitions that the sender has nothing for arrive with the
- *   last data; to and from MPI_PROC_NULL; to itself; requests that are freed before the other side has one; to free one
- *   that is active is MPI_ERR_REQUEST. MPI-5.0 chapter 4
+/* Proves: calls refuse inactive partitioned requests, partitions that do not exist or are ready already, and too
+ *   much data. A refused call changes nothing. Partitions that the sender has no data for arrive with the last
+ *   data. Covers MPI_PROC_NULL, messages to itself, and requests freed before the other side has one. Freeing an
+ *   active request is MPI_ERR_REQUEST. MPI-5.0 chapter 4
  * np: 2
  * args: refused less nobody itself freed
  * ref: none (MPICH 4.0 checks nothing)
@@ -129,7 +129,7 @@ static void fill(int round) {
 
 static void expect(int bytes) { CHECK(memcmp(in, out, (size_t)bytes) == 0, "other data than was sent"); }
 
-/* small and large partitions, the receive started first and last */
+/* small and large partitions; the receive is started first or last */
 static void itself(void) {
 	for (int each = 10; each <= BIG / 4; each += BIG / 4 - 10) {
 		psend(4, each, check_rank, &request);
@@ -175,7 +175,7 @@ static void freed(void) {
 	CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 	CHECK(check_rank == 0 || memcmp(in, out, sizeof in) == 0, "other data than was sent");
 	CHECK_OK(MPI_Request_free(&request));
-	/* A send of which nothing is ready, of which all is, and a receive that nothing has come for. */
+	/* A send without ready partitions, a send with all partitions ready, and a receive without a message. */
 	if (check_rank == 0)
 		psend(2, 10, 1, &request);
 	else

@@ -1,6 +1,6 @@
-/* Proves: persistent sends of all modes and receives: inactive until started, complete like others, startable again;
- *   MPI_Startall; small and large messages; MPI_Request_free of an inactive and of an active one; starting twice and
- *   starting what is not persistent are errors. MPI-5.0 3.9
+/* Proves: persistent sends of all modes and receives are inactive until started, complete like other requests, and
+ *   can be started again. Covers MPI_Startall, small and large messages, and MPI_Request_free of inactive and
+ *   active requests. Starting twice, or starting a request that is not persistent, is an error. MPI-5.0 3.9
  * np: 2 3
  * ref: mpich
  * timeout: 30
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
 					}
 			}
 		}
-		/* freed while active: the message still comes */
+		/* freed while active: the message still arrives */
 		MPI_Start(&r[4]);
 		MPI_Start(&r[0]);
 		MPI_Request_free(&r[0]);

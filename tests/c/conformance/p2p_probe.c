@@ -1,6 +1,6 @@
-/* Proves: MPI_Probe and MPI_Iprobe tell source, tag and size without taking the message, with and without wild cards;
- *   the receive that follows gets that message; Iprobe says no if there is none; probes see large messages. MPI-5.0
- *   3.8.1
+/* Proves: MPI_Probe and MPI_Iprobe return source, tag and size and leave the message in the queue, with and without
+ *   wildcards. The next receive gets that message. Iprobe returns false if there is none. Probes see large
+ *   messages. MPI-5.0 3.8.1
  * np: 1 2 4
  * ref: mpich
  * timeout: 30
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
 		CHECK(status.MPI_SOURCE == left && status.MPI_TAG == i && count == length(i),
 		      "probe: from %d, tag %d, %d elements, not %d, %d, %d", status.MPI_SOURCE, status.MPI_TAG, count,
 		      left, i, length(i));
-		MPI_Probe(left, i, MPI_COMM_WORLD, &second); /* it is still there */
+		MPI_Probe(left, i, MPI_COMM_WORLD, &second); /* the message is still queued */
 		MPI_Get_count(&second, MPI_INT, &again);
 		CHECK(again == count, "the second probe says %d elements, not %d", again, count);
 		MPI_Recv(in, count, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, &status);

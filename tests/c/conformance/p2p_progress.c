@@ -1,7 +1,7 @@
-/* Proves: a large message whose receive has been started arrives though the receiver's thread then computes or sleeps,
- *   for senders in MPI_Send, MPI_Ssend, MPI_Wait, MPI_Waitall, MPI_Waitany, MPI_Sendrecv, or that call MPI_Test and
- *   MPI_Request_get_status; whether the receive or the message was first, by MPI_Irecv, MPI_Start and MPI_Imrecv.
- *   gompirma's promise about messages; the standard lets such a sender wait for the receiver's next call
+/* Proves: a large message whose receive is started arrives although the receiver's thread then computes or sleeps.
+ *   Senders are in MPI_Send, MPI_Ssend, MPI_Wait, MPI_Waitall, MPI_Waitany or MPI_Sendrecv, or call MPI_Test and
+ *   MPI_Request_get_status. The receive or the message may come first, by MPI_Irecv, MPI_Start and MPI_Imrecv.
+ *   gompirma promises this; the standard lets such a sender wait for the receiver's next call
  * np: 2 4
  * args: read computing
  * ref: none (MPICH and Open MPI wait for the receiver's next call)

@@ -1,6 +1,6 @@
-/* Proves: MPI_Sendrecv around a ring, with different types and lengths on both sides, with oneself, with MPI_PROC_NULL
- *   on one side or both, large enough that two blocking sends would wait for each other; matched with plain sends and
- *   receives too. MPI-5.0 3.10, 3.11
+/* Proves: MPI_Sendrecv works around a ring, with different types and lengths in both directions, with oneself, and
+ *   with MPI_PROC_NULL on one side or both. It works with messages so large that two blocking sends would deadlock.
+ *   It matches plain sends and receives. MPI-5.0 3.10, 3.11
  * np: 1 2 5
  * ref: mpich
  * nodes: 2
@@ -38,12 +38,12 @@ int main(int argc, char **argv) {
 	MPI_Get_count(&status, MPI_INT, &count);
 	CHECK(b == -1 && status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG && count == 0,
 	      "with nobody: %d from %d, tag %d, count %d", b, status.MPI_SOURCE, status.MPI_TAG, count);
-	/* a line instead of a ring: the ends have one neighbour only */
+	/* a line instead of a ring: each end has one neighbour only */
 	int up = me + 1 < n ? me + 1 : MPI_PROC_NULL, down = me > 0 ? me - 1 : MPI_PROC_NULL;
 	a = 100 + me, b = -1;
 	MPI_Sendrecv(&a, 1, MPI_INT, up, 2, &b, 1, MPI_INT, down, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	CHECK(b == (me > 0 ? 100 + me - 1 : -1), "in a line: %d", b);
-	if (n > 1 && me < 2) { /* one side by sendrecv, the other by send and receive */
+	if (n > 1 && me < 2) { /* one rank uses sendrecv, the other send and receive */
 		b = -1;
 		if (me == 0) {
 			MPI_Sendrecv(&a, 1, MPI_INT, 1, 3, &b, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

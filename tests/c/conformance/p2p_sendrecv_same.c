@@ -1,7 +1,7 @@
-/* Proves: what MPI_Sendrecv and MPI_Isendrecv send is what was there when they were called, even where they receive
- *   into the same memory: one variable, an array, an array and itself shifted, a vector. MPI wants disjoint buffers,
- *   but programs exchange a variable with itself, and get what they mean where a message is copied first. Around a
- *   ring, whoever comes first, and with oneself. MPI-5.0 3.10
+/* Proves: MPI_Sendrecv and MPI_Isendrecv send the data as it was at the call, even if they receive into the same
+ *   memory. Covers one variable, an array, an array and itself shifted, and a vector. MPI requires disjoint
+ *   buffers. But programs exchange a variable with itself, and it works where the library copies a message first.
+ *   Around a ring in any order of arrival, and with oneself. MPI-5.0 3.10
  * np: 1 2 5
  * args: small large nonblocking
  * ref: none (MPICH sends now and then what it has just received, and aborts with oneself)
@@ -24,7 +24,7 @@ static void exchange(int *from, int *to, int count, MPI_Datatype type, int dest,
 	}
 }
 
-/* count elements, stride integers apart, are sent from the array and received shift integers behind. */
+/* Sends count elements, stride integers apart, from the array and receives them shift integers behind. */
 static void round_trip(int count, int stride, int shift) {
 	static int mem[2 * MOST + 10];
 	int n = check_size, me = check_rank, left = (me + n - 1) % n, wrong = 0;

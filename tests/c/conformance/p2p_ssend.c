@@ -1,5 +1,5 @@
-/* Proves: MPI_Ssend does not return before the receive is there, for small and large messages: the sender sets a flag
- *   in a shared window behind it, which the receiver must not see before it receives. MPI-5.0 3.4
+/* Proves: MPI_Ssend does not return before the receive has started, for small and large messages. After it, the
+ *   sender sets a flag in a shared window. The receiver must not see the flag before it receives. MPI-5.0 3.4
  * np: 2 4
  * ref: mpich
  * nodes: 1 (the members tell each other by shared memory how far they are)
@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
 			MPI_Ssend(data, count, MPI_INT, other, i, MPI_COMM_WORLD);
 			atomic_store(mine, i);
 		} else {
-			for (flag = 0; !flag;) /* the message has been announced; now look for a while */
+			for (flag = 0; !flag;) /* the message is announced; poll the flag for a while */
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 			for (int k = 0; k < 200; k++) {
 				MPI_Iprobe(other, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

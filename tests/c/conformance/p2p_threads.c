@@ -1,5 +1,5 @@
-/* Proves: with MPI_THREAD_MULTIPLE several threads of each rank send and receive at once, blocking and nonblocking,
- *   each with its own tag or communicator; nobody waits for ever and nothing is mixed up. MPI-5.0 11.6, 3.5
+/* Proves: with MPI_THREAD_MULTIPLE several threads of each rank send and receive at once, blocking and nonblocking.
+ *   Each thread has its own tag or communicator. No thread hangs and no message is mixed up. MPI-5.0 11.6, 3.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60
@@ -31,7 +31,7 @@ static void *work(void *argument) {
 		for (int k = 0; k < count; k++)
 			CHECK(in[k] == left * 1000000 + t * 100000 + i * 100 + k, "thread %d, message %d: [%d] is %d",
 			      t, i, k, in[k]);
-		if (t == 1 && i % 10 == 0) /* one thread's collectives */
+		if (t == 1 && i % 10 == 0) /* one thread runs collectives */
 			MPI_Barrier(comms[0]);
 	}
 	free(out);

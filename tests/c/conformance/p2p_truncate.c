@@ -1,6 +1,6 @@
 /* Proves: a message longer than its receive gives MPI_ERR_TRUNCATE, from receive, wait, waitall (MPI_ERR_IN_STATUS)
- *   and test; nothing is written behind the buffer; later messages are received as ever; small and large, expected and
- *   unexpected. MPI-5.0 3.2.5, 3.7.5
+ *   and test. Nothing is written behind the buffer, and later messages are received normally. Covers small and
+ *   large, expected and unexpected messages. MPI-5.0 3.2.5, 3.7.5
  * np: 2 4
  * ref: mpich
  * timeout: 30
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 				MPI_Isend(big, lengths[i], MPI_INT, other, 1, MPI_COMM_WORLD, &sends[0]);
 				MPI_Isend(&value, 1, MPI_INT, other, 2, MPI_COMM_WORLD, &sends[1]);
 				MPI_Waitall(2, sends,
-					    MPI_STATUSES_IGNORE); /* whether the sender sees an error is left open */
+					    MPI_STATUSES_IGNORE); /* the sender may see an error */
 				continue;
 			}
 			MPI_Request r[2];

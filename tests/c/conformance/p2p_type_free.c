@@ -1,6 +1,6 @@
-/* Proves: a datatype may be freed as soon as an operation with it has begun, and others made in its place: the
- *   operation goes on as if it were there, and so does a persistent one at every start. Small and large messages, to
- *   another process and to this one, receives that come before their message and after it, matched probes, freed
+/* Proves: a datatype may be freed as soon as an operation with it has started, and other types created in its
+ *   place. The operation works as if the type existed, and a persistent one does at every start. Covers small and
+ *   large messages, another process and this one, receives before and after the message, matched probes, and freed
  *   requests. MPI-5.0 5.1.9
  * np: 1 2
  * args: send receive persistent matched freed
@@ -21,7 +21,7 @@ static MPI_Datatype make(int n, int gap) {
 	return t;
 }
 
-/* Frees t, and makes as many types as may be needed for one to take its place. */
+/* Frees t, and creates enough types that one may reuse its descriptor. */
 static void drop(MPI_Datatype *t) {
 	MPI_Datatype others[AFTER];
 	MPI_Type_free(t);
@@ -85,7 +85,7 @@ static void body(int n, int late, int other) {
 		fill(n, round);
 		meet(other);
 		for (int step = 0; step < 2; step++) {
-			if (matched ? step == 0 : step != late) { /* the send comes first if the receive is late */
+			if (matched ? step == 0 : step != late) { /* the send runs first if the receive is late */
 				t = make(n, GAP);
 				MPI_Isend(out, 1, t, other, 5, MPI_COMM_WORLD, &r[1]);
 				if (strcmp(how, "receive") != 0)

@@ -1,6 +1,6 @@
-/* Proves: every predefined datatype is sent and received, blocking and nonblocking, with its size, 0, 1 and 300
- *   elements, bytes unchanged; MPI_Get_count counts elements; a message sent with one type and received as MPI_BYTE is
- *   the same bytes. MPI-5.0 3.2, 3.3
+/* Proves: every predefined datatype can be sent and received, blocking and nonblocking, with the right size, for 0,
+ *   1 and 300 elements. Bytes do not change. MPI_Get_count counts elements. A message sent with one type and
+ *   received as MPI_BYTE has the same bytes. MPI-5.0 3.2, 3.3
  * np: 1 2 4
  * ref: mpich
  * nodes: 2
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
 				CHECK(in[i] == 0x77, "%s: byte %d behind the message was written", types[t].name,
 				      i - bytes);
 			if (types[t].class == CLASS_PAIR)
-				continue; /* may have gaps */
+				continue; /* types that may have gaps */
 			MPI_Irecv(in, sizeof in, MPI_BYTE, left, t, MPI_COMM_WORLD, &request);
 			MPI_Send(out, counts[c], type, right, t, MPI_COMM_WORLD);
 			MPI_Wait(&request, &status);

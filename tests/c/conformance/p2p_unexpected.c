@@ -1,6 +1,6 @@
-/* Proves: a flood of messages nobody waits for yet is kept: all ranks send thousands to rank 0, small and mid-sized,
- *   while it waits for the last one of each, and then takes them backwards by tag; other communicators work meanwhile.
- *   MPI-5.0 3.5
+/* Proves: the library stores a flood of unexpected messages. All ranks send thousands of small and medium messages
+ *   to rank 0, which waits for the last of each and then receives in reverse order of tags. Other communicators
+ *   work meanwhile. MPI-5.0 3.5
  * np: 2 4
  * ref: mpich
  * timeout: 60

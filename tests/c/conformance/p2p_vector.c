@@ -1,6 +1,6 @@
-/* Proves: contiguous and vector types on either side, or on both, of different shape but with the same elements; gaps
- *   stay untouched; small and large; vectors of vectors, of several elements, overlapping strides on the sender;
- *   Get_count counts them. MPI-5.0 5.1.2
+/* Proves: contiguous and vector types match on either side or on both, with different shapes but the same elements.
+ *   Gaps do not change. Covers small and large messages, vectors of vectors, vectors of several elements, and
+ *   overlapping strides at the sender. Get_count counts the elements. MPI-5.0 5.1.2
  * np: 1 2 4
  * ref: mpich
  * timeout: 60
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
 		for (int k = 0; k < COLUMNS; k++)
 			CHECK(in[i][k] == (k == 7 ? want(left, i, 5) : -1), "column: [%d][%d] is %d", i, k, in[i][k]);
 
-	fill(); /* a column becomes contiguous, and back */
+	fill(); /* a column becomes contiguous, and a column again */
 	MPI_Isend(&out[0][9], 1, column, right, 1, W, &r);
 	MPI_Recv(in, ROWS, MPI_INT, left, 1, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
 			CHECK(in[i][k] == (i % 2 ? -1 : want(left, i, k)), "every other row: [%d][%d] is %d", i, k,
 			      in[i][k]);
 
-	fill(); /* overlapping entries may be sent */
+	fill(); /* overlapping entries are allowed in a send */
 	MPI_Isend(out, 1, window, right, 5, W, &r);
 	MPI_Recv(in, 20, MPI_INT, left, 5, W, &s);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);

@@ -1,6 +1,6 @@
-/* Proves: MPI_Wait, Test, Waitany, Testany, Waitall, Testall, Waitsome, Testsome: which request completed, statuses of
- *   their own, null requests among them, the empty status and MPI_UNDEFINED if all are null; completed requests become
- *   MPI_REQUEST_NULL. MPI-5.0 3.7.3, 3.7.5
+/* Proves: MPI_Wait, Test, Waitany, Testany, Waitall, Testall, Waitsome and Testsome return the right request
+ *   indices and statuses. Null requests may lie among the others. If all are null, the calls return the empty
+ *   status and MPI_UNDEFINED. Completed requests become MPI_REQUEST_NULL. MPI-5.0 3.7.3, 3.7.5
  * np: 2 4
  * args: wait waitany waitall waitsome null
  * ref: mpich

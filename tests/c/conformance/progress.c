@@ -1,6 +1,7 @@
-/* Proves: strong progress: every operation and every passive synchronization of the origins completes while the target
- *   does not call MPI: it is in read(2), or it computes, until the origins have told it that their calls returned.
- *   Small and large, by lock and unlock, by flush, by the operation's request. On each window kind. MPI-5.0 12.7.3
+/* Proves: strong progress. Every operation and every passive synchronization of the origins completes while the
+ *   target calls no MPI. The target is in read(2), or it computes, until the origins have reported that their calls
+ *   returned. Small and large operations complete by lock and unlock, by flush, and by the operation's request.
+ *   Each window kind. MPI-5.0 12.7.3
  * np: 2 4
  * args: put get accumulate get_accumulate fetch_and_op compare_and_swap
  * args: rput rget raccumulate rget_accumulate rget_many lock
@@ -19,7 +20,7 @@ static int how;
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* More requests at a time than the library has buffers for. */
+/* Starts more requests at a time than the library has buffers for. */
 static void many(struct window *w, int64_t *out, int count) {
 	enum { MANY = 40 };
 	MPI_Request r[MANY];
@@ -40,7 +41,7 @@ static void many(struct window *w, int64_t *out, int count) {
 		}
 }
 
-/* One operation of `count` elements on rank 0; part me is this rank's own, part 0 everybody's. */
+/* One operation of `count` elements on rank 0. Part me belongs to this rank; all ranks use part 0. */
 static void operate(struct window *w, int64_t *in, int64_t *out, int count) {
 	MPI_Datatype L = MPI_INT64_T;
 	MPI_Aint mine = (MPI_Aint)w->rank * LARGE;
@@ -117,7 +118,7 @@ static void body(struct window *w) {
 	MPI_Barrier(w->comm);
 	MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win);
 	int times = 33 * (w->n - 1),
-	    last = LARGE - 1; /* 33 operations of each origin on element 0, 11 on the last one */
+	    last = LARGE - 1; /* each origin does 33 operations on element 0 and 11 on the last one */
 	if (w->rank == 0 && (strstr(check_arg, "accumulate") || is("lock"))) {
 		CHECK(mem[0] == times, "%s window, %s: element 0 is %lld, not %d", w->name, check_arg,
 		      (long long)mem[0], times);

@@ -1,6 +1,7 @@
-/* Proves: MPI_Raccumulate and MPI_Rget_accumulate: after wait or test the origin buffer may be reused and the fetched
- *   values are there, before the epoch ends; all ranks add to the same elements and nothing is lost. On each window
- *   kind. Between fences and in start epochs too, where MPI does not have them. MPI-5.0 12.3.5
+/* Proves: after wait or test of MPI_Raccumulate and MPI_Rget_accumulate, the origin buffer may be reused and the
+ *   fetched values are present, before the epoch ends. All ranks add to the same elements and no update is lost.
+ *   Each window kind. Also between fences and in start epochs, where the standard does not allow these calls.
+ *   MPI-5.0 12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich

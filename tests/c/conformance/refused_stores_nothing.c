@@ -1,5 +1,5 @@
-/* Proves: a call that finds an address of its results missing, or a length negative, says so before it has stored any
- * other result. MPI-5.0 2.8, 5.1.2, 5.1.13, 8.5.5, 9.3, 10
+/* Proves: a call with a missing result address or a negative length returns an error before it stores any result.
+ *   MPI-5.0 2.8, 5.1.2, 5.1.13, 8.5.5, 9.3, 10
  * np: 1 2
  * ref: mpich
  * timeout: 30

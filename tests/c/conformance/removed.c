@@ -1,8 +1,8 @@
-/* Proves: what MPI-3.0 removed still serves programs of old, under both names: struct types of differences of
- *   MPI_Address move members between ranks and leave padding alone, so do types of whole addresses with MPI_BOTTOM;
- *   MPI_Type_hvector and MPI_Type_hindexed by MPI_Type_extent; bounds; error handlers made, got and set without
- *   MPI_Comm_; errors are those of the functions that came instead; no datatype has the removed combiners. MPI-2.2
- *   2.6.1, MPI-5.0 chapter 17
+/* Proves: functions that MPI-3.0 removed still work for old programs, under both names. Struct types made of
+ *   differences of MPI_Address move members between ranks and leave padding unchanged. So do types of absolute
+ *   addresses with MPI_BOTTOM. MPI_Type_hvector, MPI_Type_hindexed, MPI_Type_extent and the bounds work. Error
+ *   handlers can be created, read and set without MPI_Comm_. Errors are those of the replacement functions. No
+ *   datatype has a removed combiner. MPI-2.2 2.6.1, MPI-5.0 chapter 17
  * np: 1 2 3
  * args: MPI PMPI
  * ref: mpich
@@ -10,7 +10,7 @@
  */
 #include "../check.h"
 
-/* The functions under test: MPI_ or PMPI_, with the types that MPI-2.2 gives them. */
+/* The functions under test, MPI_ or PMPI_, with their MPI-2.2 prototypes. */
 static struct functions {
 	int (*address)(void *, MPI_Aint *);
 	int (*errhandler_create)(MPI_Handler_function *, MPI_Errhandler *);
@@ -29,7 +29,7 @@ static const struct functions profiled = {
 	PMPI_Address,       PMPI_Errhandler_create, PMPI_Errhandler_get, PMPI_Errhandler_set, PMPI_Type_extent,
 	PMPI_Type_hindexed, PMPI_Type_hvector,      PMPI_Type_lb,        PMPI_Type_struct,    PMPI_Type_ub};
 
-/* ---- A struct whose members are found by their addresses ---- */
+/* ---- A struct whose members are described by their addresses ---- */
 
 struct particle {
 	char kind;
@@ -61,11 +61,11 @@ static void check_particle(const struct particle *p, int rank, int i, const char
 	      "%s, particle %d of %d: kind %d, x %g %g %g, id %d, spin %d %d, name %.5s", how, i, rank, p->kind,
 	      p->x[0], p->x[1], p->x[2], p->id, p->spin[0], p->spin[1], p->name);
 	const unsigned char *between =
-		(const unsigned char *)&p->kind + 1; /* padding of the target: nobody writes it */
+		(const unsigned char *)&p->kind + 1; /* padding of the target: no rank writes it */
 	CHECK(*between == 0, "%s, particle %d: padding is %d", how, i, *between);
 }
 
-/* The type of a particle, by the addresses of a first one's members, relative to base. */
+/* Returns the type of a particle, from the member addresses of the first one, relative to base. */
 static MPI_Datatype particle_type(struct particle *first, MPI_Aint base) {
 	int lengths[MEMBERS] = {1, 3, 1, 2, 5};
 	MPI_Datatype types[MEMBERS] = {MPI_CHAR, MPI_DOUBLE, MPI_INT, MPI_SHORT, MPI_CHAR}, type = MPI_DATATYPE_NULL;
@@ -110,7 +110,7 @@ static void structs(void) {
 	MPI_Win_fence(0, win);
 
 	memset(mine, 0, sizeof mine);
-	MPI_Get(mine, PARTICLES, type, next, 0, PARTICLES, type, win); /* those that this rank has put */
+	MPI_Get(mine, PARTICLES, type, next, 0, PARTICLES, type, win); /* the particles that this rank has put */
 	MPI_Win_fence(0, win);
 	for (int i = 0; i < PARTICLES; i++)
 		check_particle(&mine[i], check_rank, i, "get");
@@ -127,7 +127,7 @@ static void structs(void) {
 	MPI_Win_free(&win);
 }
 
-/* ---- A matrix is transposed on its way, a triangle is taken out of it ---- */
+/* ---- A matrix is transposed in transit; a triangle is extracted from it ---- */
 
 enum { N = 6 };
 
@@ -227,7 +227,7 @@ static void handlers(void) {
 	MPI_Comm_free(&comm);
 }
 
-/* ---- What is refused, on MPI_COMM_WORLD or MPI_COMM_SELF, and writes nothing ---- */
+/* ---- Refused calls, on MPI_COMM_WORLD or MPI_COMM_SELF, which write nothing ---- */
 
 static void refused(void) {
 	int lengths[1] = {1};
@@ -247,7 +247,7 @@ static void refused(void) {
 	CHECK(value == 77 && made == MPI_CHAR, "a refused call wrote its result");
 }
 
-/* Programs that tell how a type was made name all combiners in one switch: no two are the same. */
+/* Returns the name of a type's combiner. Programs list all combiners in one switch, so no two may be equal. */
 static const char *combiner(MPI_Datatype type) {
 	int integers, addresses, types, how = -1;
 	MPI_Type_get_envelope(type, &integers, &addresses, &types, &how);

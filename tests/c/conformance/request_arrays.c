@@ -1,7 +1,7 @@
-/* Proves: the calls on arrays of requests complete requests of every kind side by side: messages, small ones that are
- *   over at once and large ones, collectives, generalized requests, persistent ones, active and inactive, null ones in
- *   between. Each is told once, with the status of its own; inactive and null ones are passed over; what is left when
- *   all is done is MPI_UNDEFINED. MPI-5.0 3.7.5, 3.9, 6.12, 13.2
+/* Proves: calls on arrays of requests complete requests of every kind together. Kinds: small messages, which
+ *   complete at once, and large ones; collectives; generalized requests; active and inactive persistent requests;
+ *   null requests. Each is reported once, with its own status. Inactive and null requests are skipped. When all are
+ *   complete, the result is MPI_UNDEFINED. MPI-5.0 3.7.5, 3.9, 6.12, 13.2
  * np: 1 2 4
  * args: waitall testall waitany testany waitsome testsome each
  * ref: mpich
@@ -13,7 +13,7 @@
 
 enum { LARGE = 50000, ROUNDS = 20, OWN = 1234 };
 
-/* The places in the array. */
+/* The indices in the array. */
 enum {
 	SMALL_IN,
 	NOTHING,
@@ -71,7 +71,7 @@ static void check_status(int i, const MPI_Status *s) {
 	case NOTHING_2:
 	case IDLE:
 		break;
-	default: /* the status of a send or a collective has no meaning but that it was not cancelled */
+	default: /* for a send or a collective, only the cancelled flag is defined */
 		from = s->MPI_SOURCE, tag = s->MPI_TAG, length = count;
 	}
 	CHECK(s->MPI_SOURCE == from && s->MPI_TAG == tag && count == length,
@@ -84,7 +84,7 @@ static void check_status(int i, const MPI_Status *s) {
 
 static int skipped(int i) { return i == NOTHING || i == NOTHING_2 || i == IDLE; }
 
-/* Completes all of r, and looks at what is told of each. */
+/* Completes all of r, and checks what is reported for each. */
 static void complete(MPI_Request r[N]) {
 	MPI_Status s[N], *one = &s[0];
 	int done[N] = {0}, which, flag, number = 0, list[N];

@@ -1,6 +1,6 @@
-/* Proves: requests and the ends of epochs are independent: behind unlock or unlock_all the operation is done at the
- *   target and its result is there, and the request is still completed by wait or test; a request that is complete
- *   says nothing about the target until a flush. Small and large. On each window kind. MPI-5.0 12.3.5, 12.5.3
+/* Proves: requests and ends of epochs are independent. After unlock or unlock_all the operation is complete at the
+ *   target and its result is present; wait or test must still complete the request. A complete request says nothing
+ *   about the target until a flush. Small and large. Each window kind. MPI-5.0 12.3.5, 12.5.3
  * np: 1 2 3
  * again: GOMPIRMA_NO_CMA=1
  * ref: none (MPICH 4.0 takes a wrong address in allocated windows of this size; Open MPI passes)
@@ -39,7 +39,7 @@ static void body(struct window *w) {
 			MPI_Win_unlock(right, w->win);
 		else
 			MPI_Win_unlock_all(w->win);
-		/* the epoch has ended: results are there, the requests are not yet complete for the program */
+		/* The epoch has ended: results are present, but the program has not completed the requests. */
 		CHECK(memcmp(put, got, count * sizeof(int)) == 0, "%s window: got %d, not %d, behind the epoch",
 		      w->name, got[0], put[0]);
 		CHECK(old == time - 1, "%s window: fetched %d, not %d", w->name, old, time - 1);

@@ -1,6 +1,6 @@
-/* Proves: many MPI_Rget, MPI_Rget_accumulate and MPI_Rput under way at once are each complete when their request is,
- *   whatever completes it: wait, test, any, some, all, get_status; in any order, some of them after a flush, after the
- *   epoch, after the window is freed. On each window kind. MPI-5.0 12.3.5, 3.7.5
+/* Proves: many active MPI_Rget, MPI_Rget_accumulate and MPI_Rput are each complete when their request is. Any call
+ *   may complete the request: wait, test, any, some, all, get_status. Any order works; some complete after a flush,
+ *   after the epoch, or after the window is freed. Each window kind. MPI-5.0 12.3.5, 3.7.5
  * np: 1 2 3
  * again: GOMPIRMA_NO_CMA=1
  * nodes: 2
@@ -41,7 +41,7 @@ static void look(const struct window *w, int target, int i) {
 
 enum { WAIT, TEST, WAITANY, TESTANY, WAITSOME, TESTSOME, WAITALL, TESTALL, GET_STATUS, WAYS };
 
-/* Ends some of the requests. How many. */
+/* Completes some of the requests by the given call. Returns their number. */
 static int end_some(const struct window *w, int target, int way, MPI_Request r[], int left) {
 	int flag = 0, which[MANY], n = 0, first = 0;
 	while (r[first] == MPI_REQUEST_NULL)
@@ -121,7 +121,7 @@ static void body(struct window *w) {
 				end_all(w, target, way, r);
 		}
 	}
-	/* puts beside gets of other elements, from both sides */
+	/* Puts and gets of different elements, from both sides. */
 	int target = (w->rank + 1) % w->n;
 	MPI_Barrier(w->comm);
 	MPI_Win_lock_all(0, w->win);
@@ -139,7 +139,7 @@ static void body(struct window *w) {
 	MPI_Barrier(w->comm);
 }
 
-/* Requests that are completed when their window is no more. */
+/* Requests that are completed after their window is freed. */
 static void after_the_window(void) {
 	struct window w = {.name = "freed", .comm = MPI_COMM_WORLD, .rank = check_rank, .n = check_size};
 	MPI_Request r[MANY];

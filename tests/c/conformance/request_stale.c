@@ -1,6 +1,6 @@
-/* Proves: a request that has been completed or freed is refused by every call that gets another copy of its
- *   handle, with MPI_ERR_REQUEST, outputs untouched, however many requests have been made since: thousands at once,
- *   and many more one after the other. MPI-5.0 3.7
+/* Proves: every call that gets a copy of the handle of a completed or freed request refuses it with
+ *   MPI_ERR_REQUEST, outputs unchanged. This holds however many requests exist since: thousands at once, and many
+ *   more one after another. MPI-5.0 3.7
  * np: 1 2
  * ref: none (MPICH hands out the same handle again)
  * timeout: 60
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
 			old[kept++] = r;
 			MPI_Request_free(&r);
 			break;
-		case 3: /* nobody sends that */
+		case 3: /* no rank sends a matching message */
 			MPI_Irecv(got, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &r);
 			old[kept++] = r;
 			MPI_Cancel(&r);
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
 		if (check_errors)
 			break;
 	}
-	/* The table grows, and then its places are used again and again. */
+	/* The request table grows, and then its entries are reused many times. */
 	for (int i = 0; i < MANY; i++)
 		MPI_Irecv(got, 1, MPI_INT, other, 100 + i, MPI_COMM_WORLD, &live[i]);
 	for (int i = 0; i < kept; i++)

@@ -1,6 +1,6 @@
-/* Proves: wrong ranks, counts, types, operations, lock types, assertions and handles are refused with the class of the
- *   standard by every RMA and synchronization call, with MPI_ERRORS_RETURN, and nothing changes. On each window kind.
- *   MPI-5.0 12.6.2, 12.3.4
+/* Proves: every RMA and synchronization call refuses wrong ranks, counts, types, operations, lock types, assertions
+ *   and handles. The error has the standard's class (with MPI_ERRORS_RETURN), and nothing changes. Each window
+ *   kind. MPI-5.0 12.6.2, 12.3.4
  * np: 1 2
  * args: rank count type op handle synchronization
  * ref: mpich
@@ -64,7 +64,7 @@ static void wrong_type(struct window *w) {
 	CHECK_CLASS(MPI_Compare_and_swap(value, value, result, D, 0, 0, w->win), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Compare_and_swap(value, value, result, MPI_FLOAT, 0, 0, w->win), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Compare_and_swap(value, value, result, MPI_2INT, 0, 0, w->win), MPI_ERR_TYPE);
-	MPI_Type_contiguous(2, I, &loose); /* not committed, and not predefined */
+	MPI_Type_contiguous(2, I, &loose); /* neither committed nor predefined */
 	CHECK_CLASS(MPI_Put(value, 1, loose, 0, 0, 1, loose, w->win), MPI_ERR_TYPE);
 	MPI_Type_commit(&loose);
 	CHECK_CLASS(MPI_Fetch_and_op(value, result, loose, 0, 0, MPI_SUM, w->win), MPI_ERR_TYPE);
@@ -119,7 +119,7 @@ static void handle_error(struct window *w) {
 	CHECK_CLASS(MPI_Win_free(&none), MPI_ERR_WIN);
 }
 
-/* called outside of the epoch */
+/* Called outside of the epoch. */
 static void wrong_synchronization(struct window *w) {
 	int nonsense = 1 << 28;
 	CHECK_CLASS(MPI_Win_lock(12345, 0, 0, w->win), MPI_ERR_LOCKTYPE);

@@ -1,6 +1,6 @@
-/* Proves: put, get, accumulate and get_accumulate between random derived types on both sides (nested, with gaps,
- *   backwards, resized), counts of several, on each window kind, with exactly the bytes and the order that MPI_Pack
- *   and MPI_Unpack give; nothing beside them is touched. MPI-5.0 12.3 5.1
+/* Proves: put, get, accumulate and get_accumulate work between random derived types on both sides (nested, with
+ *   gaps, reversed, resized), with counts above one. They move exactly the bytes that MPI_Pack and MPI_Unpack move,
+ *   in the same order. Other bytes do not change. Each window kind. MPI-5.0 12.3 5.1
  * np: 1 2 4
  * args: put get accumulate get_accumulate pairs
  * ref: mpich
@@ -13,7 +13,7 @@ enum { WINDOW = 16384, ROUNDS = 40 };
 static uint64_t seed = 1;
 static int below(int n) { return (int)(check_random(&seed) % (uint64_t)n); }
 
-/* A random type over old, which is freed unless it is predefined; no byte of it is there twice. */
+/* Returns a random type over old, in which no byte occurs twice. Frees old unless it is predefined. */
 static MPI_Datatype over(MPI_Datatype old, MPI_Datatype leaf) {
 	MPI_Datatype t, types[2] = {old, leaf};
 	MPI_Aint lb, extent, at[2];
@@ -32,14 +32,14 @@ static MPI_Datatype over(MPI_Datatype old, MPI_Datatype leaf) {
 		MPI_Type_vector(n, 1 + below(2), 2 + below(3), old, &t);
 		break;
 	case 2:
-		MPI_Type_create_hvector(n, 1, -extent - 8 * below(3), old, &t); /* backwards */
+		MPI_Type_create_hvector(n, 1, -extent - 8 * below(3), old, &t); /* reversed */
 		break;
 	case 3:
 		MPI_Type_indexed(n, lengths, displs, old, &t);
 		break;
 	case 4:
 		for (int i = 0; i < n; i++)
-			displs[i] = 3 * ((i * 7) % n) + below(2); /* in no order */
+			displs[i] = 3 * ((i * 7) % n) + below(2); /* unordered */
 		MPI_Type_create_indexed_block(n, 1, displs, old, &t);
 		break;
 	case 5:
@@ -64,8 +64,8 @@ static MPI_Datatype over(MPI_Datatype old, MPI_Datatype leaf) {
 	return t;
 }
 
-/* A committed type and a count of it, with at most most elements and inside half a window on either side of a buffer's
- * middle. */
+/* Returns a committed type and a count of it: at most `most` elements, within half a window on either side of the
+ * middle of a buffer. */
 static MPI_Datatype random_type(MPI_Datatype leaf, int *count) {
 	for (;;) {
 		MPI_Datatype t;
@@ -87,7 +87,7 @@ static MPI_Datatype random_type(MPI_Datatype leaf, int *count) {
 	}
 }
 
-/* What MPI_Pack makes of it. */
+/* Packs the elements with MPI_Pack. Returns the number of bytes. */
 static int packed(const char *middle, int count, MPI_Datatype t, char *to) {
 	int position = 0;
 	MPI_Pack(middle, count, t, to, WINDOW, &position, MPI_COMM_SELF);
@@ -101,7 +101,8 @@ static void unpacked(char *middle, int count, MPI_Datatype t, const char *from, 
 
 static char origin[WINDOW], result[WINDOW], shadow[WINDOW], result_shadow[WINDOW], a[WINDOW], b[WINDOW];
 
-/* Types whose elements are as many: the target's is made of copies of the origin's, or one of them is contiguous. */
+/* Creates two types with equally many elements. The target's type is made of copies of the origin's, or one of them
+ * is contiguous. */
 static void matching(MPI_Datatype leaf, int *tn, MPI_Datatype *tt, int *on, MPI_Datatype *ot) {
 	int size, leaf_size;
 	*ot = random_type(leaf, on);
@@ -125,7 +126,7 @@ static void matching(MPI_Datatype leaf, int *tn, MPI_Datatype *tt, int *on, MPI_
 		}
 	}
 	MPI_Type_commit(tt);
-	if (below(2)) { /* either way round */
+	if (below(2)) { /* either side may be the contiguous one */
 		MPI_Datatype t = *ot;
 		int n = *on;
 		*ot = *tt, *on = *tn;

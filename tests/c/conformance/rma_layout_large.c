@@ -1,7 +1,7 @@
-/* Proves: operations on targets of many thousand pieces, several times as much as a library moves at once, reach every
- *   piece in its order and nothing between: short and long blocks at equal distances, blocks at odd distances of one
- *   size and of several, many copies of a small type; put, get, accumulate and get_accumulate, on every window kind.
- *   MPI-5.0 12.3
+/* Proves: operations on targets of many thousand blocks reach every block in order and change nothing between. The
+ *   data is several times what a library moves at once. Covers short and long blocks at equal distances, blocks at
+ *   odd distances of one size and of several, and many copies of a small type. Covers put, get, accumulate and
+ *   get_accumulate. Each window kind. MPI-5.0 12.3
  * np: 1 2 3
  * args: short long odd sizes copies
  * again: GOMPIRMA_NO_CMA=1
@@ -14,7 +14,7 @@
 enum { WORDS = 120000, PIECES = 15000 };
 
 static const char *shape;
-static int count; /* of type */
+static int count; /* copies of type */
 static MPI_Datatype type;
 static int lengths[PIECES], places[PIECES];
 static long at[WORDS]; /* the words that the type touches, in its order */
@@ -40,7 +40,7 @@ static void make_type(void) {
 		for (int i = 0; i < PIECES; i++)
 			add(places[i] = 7 * i + i % 5, 2);
 		MPI_Type_create_indexed_block(PIECES, 2, places, MPI_LONG, &type);
-	} else if (strcmp(shape, "sizes") == 0) { /* backwards */
+	} else if (strcmp(shape, "sizes") == 0) { /* in reverse order */
 		for (int i = 0; i < PIECES; i++)
 			add(places[i] = 7 * (PIECES - 1 - i), lengths[i] = 1 + i % 4);
 		MPI_Type_indexed(PIECES, lengths, places, MPI_LONG, &type);

@@ -1,7 +1,7 @@
-/* Proves: MPI_Win_unlock of MPI_PROC_NULL without its MPI_Win_lock is MPI_ERR_RMA_SYNC and changes nothing: the locks
- *   of other ranks stay, and epochs behind it work. MPI_PROC_NULL may be locked more than once, as a program does whose
- *   neighbors on both sides are none; each lock has its unlock, and keeps the lock epoch open. On each window kind.
- *   MPI-5.0 12.3, 12.5.3
+/* Proves: MPI_Win_unlock of MPI_PROC_NULL without its MPI_Win_lock is MPI_ERR_RMA_SYNC and changes nothing. Locks
+ *   of other ranks stay, and later epochs work. MPI_PROC_NULL may be locked more than once; programs do that if
+ *   neither neighbor exists. Each lock needs its unlock and keeps the lock epoch open. Each window kind. MPI-5.0
+ *   12.3, 12.5.3
  * np: 1 2
  * args: alone beside twice all
  * ref: none (MPICH takes any MPI_Win_unlock of MPI_PROC_NULL, Open MPI refuses to lock it)
@@ -14,7 +14,7 @@
 
 static int value = 7;
 
-/* No epoch is open: each kind can begin and end. */
+/* Checks that no epoch is open: each kind can begin and end. */
 static void epochs_work(struct window *w) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	CHECK_OK(MPI_Win_fence(0, w->win));
@@ -27,7 +27,7 @@ static void epochs_work(struct window *w) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A lock epoch is open: no other epoch can begin. */
+/* Checks that a lock epoch is open: no other epoch can begin. */
 static void epoch_is_open(struct window *w) {
 	SYNC(MPI_Win_lock_all(0, w->win));
 	SYNC(MPI_Win_unlock_all(w->win));
@@ -47,7 +47,7 @@ static void alone(struct window *w) {
 	SYNC(MPI_Win_unlock(MPI_PROC_NULL, w->win));
 }
 
-/* Beside the lock of another rank. */
+/* Together with the lock of another rank. */
 static void beside(struct window *w) {
 	CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win));
 	SYNC(MPI_Win_unlock(MPI_PROC_NULL, w->win));
@@ -75,7 +75,7 @@ static void twice(struct window *w) {
 	SYNC(MPI_Win_unlock(MPI_PROC_NULL, w->win));
 }
 
-/* In the epoch of MPI_Win_lock_all there is no other lock. */
+/* The epoch of MPI_Win_lock_all allows no other lock. */
 static void all(struct window *w) {
 	CHECK_OK(MPI_Win_lock_all(0, w->win));
 	SYNC(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, w->win));

@@ -1,7 +1,8 @@
-/* Proves: NULL as the origin, result or compare buffer of an RMA call that moves something is MPI_ERR_BUFFER, also for
- *   the R-forms and with derived datatypes, and changes nothing at the target; so is an address that MPI has for its
- *   constants. NULL is no error where nothing is moved: a count of 0, MPI_PROC_NULL, the origin of MPI_NO_OP; nor
- *   where it is MPI_BOTTOM and the datatype has addresses. On each window kind. MPI-5.0 12.3, 2.5.4, 5.1.12
+/* Proves: NULL as the origin, result or compare buffer of an RMA call with data to move is MPI_ERR_BUFFER and
+ *   changes nothing at the target. This includes the R-forms and derived datatypes. An address that MPI uses for
+ *   one of its constants is refused likewise. NULL is no error where nothing is moved: a count of 0, MPI_PROC_NULL,
+ *   the origin of MPI_NO_OP. Nor is it where it means MPI_BOTTOM and the datatype has addresses. Each window kind.
+ *   MPI-5.0 12.3, 2.5.4, 5.1.12
  * np: 1 2 3
  * args: put get accumulate fetch derived nothing bottom
  * ref: none (MPICH ends with a segmentation fault)
@@ -16,7 +17,7 @@ enum { N = 100 };
 static int value[N], result[N];
 static MPI_Request r;
 
-/* what a target's memory holds now */
+/* Returns the current contents of a target's memory. */
 static const int *seen_at(struct window *w, int target) {
 	static int seen[N];
 	MPI_Get(seen, N, I, target, window_at(w, target, 0), N, I, w->win);
@@ -24,7 +25,7 @@ static const int *seen_at(struct window *w, int target) {
 	return seen;
 }
 
-/* refused checks a call that must be refused, and that neither its request nor the target has been written. */
+/* Checks that a call was refused, and that neither its request nor the target was written. */
 static void refused(struct window *w, int target, int line, const char *call, int code) {
 	if (check_class(code) != MPI_ERR_BUFFER)
 		check_fail(__FILE__, line, "%s window: %s gave class %d (%s), not MPI_ERR_BUFFER", w->name, call,
@@ -147,7 +148,7 @@ static void nothing(struct window *w, int t) {
 	CHECK_OK(MPI_Get(NULL, 5, none, t, d, 5, none, w->win));
 	CHECK_OK(MPI_Fetch_and_op(NULL, NULL, I, MPI_PROC_NULL, d, MPI_SUM, w->win));
 	CHECK_OK(MPI_Compare_and_swap(NULL, NULL, NULL, I, MPI_PROC_NULL, d, w->win));
-	/* the origin of MPI_NO_OP counts for nothing */
+	/* MPI_NO_OP ignores its origin. */
 	result[0] = -1;
 	CHECK_OK(MPI_Fetch_and_op(NULL, result, I, t, d, MPI_NO_OP, w->win));
 	MPI_Win_flush(t, w->win);

@@ -1,7 +1,7 @@
-/* Proves: the gaps inside pair types belong to nobody. Origin, result and window memory may end with the last byte of
- *   data of the last element, with nothing mapped behind it, and gaps keep what they hold, in the result buffer as at
- *   the target: for few and for many elements, side by side and apart, on memory that the origin can reach and on
- *   memory that it cannot. MPI-5.0 6.9.4 12.3
+/* Proves: no operation reads or writes the gaps inside pair types. Origin, result and window memory may end with
+ *   the last data byte of the last element, with nothing mapped behind it. Gaps keep their contents in the result
+ *   buffer and at the target. Covers few and many elements, adjacent and apart, on memory that the origin can map
+ *   and memory that it cannot. MPI-5.0 6.9.4 12.3
  * np: 1 2
  * args: put get accumulate get_accumulate fetch_and_op
  * ref: none (reads and writes gaps)
@@ -14,7 +14,7 @@
 
 enum { MOST = 3000, AREA = 3 * 65536, IN_ORIGIN = 0x99, IN_RESULT = 0x5a, IN_WINDOW = 0xc3 };
 
-/* One page to the other: nothing is mapped behind the AREA bytes. */
+/* Returns a buffer of AREA bytes with nothing mapped behind it. */
 static char *area(void) {
 	char *p = mmap(NULL, AREA + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED || mprotect(p + AREA, 65536, PROT_NONE) != 0)
@@ -46,7 +46,7 @@ struct long_double_int {
 struct pair {
 	MPI_Datatype type;
 	const char *name;
-	int extent, value, index; /* the bytes [0, value) hold the value, the 4 from index on the index */
+	int extent, value, index; /* bytes [0, value) hold the value; the 4 bytes from index on hold the index */
 };
 
 #define ROW(mpi, c) \
@@ -55,7 +55,7 @@ static const struct pair pairs[] = {ROW(MPI_DOUBLE_INT, double_int), ROW(MPI_LON
 				    ROW(MPI_SHORT_INT, short_int), ROW(MPI_FLOAT_INT, float_int),
 				    ROW(MPI_LONG_DOUBLE_INT, long_double_int)};
 
-/* Elements may lie at any address: a page ends at a multiple of 8, their data do not. */
+/* Elements may lie at any address: a page ends at a multiple of 8, but the data of an element does not. */
 static void store(const struct pair *p, char *at, int value, int index) {
 #define STORE(mpi, c)                         \
 	if (p->type == mpi) {                 \
@@ -91,7 +91,7 @@ static int index_of(const struct pair *p, const char *at) {
 	return index;
 }
 
-/* n elements at a distance, the last without the gap behind it. */
+/* n elements at a fixed distance; the last one has no gap behind it. */
 struct layout {
 	const struct pair *p;
 	int n, distance;

@@ -1,6 +1,6 @@
-/* Proves: bounds are those of the target, not of the origin: windows of different size and unit, size 0 included; the
- *   last element of each is reached, the one behind it is refused with MPI_ERR_RMA_RANGE, and nothing is written.
- *   MPI-5.0 12.6.2, and gompirma's promise that it is always detected
+/* Proves: the target's bounds count, not the origin's. Windows have different sizes and units, size 0 included. The
+ *   last element of each can be reached; the one behind it is refused with MPI_ERR_RMA_RANGE, and nothing is
+ *   written. MPI-5.0 12.6.2; gompirma promises to detect it always
  * np: 1 2 5
  * args: create allocate shared
  * ref: none (MPICH and Open MPI do not check bounds)
@@ -8,14 +8,14 @@
  */
 #include "../windows.h"
 
-static MPI_Aint size_of(int rank) { return rank % 3 == 1 ? 0 : 12 + 7 * rank; /* bytes, no multiple of anything */ }
+static MPI_Aint size_of(int rank) { return rank % 3 == 1 ? 0 : 12 + 7 * rank; /* bytes, not a multiple of an element */ }
 
 static int unit_of(int rank) { return rank % 2 ? 4 : 1; }
 
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	if (strcmp(check_arg, "shared") == 0 && !windows_one_node(MPI_COMM_WORLD))
-		return check_end(); /* no such window over nodes */
+		return check_end(); /* no such window across nodes */
 	int n = check_size, me = check_rank;
 	MPI_Aint size = size_of(me);
 	char *mem = NULL, own[64], value = 9, big[64] = {9}, got = -1;
@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
 		CHECK_CLASS(MPI_Put(big, (int)size_of(t) + 1, MPI_CHAR, t, 0, (int)size_of(t) + 1, MPI_CHAR, win),
 			    MPI_ERR_RMA_RANGE);
 		CHECK_OK(MPI_Put(NULL, 0, MPI_CHAR, t, 0, 0, MPI_CHAR, win));
-		if (size_of(t) > 0 && me == (t + 1) % n) /* the last element, by one rank */
+		if (size_of(t) > 0 && me == (t + 1) % n) /* one rank writes the last element */
 			CHECK_OK(MPI_Put(&value, 1, MPI_CHAR, t, (size_of(t) - 1) / unit_of(t), 1, MPI_CHAR, win));
 	}
 	MPI_Win_fence(0, win);

@@ -1,9 +1,9 @@
-/* Proves: operations that MPI calls erroneous, that other libraries do and that have one meaning are done.
- *   MPI_PROC_NULL needs no epoch and begins none; a buffer without data moves nothing, whatever the target's count;
- *   MPI_REPLACE and MPI_NO_OP copy between any types of as many bytes, structures of several types too, which are
- *   never torn; numbers of one kind are added under any of their names; MPI_BYTE is a small number; MPI_Fetch_and_op
- *   and MPI_Compare_and_swap take an element under any handle. Few and many elements, in place and with gaps. On each
- *   window kind. MPI-5.0 12.3
+/* Proves: gompirma executes operations that MPI calls erroneous if they have only one meaning and other libraries
+ *   execute them. MPI_PROC_NULL needs no epoch and begins none. A buffer without data moves nothing, whatever the
+ *   target's count is. MPI_REPLACE and MPI_NO_OP copy between any types of equally many bytes, including structures
+ *   of several types, which are never torn. Numbers of one kind can be added under any of their type names;
+ *   MPI_BYTE is a small number. MPI_Fetch_and_op and MPI_Compare_and_swap accept an element under any handle. Few
+ *   and many elements, in place and with gaps. Each window kind. MPI-5.0 12.3
  * np: 1 2 4
  * args: proc_null zero copies whole kinds bytes single in_place
  * again: GOMPIRMA_NO_CMA=1
@@ -17,7 +17,7 @@
 
 enum { BYTES = 16 << 10, MANY = 700 };
 
-static int round_number; /* alternates between a fence and a lock of the target */
+static int round_number; /* selects a fence or a lock of the target, alternately */
 
 static void begin(struct window *w, int target) {
 	if (round_number % 2) {
@@ -58,7 +58,7 @@ static void proc_null(struct window *w) {
 		CHECK_OK(MPI_Win_flush(N, w->win));
 		CHECK_OK(MPI_Win_flush_local(N, w->win));
 		CHECK(result == -1, "%s window: the result is %d", w->name, result);
-		CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win)); /* no epoch is open */
+		CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win)); /* works only if no epoch is open */
 		CHECK_OK(MPI_Win_unlock(w->rank, w->win));
 	}
 }
@@ -93,8 +93,8 @@ static MPI_Datatype record_type(void) {
 	return t;
 }
 
-/* Replaces n records at the right neighbour, given as one type and found there as another, and fetches what was there
- * as a third. */
+/* Replaces n records at the right neighbour, sent as one type and stored as another, and fetches the old ones as a
+ * third. */
 static void copies(struct window *w) {
 	int right = (w->rank + 1) % w->n;
 	MPI_Datatype record = record_type(), halves, gaps;
@@ -103,7 +103,7 @@ static void copies(struct window *w) {
 	MPI_Type_commit(&gaps);
 	const struct {
 		MPI_Datatype type;
-		int n, gaps; /* of one record */
+		int n, gaps; /* elements of one record; whether it has gaps */
 	} forms[] = {{record, 1, 0},
 		     {MPI_BYTE, sizeof(struct record), 0},
 		     {MPI_INT, 4, 0},
@@ -122,7 +122,7 @@ static void copies(struct window *w) {
 			memset(mem, 0x11, BYTES);
 			memset(from, 0x22, BYTES);
 			memset(to, 0x33, BYTES);
-			/* byte k of the records lies here in a buffer of a form */
+			/* the offset of byte k of the records in a buffer of this form */
 #define PLACE(form, k) (!forms[form].gaps ? (k) : (k) / 16 * 32 + (k) % 16 / 8 * 16 + (k) % 8)
 			for (int k = 0; k < count * 16; k++) {
 				mem[PLACE(t, k)] = (char)(w->rank + 3 * k);
@@ -162,7 +162,7 @@ static void copies(struct window *w) {
 	MPI_Type_free(&gaps);
 }
 
-/* All ranks replace one record at rank 0 and read it, under a shared lock: it is always one of theirs. */
+/* All ranks replace one record at rank 0 and read it under a shared lock. Each read returns one rank's whole record. */
 static void whole(struct window *w) {
 	MPI_Datatype record = record_type();
 	struct record mine = {w->rank, w->rank, w->rank}, got;
@@ -185,7 +185,7 @@ static void whole(struct window *w) {
 	MPI_Type_free(&record);
 }
 
-/* n elements of the origin's type are added to as many of the target's, both 8 or 4 bytes. */
+/* Adds n elements of the origin's type to n elements of the target's type; both types have 8 or 4 bytes. */
 static void add(struct window *w, MPI_Datatype origin, MPI_Datatype target, int size, int floating, int n, int fetch) {
 	int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n, wrong = 0;
 	char *mem = w->mem, from[MANY * 8], to[MANY * 8];
@@ -259,7 +259,7 @@ static void bytes(struct window *w) {
 	for (int n = 1; n <= MANY; n += MANY - 1) {
 		MPI_Win_fence(0, w->win);
 		CHECK_OK(MPI_Accumulate(ones, n, MPI_BYTE, 0, window_at(w, 0, 0), n, MPI_BYTE, MPI_SUM,
-					w->win)); /* all ranks at once */
+					w->win)); /* all ranks add at once */
 		MPI_Win_fence(0, w->win);
 	}
 	if (w->rank == 0)

@@ -1,5 +1,5 @@
-/* Proves: calls that the epoch does not allow return MPI_ERR_RMA_SYNC and change nothing: the epoch goes on, correct
- *   calls behind them work, and no data were moved. On each window kind. MPI-5.0 12.5, 12.6
+/* Proves: calls that the epoch does not allow return MPI_ERR_RMA_SYNC and change nothing. The epoch stays open,
+ *   later correct calls work, and no data is moved. Each window kind. MPI-5.0 12.5, 12.6
  * np: 1 2 3
  * args: none fence pscw lock lock_all free
  * ref: mpich
@@ -13,7 +13,7 @@
 
 static int value = 7, result = -1;
 
-/* No operation on target may be begun now. */
+/* Checks that no operation on target can start now. */
 static void no_access(struct window *w, int target) {
 	MPI_Request r = MPI_REQUEST_NULL;
 	MPI_Datatype I = MPI_INT;
@@ -68,7 +68,7 @@ static void in_fence(struct window *w) {
 	CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
 	CHECK(((int *)w->mem)[1] == 100 + (w->rank + w->n - 1) % w->n, "%s window: the fence moved %d", w->name,
 	      ((int *)w->mem)[1]);
-	outside(w); /* NOSUCCEED: no epoch is open */
+	outside(w); /* after NOSUCCEED no epoch is open */
 }
 
 static void in_pscw(struct window *w) {
@@ -79,7 +79,7 @@ static void in_pscw(struct window *w) {
 	if (w->rank == 0) {
 		CHECK_OK(MPI_Win_post(all, 0, w->win));
 		SYNC(MPI_Win_post(all, 0, w->win));
-		no_access(w, 0); /* an exposure epoch gives no access */
+		no_access(w, 0); /* an exposure epoch allows no access */
 		SYNC(MPI_Win_complete(w->win));
 		SYNC(MPI_Win_fence(0, w->win));
 	}
@@ -125,7 +125,7 @@ static void in_lock(struct window *w) {
 	SYNC(MPI_Win_complete(w->win));
 	SYNC(MPI_Win_fence(0, w->win));
 	if (w->n > 1) {
-		no_access(w, w->rank); /* another target than the locked one */
+		no_access(w, w->rank); /* not the locked target */
 		no_flush(w, w->rank);
 		SYNC(MPI_Win_unlock(w->rank, w->win));
 	}
@@ -153,7 +153,7 @@ static void in_lock_all(struct window *w) {
 	MPI_Group_free(&all);
 }
 
-/* MPI_Win_free with an open epoch is refused and the window lives on. */
+/* MPI_Win_free with an open epoch is refused and the window stays usable. */
 static void in_free(struct window *w) {
 	MPI_Group all;
 	MPI_Win win = w->win;

@@ -1,13 +1,13 @@
-/* Proves: the text of MPI_ERR_RMA_SYNC says which epoch is open since which call, of both epochs where two are open,
- * and the call that is refused; that of MPI_ERR_ASSERT, whether the assertion is MPI_INFO_NULL, which is an integer in
- * Fortran. gompirma's promise about errors
+/* Proves: the text of MPI_ERR_RMA_SYNC names the open epoch, the call that opened it, and the refused call. It
+ *   names both epochs if two are open. The text of MPI_ERR_ASSERT says whether the assertion is MPI_INFO_NULL,
+ *   which is an integer in Fortran. gompirma promises these texts
  * np: 1 2
  * ref: none (texts are not the standard's)
  * timeout: 30
  */
 #include "../check.h"
 
-/* code must be MPI_ERR_RMA_SYNC and its text hold the words. */
+/* Checks that code is MPI_ERR_RMA_SYNC and that its text contains the words. */
 static void says(int line, int code, const char *refused, const char *open, const char *also) {
 	const char *text = check_string(code);
 	if (check_class(code) != MPI_ERR_RMA_SYNC)
@@ -18,7 +18,7 @@ static void says(int line, int code, const char *refused, const char *open, cons
 
 #define SAYS(call, refused, open, also) says(__LINE__, call, refused, open, also)
 
-/* code must be MPI_ERR_ASSERT, of the assertion MPI_INFO_NULL or of another one. */
+/* Checks that code is MPI_ERR_ASSERT, and that its text mentions MPI_INFO_NULL if is_info is set and not otherwise. */
 static void refuses(int line, int code, int is_info) {
 	const char *text = check_string(code);
 	if (check_class(code) != MPI_ERR_ASSERT)

@@ -1,4 +1,9 @@
-/* Proves: target datatypes whose entries overlap, which MPI calls erroneous and global-array libraries pass, have one
+/* Proves: target datatypes with overlapping entries have one outcome. MPI calls them erroneous, but global-array
+ *   libraries use them. In a put the later entry wins. An accumulate applies every entry in the order of the
+ *   datatype. A fetching call returns for each entry the value before its own update. The same order applies to the
+ *   receiving side of a get. Covers few, many and very many entries: repeated, shifted by less than an element, in
+ *   vectors, lists, structures, and copies closer than their length. Each window kind, and memory attached in
+ *   regions. MPI-5.0 12.3; gompirma promises this order
  * outcome: of a put the later entry wins, of an accumulate every entry is applied, in the order of the datatype, and a
  *   fetching one gives each entry what was there before its own update. The same for the receiving side of a get. Few,
  *   many and very many entries, repeated, shifted by less than an element, in vectors, lists, structures and copies
@@ -16,11 +21,11 @@
 
 enum { PAGE = 4096, WINDOW = 11 * PAGE + 272, MOST = 3000, LARGEST = 16 };
 
-/* An element type, with an operation that tells in which order it was applied, where there is one. */
+/* An element type, with an operation whose result shows the order of application, if the type has one. */
 static const struct element {
 	const char *name;
 	int size;
-	int torn; /* any bytes are a value: entries may overlap in part */
+	int torn; /* any bytes are a valid value, so entries may overlap partially */
 } elements[] = {{"int", sizeof(int), 1},       {"byte", 1, 0},
 		{"short", sizeof(short), 1},   {"double", sizeof(double), 0},
 		{"int64", sizeof(int64_t), 1}, {"long double", sizeof(long double), 0},
@@ -69,7 +74,7 @@ static MPI_Op operation(int e, int op) {
 	return op == REPLACE ? MPI_REPLACE : e == 1 ? MPI_BXOR : e == 6 ? MPI_MAXLOC : MPI_SUM;
 }
 
-/* target = target op origin, on memory that need not be aligned */
+/* Computes target = target op origin, on memory of any alignment. */
 static void apply(int e, int op, const void *origin, void *target) {
 	union {
 		int i;
@@ -87,7 +92,7 @@ static void apply(int e, int op, const void *origin, void *target) {
 	memcpy(&b, target, (size_t)elements[e].size);
 	if (op == REPLACE) {
 		if (e == 6)
-			b.p.value = a.p.value, b.p.at = a.p.at; /* the gap behind is nobody's */
+			b.p.value = a.p.value, b.p.at = a.p.at; /* the gap behind it is not written */
 		else
 			b = a;
 	} else {
@@ -118,7 +123,7 @@ static void apply(int e, int op, const void *origin, void *target) {
 	memcpy(target, &b, (size_t)elements[e].size);
 }
 
-/* The shapes: count copies of a type of n entries in all, at[i] bytes from the address. */
+/* A shape: count copies of a type, with n entries in total; entry i begins at[i] bytes from the address. */
 enum { TWICE, SAME_PLACE, VECTOR, SHIFTED, COPIES, COPIES_BACK, BLOCKS, STRUCTURE, LONG, SHAPES };
 static const char *const shape_name[] = {"list with repetitions",
 					 "vector of stride 0",
@@ -155,7 +160,7 @@ static void lists(struct shape *s, int e, int n, int most, uint64_t *seed) {
 	MPI_Type_create_hindexed(k, lengths, at, handle(e), &s->type);
 }
 
-/* shape_make makes shape number which with about n entries. */
+/* Creates shape number which with about n entries. */
 static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed) {
 	MPI_Datatype block;
 	MPI_Aint size = elements[e].size, step;
@@ -182,7 +187,7 @@ static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed)
 	case COPIES:
 	case COPIES_BACK:
 		step = which == COPIES ? size : -size;
-		MPI_Type_vector(4, 1, 2, handle(e), &block); /* copies lie in each other's gaps, and on each other */
+		MPI_Type_vector(4, 1, 2, handle(e), &block); /* copies lie in each other's gaps, and overlap each other */
 		MPI_Type_create_resized(block, 0, step, &s->type);
 		MPI_Type_free(&block);
 		s->count = n / 4;
@@ -209,7 +214,7 @@ static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed)
 		MPI_Type_free(&inner.type);
 		break;
 	}
-	default: { /* LONG: few blocks, each longer than what a message holds if there are many entries */
+	default: { /* LONG: few blocks; with many entries each is longer than one message */
 		int length = n / 3;
 		MPI_Type_contiguous(length, handle(e), &block);
 		MPI_Type_create_hvector(3, 1, (length - length / 4) * size, block, &s->type);
@@ -232,7 +237,7 @@ static char expected[MOST * LARGEST], origin[MOST * LARGEST], result[MOST * LARG
 
 static int fence(void) { return strstr(check_arg, "_fence") != NULL; }
 
-/* Returns true if a difference of found and wanted is more than the gaps of pairs and long doubles. */
+/* Returns true if found and wanted differ in bytes other than the gaps of pairs and long doubles. */
 static int differs(int e, const char *found, const char *wanted, int n) {
 	int data = e == 5 ? 10 : e == 6 ? 12 : elements[e].size;
 	for (int i = 0; i < n; i++)
@@ -244,7 +249,7 @@ static int differs(int e, const char *found, const char *wanted, int n) {
 
 enum { PUT, GET, ACCUMULATE, FETCH };
 
-/* One operation of each rank on its right neighbour, compared with what a loop over the entries gives. */
+/* Each rank does one operation on its right neighbour. The result is compared with a loop over the entries. */
 static void one(struct window *w, int call, int e, int op, const struct shape *s, MPI_Aint place) {
 	int size = elements[e].size, right = (w->rank + 1) % w->n, count = s->n;
 	char *mem = w->mem, *mine = call == GET ? result : mem;
@@ -258,7 +263,7 @@ static void one(struct window *w, int call, int e, int op, const struct shape *s
 		value(e, 3 * i + 2, origin + (MPI_Aint)i * size);
 	memset(result, 0, sizeof result);
 	memset(fetched, 0, sizeof fetched);
-	/* every rank does the same, so what comes out here is what comes out at the neighbour */
+	/* Every rank does the same operation, so the neighbour's result equals the result computed here. */
 	memcpy(expected, mine, (size_t)bytes);
 	for (int i = 0; i < count; i++) {
 		char *to = expected + s->at[i] + (call == GET ? -s->low : at);
@@ -295,10 +300,10 @@ static void one(struct window *w, int call, int e, int op, const struct shape *s
 	if (call == FETCH && (wrong = differs(e, result, fetched, count)))
 		CHECK(0, "result %d of %d, entry at byte %ld", wrong - 1, count, (long)(at + s->at[wrong - 1]));
 	if (!fence())
-		MPI_Barrier(w->comm); /* loads are over */
+		MPI_Barrier(w->comm); /* loads are complete */
 }
 
-static int whole; /* an element must not lie in two pieces of memory */
+static int whole; /* an element must not lie in two memory regions */
 
 static void neighbours(struct window *w) {
 	static const int numbers[] = {8, 120, MOST / 2};
@@ -312,7 +317,7 @@ static void neighbours(struct window *w) {
 		for (int which = 0; which < SHAPES; which++)
 			for (unsigned k = 0; k < 3; k++) {
 				if ((which == SHIFTED && (!elements[e].torn || whole)) ||
-				    (k == 2 && (e + which) % 3 != 0)) /* the large ones in turn */
+				    (k == 2 && (e + which) % 3 != 0)) /* the large ones alternately */
 					continue;
 				for (int op = call == FETCH ? -1 : REPLACE;
 				     op <= (call == PUT || call == GET ? REPLACE : UPDATE); op++) {
@@ -330,7 +335,7 @@ static void neighbours(struct window *w) {
 			}
 }
 
-/* All ranks add at once to the same entries: none is lost. */
+/* All ranks add to the same entries at once; no update is lost. */
 static void together(struct window *w) {
 	static struct shape s;
 	static const int numbers[] = {8, 120, MOST / 2};
@@ -372,9 +377,9 @@ static void body(struct window *w) {
 		neighbours(w);
 }
 
-/* A dynamic window over memory attached in pieces, which one operation reaches together. */
+/* A dynamic window over memory attached in several regions, which one operation reaches together. */
 static void pieces(void) {
-	enum { PIECE = 3024 }; /* a multiple of LARGEST, and of no page */
+	enum { PIECE = 3024 }; /* a multiple of LARGEST, but not of the page size */
 	struct window w = {.name = "pieces",
 			   .size = 15 * PIECE,
 			   .unit = 1,

@@ -1,7 +1,7 @@
-/* Proves: with MPI_THREAD_MULTIPLE the threads of a rank do different things at once: one flushes while others put and
- *   accumulate; each locks other targets of the same window; each waits for requests of its own; each works on a
- *   window of its own with fences or locks; one does post-start-complete-wait on one window while another locks
- *   another window. On each window kind. MPI-5.0 12.7, 11.6
+/* Proves: with MPI_THREAD_MULTIPLE the threads of a rank can do different things at once. One flushes while others
+ *   put and accumulate. Each locks other targets of the same window. Each waits for its own requests. Each uses its
+ *   own window with fences or locks. One does post-start-complete-wait on one window while another locks another
+ *   window. Each window kind. MPI-5.0 12.7, 11.6
  * np: 1 2 4
  * args: flush locks requests windows epochs
  * again: GOMPIRMA_NO_CMA=1
@@ -30,8 +30,8 @@ static MPI_Aint slot(int target, int thread) {
 	return window_at(window, target, 8 + (MPI_Aint)(window->rank * THREADS + thread) * SLOTS);
 }
 
-/* Thread 0 flushes as fast as it can until the others are done; they put and read back with flushes of their own or
- * without. */
+/* Thread 0 flushes in a loop until the other threads are done. They put and read back, with or without their own
+ * flushes. */
 static void flush(int thread) {
 	struct window *w = window;
 	int64_t values[SLOTS], got[SLOTS], one = 1;
@@ -60,8 +60,8 @@ static void flush(int thread) {
 	atomic_fetch_sub(&putting, 1);
 }
 
-/* Each thread locks targets that no other thread of this rank locks; exclusively, so that get, add, put is atomic among
- * ranks. */
+/* Each thread locks targets that no other thread of this rank locks. The locks are exclusive, so that get, add, put
+ * is atomic among ranks. */
 static void locks(int thread) {
 	struct window *w = window;
 	MPI_Datatype L = MPI_INT64_T;
@@ -102,7 +102,7 @@ static void requests(int thread) {
 	}
 }
 
-/* Thread 0 and 1 fence windows of their own, thread 2 locks another. */
+/* Threads 0 and 1 use fences on their own windows; thread 2 locks another window. */
 static void windows(int thread) {
 	int n = window->n, me = window->rank, right = (me + 1) % n, left = (me + n - 1) % n;
 	MPI_Win win = others[thread];
@@ -123,7 +123,7 @@ static void windows(int thread) {
 	}
 }
 
-/* Thread 0: pairwise epochs on the window; thread 1: locks on another one; thread 2: a fence on a third. */
+/* Thread 0 runs pairwise epochs on the window; thread 1 locks a second window; thread 2 uses fences on a third. */
 static void epochs(int thread) {
 	struct window *w = window;
 	int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n;
@@ -154,7 +154,7 @@ static void epochs(int thread) {
 static const struct {
 	const char *name;
 	void (*run)(int thread);
-	int lock_all, times; /* additions that each element 0 gets from each rank, 0: none */
+	int lock_all, times; /* times: additions from each rank to each element 0; 0: none */
 } runs[] = {{"flush", flush, 1, 0},
 	    {"locks", locks, 0, TIMES / 2},
 	    {"requests", requests, 1, 0},

@@ -1,6 +1,6 @@
-/* Proves: a displacement counts in the target's unit: each rank gives its own unit and its own size, and puts, gets,
- *   accumulates and fetches reach the right element. On each window kind that is made over existing memory, on
- *   allocate and on shared. MPI-5.0 12.2.1
+/* Proves: a displacement is counted in the target's unit. Each rank passes its own unit and size; puts, gets,
+ *   accumulates and fetches reach the right element. Covers every window kind over existing memory, allocate and
+ *   shared. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: create allocate shared
  * ref: mpich
@@ -16,7 +16,7 @@ static int unit_of(int rank) {
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	if (strcmp(check_arg, "shared") == 0 && !windows_one_node(MPI_COMM_WORLD))
-		return check_end(); /* no such window over nodes */
+		return check_end(); /* no such window across nodes */
 	int n = check_size, me = check_rank;
 	MPI_Aint size = (20 + me) * 48;
 	char *mem, *own = malloc(size);

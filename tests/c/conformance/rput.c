@@ -1,6 +1,6 @@
-/* Proves: MPI_Rput: once its request is completed by wait, test or waitall, the origin buffer may be overwritten; the
- *   data are at the target after flush or unlock; many requests at once, zero counts, MPI_PROC_NULL. On each window
- *   kind. Between fences and in start epochs too, where MPI does not have them. MPI-5.0 12.3.5
+/* Proves: once wait, test or waitall completes the request of MPI_Rput, the origin buffer may be overwritten. The
+ *   data is at the target after flush or unlock. Covers many requests at once, zero counts and MPI_PROC_NULL. Each
+ *   window kind. Also between fences and in start epochs, where the standard does not allow it. MPI-5.0 12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich
@@ -21,7 +21,7 @@ static void body(struct window *w) {
 	for (int k = 0; k < n; k++) {
 		int t = (w->rank + k) % n;
 		epoch_target(sync_mode, w, t);
-		for (int i = 0; i < SLOT; i++) { /* one element at a time out of the same buffer */
+		for (int i = 0; i < SLOT; i++) { /* one element at a time from the same buffer */
 			buffer[0] = w->rank * 1000 + i;
 			MPI_Rput(buffer, 1, MPI_INT, t, SLOT * w->rank + i, 1, MPI_INT, w->win, &request);
 			if (i % 2 == 0)
@@ -31,7 +31,7 @@ static void body(struct window *w) {
 					MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 			CHECK(request == MPI_REQUEST_NULL, "%s window: the request is not null", w->name);
 		}
-		for (int i = 0; i < MANY; i++) { /* all at once; what overlaps is the same */
+		for (int i = 0; i < MANY; i++) { /* all at once; overlapping elements have the same value */
 			for (int j = 0; j < SLOT; j++)
 				fixed[i][j] = w->rank * 1000 + 500 + j;
 			MPI_Rput(fixed[i], i * 3, MPI_INT, t, SLOT * (n + w->rank), i * 3, MPI_INT, w->win,

@@ -1,6 +1,6 @@
-/* Signals arrive in the thick of calls of every kind, and the program's handlers, most of them without SA_ONSTACK, do
- * no harm to anything (MPI-5.0 2.9.2: the library says which signals it uses, and a program may use all others).
- *
+/* Proves: signals that arrive during calls of every kind do no harm, although most of the program's handlers run
+ *   without SA_ONSTACK. The standard (MPI-5.0 2.9.2) makes the library document which signals it uses; a program
+ *   may use all others.
  * np: 1 2
  * args: sigaction signal sysv before prof virtual created usr1 chld winch deep nested own_stack no_stack blocked jump
  * args: exit
@@ -21,7 +21,7 @@ static volatile sig_atomic_t caught;
 static volatile sig_atomic_t may_jump;
 static sigjmp_buf back;
 
-/* Writes over n bytes of the stack, as a handler does that formats text or walks a tree. */
+/* Writes over n bytes of the stack, like a handler that formats text or walks a tree. */
 static __attribute__((noinline)) int use_stack(int n) {
 	volatile char b[4096];
 	memset((char *)b, 0x5a, sizeof b);
@@ -55,7 +55,7 @@ static void on_signal_exit(int sig) {
 	exit(status);
 }
 
-/* System V: a handler is good for one signal, so there is one at a time. */
+/* System V: a handler serves one signal only, so one signal arrives at a time. */
 extern void (*__sysv_signal(int, void (*)(int)))(int);
 
 static void on_signal_once(int sig) {
@@ -86,7 +86,7 @@ static void tick(int which, int us) {
 	setitimer(which, &t, NULL);
 }
 
-/* Adds numbers for a while; a jump leaves it. */
+/* Adds numbers for a while; a longjmp may leave it. */
 static double compute(void) {
 	volatile double x = 0;
 	for (int i = 0; i < 200000; i++)
@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
 		tick(ITIMER_REAL, 1000);
 		tick(ITIMER_VIRTUAL, 1000);
 	} else if (IS("no_stack")) {
-		/* wants a stack of its own, has none: the thread's is used */
+		/* The handler asks for an alternate stack, but none is set: the thread's stack is used. */
 		install(SIGALRM, (void *)on_signal_deep, SA_SIGINFO | SA_ONSTACK);
 		tick(ITIMER_REAL, 1000);
 	} else if (IS("blocked")) {
@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
 		tick(ITIMER_REAL, 1000);
 	}
 
-	/* All ranks go on until each has had its share. */
+	/* All ranks continue until each has had its share of signals. */
 	volatile int all = 0;
 	for (volatile int round = 0; !all; round++) {
 		calls_round(round);
@@ -212,7 +212,7 @@ int main(int argc, char **argv) {
 	if (IS("created"))
 		timer_delete(created);
 
-	/* What the thread has set is as it was. */
+	/* The thread's signal settings must be as before. */
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
 		CHECK(sigismember(&before, sig) == sigismember(&after, sig),
@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
 	CHECK(now.ss_sp == stack.ss_sp && now.ss_flags == stack.ss_flags,
 	      "the calls changed the thread's alternate stack");
 	int errors = check_end();
-	if (IS("exit")) { /* a handler that has not interrupted MPI may end the process */
+	if (IS("exit")) { /* a handler outside of MPI may end the process */
 		status = errors;
 		errors = 1;
 		install(SIGALRM, (void *)on_signal_exit, 0);

@@ -1,6 +1,6 @@
-/* Handlers without SA_ONSTACK that use 200 KiB of the stack: where they interrupt what runs on another stack than that
- * of the thread, as the part of the library that is Go does; and on many threads that are in calls of MPI.
- *
+/* Proves: handlers without SA_ONSTACK may use 200 KiB of the stack. This holds if they interrupt code that runs on
+ *   another stack than the thread's, as the Go part of the library does. It also holds on many threads that are in
+ *   MPI calls.
  * np: 2
  * args: other_stack threads
  * ref: none (no other library leaves the thread's stack)
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
 			CHECK_OK(MPI_Allreduce(&enough, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
 		}
 	} else {
-		/* each thread takes signals of its own, and those of the process go to any */
+		/* Each thread gets its own signals; signals for the process arrive at any thread. */
 		pthread_t threads[THREADS];
 		MPI_Comm comms[THREADS];
 		for (int i = 0; i < THREADS; i++)

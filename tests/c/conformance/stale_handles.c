@@ -1,6 +1,6 @@
-/* Proves: freed handles of groups, datatypes, requests, error handlers and windows, and plain nonsense numbers, are
- *   refused with the class of their kind by calls that take them; a handle of one kind is not taken for another;
- *   nothing crashes. MPI-5.0 2.5.1, and gompirma's promise about stale and random handles
+/* Proves: calls refuse freed handles of groups, datatypes, requests, error handlers and windows, and arbitrary
+ *   numbers, with the error class of their kind. They do not accept a handle of another kind. Nothing crashes.
+ *   MPI-5.0 2.5.1; gompirma promises this for stale and random handles
  * np: 1
  * args: freed nonsense other_kind
  * ref: none (MPICH reuses handles, and crashes for random ones)
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
 			win(old_win);
 			request(old_request);
 			if (round == 0)
-				make(); /* the same when there are new objects */
+				make(); /* still refused when new objects exist */
 		}
 	}
 	if (strcmp(check_arg, "nonsense") == 0) {

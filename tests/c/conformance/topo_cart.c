@@ -1,6 +1,6 @@
-/* Proves: MPI_Dims_create, Cart_create with and without periods and with fewer places than processes, Cart_get,
- *   Cart_rank, Cart_coords, Cart_shift, Cart_sub, Cart_map, Topo_test; a duplicate keeps the grid; wrong arguments are
- *   refused. MPI-5.0 8.5
+/* Proves: MPI_Dims_create, Cart_create, Cart_get, Cart_rank, Cart_coords, Cart_shift, Cart_sub, Cart_map and
+ *   Topo_test return the right values. Grids are periodic or not, and may have fewer places than processes. A
+ *   duplicate keeps the grid. Wrong arguments are refused. MPI-5.0 8.5
  * np: 1 4 6
  * ref: mpich
  * timeout: 30

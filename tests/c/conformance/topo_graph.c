@@ -1,14 +1,15 @@
-/* Proves: MPI_Graph_create, Graphdims_get, Graph_get, Graph_neighbors(_count), Graph_map;
- *   MPI_Dist_graph_create_adjacent and MPI_Dist_graph_create with edges named by other processes, weights and none;
- *   MPI_Dist_graph_neighbors(_count). MPI-5.0 8.5.3, 8.5.4, 8.5.5
+/* Proves: MPI_Graph_create, Graphdims_get, Graph_get, Graph_neighbors(_count) and Graph_map return the right
+ *   values. So do MPI_Dist_graph_neighbors(_count) on graphs of MPI_Dist_graph_create_adjacent and
+ *   MPI_Dist_graph_create. Processes may specify edges of other processes, with or without weights. MPI-5.0 8.5.3,
+ *   8.5.4, 8.5.5
  * np: 1 2 5
  * ref: mpich
  * timeout: 30
  */
 #include "../check.h"
 
-/* MPI_UNWEIGHTED in a variable: compilers take the number behind it for an address that nothing can be at, and other
- * libraries have no constant for it. */
+/* MPI_UNWEIGHTED in a variable. Compilers warn about its number, at which no object can be; other libraries have no
+ * compile-time constant for it. */
 static int *volatile unweighted;
 
 int main(int argc, char **argv) {
@@ -49,7 +50,7 @@ int main(int argc, char **argv) {
 	      "adjacent neighbors");
 	MPI_Comm_free(&c);
 
-	/* process 0 names all edges: from each process to all others */
+	/* process 0 specifies all edges: from each process to all others */
 	int from[64], degree[64], to[64 * 64], k = 0;
 	for (int i = 0; i < n; i++) {
 		from[i] = i;

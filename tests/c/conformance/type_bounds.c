@@ -1,6 +1,7 @@
-/* Proves: a type's bounds hold those of all its parts, whose padding counts: with every constructor, for parts that are
- * padded, resized, far from their alignment, and nested; what is more is less than the largest alignment. A program may
- * so describe a type by the places and extents of its parts. MPI-5.0 5.1.5 5.1.7
+/* Proves: the bounds of a type contain the bounds of all its parts, padding included. Covers every constructor,
+ *   with parts that are padded, resized, misaligned and nested. The bounds exceed those of the parts by less than
+ *   the largest alignment. So a program can describe a type by the displacements and extents of its parts. MPI-5.0
+ *   5.1.5 5.1.7
  * np: 1
  * timeout: 30
  */
@@ -20,7 +21,7 @@ static MPI_Aint ub(MPI_Datatype t) {
 	return at + extent;
 }
 
-/* holds checks t, which is made of `copies` copies of part at each of the displacements, then frees it. */
+/* Checks the bounds of t, which consists of `copies` copies of part at each of the displacements, then frees it. */
 static void holds(const char *what, MPI_Datatype t, MPI_Datatype part, int copies, int n, const MPI_Aint *displs) {
 	MPI_Aint lowest = 0, highest = 0, extent = ub(part) - lb(part);
 	for (int i = 0; i < n; i++)

@@ -1,5 +1,6 @@
-/* Proves: envelope and contents of constructed types; a type rebuilt from its contents packs the same; named types
- *   have none; types with large counts tell them as such and refuse the forms without. MPI-5.0 5.1.13
+/* Proves: envelope and contents of constructed types are right. A type rebuilt from its contents packs the same
+ *   bytes. Named types have no contents. Types with large counts report them, and refuse the forms without large
+ *   counts. MPI-5.0 5.1.13
  * np: 1
  * ref: none (MPICH 4.0 reports large counts otherwise)
  * timeout: 30
@@ -40,7 +41,7 @@ int main(int argc, char **argv) {
 	      "struct: its types are not told");
 	envelope(inner[1], 3, 0, 1, MPI_COMBINER_VECTOR, "what is in the struct");
 	MPI_Type_free(&u);
-	MPI_Type_create_struct(integers[0], integers + 1, addresses, inner, &u); /* the same again */
+	MPI_Type_create_struct(integers[0], integers + 1, addresses, inner, &u); /* rebuild the type */
 	MPI_Type_free(&inner[1]);
 	MPI_Type_commit(&t);
 	MPI_Type_commit(&u);
@@ -74,7 +75,7 @@ int main(int argc, char **argv) {
 	CHECK(t == u, "the same kind is not the same type");
 	CHECK_CLASS(MPI_Type_free(&u), MPI_ERR_TYPE);
 	double x = 3, y = 4;
-	CHECK_OK(MPI_Reduce_local(&x, &y, 1, t, MPI_SUM)); /* committed, and as good as MPI_DOUBLE */
+	CHECK_OK(MPI_Reduce_local(&x, &y, 1, t, MPI_SUM)); /* committed, and equivalent to MPI_DOUBLE */
 	CHECK(y == 7, "3 + 4 = %g", y);
 	CHECK_OK(MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &t));
 	CHECK(t == MPI_REAL8, "MPI_Type_match_size gives %p", (void *)t);

@@ -1,5 +1,5 @@
-/* Proves: refused arguments of the constructors, of handles that are no type, freed, or not committed; packing into
- *   too little room; operations on types that they are not defined for. MPI-5.0 5.1 5.2 6.9
+/* Proves: calls refuse wrong arguments of the type constructors; handles that are no type, freed, or not committed;
+ *   packing into too small a buffer; and operations on types that they are not defined for. MPI-5.0 5.1 5.2 6.9
  * np: 1
  * ref: none (the classes of MPICH differ where the standard leaves them open)
  * timeout: 30
@@ -8,7 +8,7 @@
 
 static void user(void *in, void *inout, int *len, MPI_Datatype *type) {
 	MPI_Aint lb, extent;
-	MPI_Type_get_extent(*type, &lb, &extent); /* MPI may be called here */
+	MPI_Type_get_extent(*type, &lb, &extent); /* a callback may call MPI */
 	for (int i = 0; i < *len; i++)
 		((int *)inout)[i * extent / 4] += 10 * ((int *)in)[i * extent / 4];
 }
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
 	CHECK_CLASS(MPI_Type_size(old, &size), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Pack(buf, 1, old, buf + 20, 40, &position, MPI_COMM_SELF), MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Type_free(&old), MPI_ERR_TYPE);
-	CHECK_OK(MPI_Type_commit(&u)); /* it does not need the freed one any more */
+	CHECK_OK(MPI_Type_commit(&u)); /* it does not need the freed type any more */
 	for (int i = 0; i < 40; i++)
 		buf[i] = i;
 	CHECK_OK(MPI_Pack(buf, 1, u, buf + 20, 40, &position, MPI_COMM_SELF));
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
 	MPI_Type_vector(2, 1, 2, MPI_INT, &t);
 	MPI_Type_create_resized(t, 0, 8, &u);
 	MPI_Type_commit(&u);
-	CHECK_OK(MPI_Reduce_local(a, b, 1, u, op)); /* a derived type is the user's business */
+	CHECK_OK(MPI_Reduce_local(a, b, 1, u, op)); /* the user's function must handle a derived type */
 	CHECK(b[0] == 24, "the user's function gives %d", b[0]);
 	CHECK_CLASS(MPI_Reduce_local(a, b, 1, u, MPI_SUM), MPI_ERR_OP);
 	MPI_Type_free(&t);

@@ -1,6 +1,7 @@
-/* Proves: MPI_Pack and MPI_Unpack move exactly the bytes of a type in the order of its typemap, one after another in
- *   one buffer, for the constructors of every shape; the same in pieces of other types of the same elements;
- *   MPI_Pack_size; MPI_Pack_external and back. MPI-5.0 5.1.2 5.1.3 5.1.4 5.2 5.3
+/* Proves: MPI_Pack and MPI_Unpack move exactly the bytes of a type in the order of its typemap. Several packs share
+ *   one buffer; constructors of every shape are covered. The data can also be unpacked in parts by other types with
+ *   the same elements. MPI_Pack_size is right, and MPI_Pack_external can be undone. MPI-5.0 5.1.2 5.1.3 5.1.4 5.2
+ *   5.3
  * np: 1 2
  * ref: mpich
  * timeout: 60
@@ -11,7 +12,7 @@ enum { N = 4000, MOST = 16 };
 
 static int source[N], target[N];
 
-/* The places of the integers of two copies, in order, as the constructors are defined. */
+/* The offsets of the integers of two copies, in the order that the constructors define. */
 static int places[N], number;
 
 static void place(int at) { places[number++] = at; }
@@ -98,7 +99,7 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 		extent = 35;
 		break;
 	}
-	case 11: /* a column of a matrix of 6 x 4, resized so that copies are neighbours */
+	case 11: /* a column of a 6 x 4 matrix, resized so that copies are adjacent */
 		MPI_Type_vector(6, 1, 4, MPI_INT, &u);
 		MPI_Type_create_resized(u, 0, 4, &t);
 		MPI_Type_free(&u);
@@ -106,14 +107,14 @@ static MPI_Datatype build(int kind, int copies, int *origin) {
 			AT(4 * i);
 		extent = 1;
 		break;
-	case 12: /* indexed blocks of something with gaps */
+	case 12: /* indexed blocks of a type with gaps */
 		MPI_Type_create_resized(MPI_INT, 0, 12, &u);
 		MPI_Type_indexed(4, lengths, displs, u, &t);
 		MPI_Type_free(&u);
 		AT(12), AT(15), AT(30), AT(33), AT(36), AT(3);
 		extent = 36;
 		break;
-	case 13: /* backwards, from a negative displacement on */
+	case 13: /* in reverse order, from a negative displacement */
 		MPI_Type_vector(4, 1, -3, MPI_INT, &t);
 		for (int i = 0; i < 4; i++)
 			AT(-3 * i);
@@ -176,7 +177,7 @@ int main(int argc, char **argv) {
 			CHECK(position == 4 + 4 * number && memcmp(target, expected, sizeof target) == 0,
 			      "type %d, %d copies: unpacked wrongly", kind, copies);
 
-			/* the same through external32, and by a type of the same elements */
+			/* The same by external32, and by a type with the same elements. */
 			MPI_Aint bytes, at = 0;
 			MPI_Pack_external_size("external32", copies, t, &bytes);
 			CHECK(bytes == 4 * number, "type %d: %ld bytes in external32", kind, (long)bytes);

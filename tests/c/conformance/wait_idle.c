@@ -1,6 +1,6 @@
-/* Proves: a rank that waits in MPI for another one that sleeps uses next to no processor time: in receive, probe,
- *   wait, barrier, fence, post-start-complete-wait, lock; also after a series of operations on its memory. The waiting
- *   rank's own getrusage says so. gompirma's promise about waiting, not the standard's
+/* Proves: a rank that waits in MPI for a sleeping rank uses next to no processor time. Covers receive, probe, wait,
+ *   barrier, fence, post-start-complete-wait and lock, also after a series of operations on the waiting rank's
+ *   memory. The waiting rank measures it with getrusage. The standard does not require this; gompirma promises it
  * np: 2
  * nodes: 2
  * args: recv probe wait barrier fence start wait_epoch lock served
@@ -24,7 +24,7 @@ static void sleep_ms(int ms) {
 	nanosleep(&t, NULL);
 }
 
-/* Operations on ordinary memory of rank 0, which waits. */
+/* Operates on ordinary memory of rank 0, which waits. */
 static void operate(MPI_Win win) {
 	long one = 1, result;
 	MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
 		MPI_Barrier(W);
 	} else if (is("fence")) {
 		MPI_Win_fence(0, win);
-	} else if (is("start")) { /* the late one posts late */
+	} else if (is("start")) { /* the late rank posts late */
 		if (me == late) {
 			MPI_Win_post(from, 0, win);
 			MPI_Win_wait(win);
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
 			MPI_Put(&value, 1, MPI_INT, late, me, 1, MPI_INT, win);
 			MPI_Win_complete(win);
 		}
-	} else if (is("wait_epoch")) { /* the late one completes late */
+	} else if (is("wait_epoch")) { /* the late rank completes late */
 		if (me == late) {
 			MPI_Win_start(from, 0, win);
 			MPI_Win_complete(win);
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
 			MPI_Win_post(to, 0, win);
 			MPI_Win_wait(win);
 		}
-	} else if (is("lock")) { /* the late one releases late */
+	} else if (is("lock")) { /* the late rank unlocks late */
 		if (me == late) {
 			MPI_Win_unlock(0, win);
 		} else {
