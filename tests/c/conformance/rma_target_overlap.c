@@ -187,7 +187,7 @@ static void shape_make(struct shape *s, int which, int e, int n, uint64_t *seed)
 	case COPIES:
 	case COPIES_BACK:
 		step = which == COPIES ? size : -size;
-		MPI_Type_vector(4, 1, 2, handle(e), &block); /* copies lie in each other's gaps, and overlap each other */
+		MPI_Type_vector(4, 1, 2, handle(e), &block); /* copies lie in each other's gaps, and overlap */
 		MPI_Type_create_resized(block, 0, step, &s->type);
 		MPI_Type_free(&block);
 		s->count = n / 4;

@@ -1,8 +1,8 @@
-/* Proves: attributes of windows: copy functions are never called; the delete function is called with window, keyval,
- *   value and extra state when the attribute is replaced, deleted, and when the window is freed, then those set last
- *   first; a keyval that was freed lives on in its attributes; two windows and two keyvals do not mix; a keyval of
- *   another kind or a freed one is MPI_ERR_KEYVAL; the delete function may use the window. On each window kind.
- *   MPI-5.0 7.7.3, 12.2.6
+/* Proves: copy functions of window attributes are never called. The delete function gets window, keyval, value and
+ *   extra state when the attribute is replaced or deleted, and when the window is freed, the last one set first. A
+ *   freed keyval stays valid in its attributes. Two windows and two keyvals are independent. A freed keyval or one
+ *   of another kind is MPI_ERR_KEYVAL. The delete function may use the window. Each window kind. MPI-5.0 7.7.3,
+ *   12.2.6
  * np: 1 2
  * ref: none (MPICH deletes attributes in the order in which they were set)
  * timeout: 60
@@ -60,7 +60,7 @@ static void body(struct window *w) {
 	CHECK_OK(MPI_Win_set_attr(win, b, &v[2]));
 	CHECK_OK(MPI_Win_set_attr(w->win, a, &v[3]));
 	CHECK(called == 0, "setting called %d delete functions", called);
-	CHECK_OK(MPI_Win_set_attr(win, a, &v[4])); /* replaces; a keeps its place */
+	CHECK_OK(MPI_Win_set_attr(win, a, &v[4])); /* replaces the value; a keeps its position */
 	CHECK(called == 1, "replacing called %d delete functions", called);
 	was(0, win, a, &v[0], &state_a, "replace");
 	CHECK_OK(MPI_Win_get_attr(win, a, &value, &flag));
@@ -90,7 +90,7 @@ static void body(struct window *w) {
 	was(2, old, freed, &v[2], &state_b, "free: set last");
 	was(3, old, a, &v[4], &state_a, "free: set first");
 	CHECK(copied == 0, "%d copy functions were called", copied);
-	CHECK_OK(MPI_Win_set_attr(w->win, a, &v[6])); /* for windows_each to free */
+	CHECK_OK(MPI_Win_set_attr(w->win, a, &v[6])); /* windows_each deletes it when it frees the window */
 	CHECK_OK(MPI_Win_free_keyval(&a));
 	CHECK_OK(MPI_Win_free_keyval(&c));
 	CHECK_OK(MPI_Comm_free_keyval(&of_comm));

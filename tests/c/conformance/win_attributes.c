@@ -1,6 +1,6 @@
-/* Proves: the predefined attributes of a window: base, size, displacement unit, flavor, memory model (unified or
- *   separate); attributes are this rank's own, and a keyval that was not set is not found. On each window kind.
- *   MPI-5.0 12.2.6
+/* Proves: the predefined attributes of a window are right: base, size, displacement unit, flavor and memory model
+ *   (unified or separate). Attributes are local to this rank, and a keyval that was not set is not found. Each
+ *   window kind. MPI-5.0 12.2.6
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,6 +1,6 @@
-/* Proves: windows are refused for a negative size (MPI_ERR_SIZE), a displacement unit that is not positive
- *   (MPI_ERR_DISP), a null communicator (MPI_ERR_COMM); the handle stays as it was, and right calls work afterwards.
- *   MPI-5.0 12.2, 12.6
+/* Proves: window creation refuses a negative size (MPI_ERR_SIZE), a displacement unit that is not positive
+ *   (MPI_ERR_DISP), and a null communicator (MPI_ERR_COMM). The handle does not change, and correct calls work
+ *   afterwards. MPI-5.0 12.2, 12.6
  * np: 1 2
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,7 @@
-/* Proves: memory of the program stays what it is when a window is made over it, however much others use that window:
- *   it is private and no file, MADV_DONTNEED clears it and MADV_FREE takes it, a child keeps its stores to itself
- *   whichever way it was made (fork, _Fork, the system calls fork and clone), memory that the program maps over it gets
- *   what is put afterwards, and the handler of SIGSEGV is as before. MPI-5.0 12.2.1
+/* Proves: MPI_Win_create does not change the kind of the program's memory, however much other ranks use the window.
+ *   The memory stays private and is not mapped from a file. MADV_DONTNEED clears it and MADV_FREE frees it. A child
+ *   process keeps its stores to itself, whether created by fork, _Fork, or the system calls fork and clone. Memory
+ *   that the program maps over it receives later puts. The SIGSEGV handler does not change. MPI-5.0 12.2.1
  * np: 2 3
  * args: advice map children
  * ref: mpich
@@ -25,9 +25,9 @@ enum { SIZE = 64 * PAGE, WORDS = SIZE / 8, OPERATIONS = 100000 };
 
 static int64_t *memory;
 static MPI_Win win;
-static struct sigaction handler; /* of SIGSEGV, before there was a window */
+static struct sigaction handler; /* SIGSEGV handler before the first window */
 
-/* All but the lowest rank use its memory, that many times together; it waits. */
+/* All ranks but the lowest do OPERATIONS operations in total on its memory, while it waits. */
 static void use(void) {
 	int64_t one = 1, got;
 	if (check_rank != 0) {
@@ -84,7 +84,7 @@ static pid_t by_call(void) { return (pid_t)syscall(SYS_fork); }
 #endif
 static pid_t by_clone(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }
 
-/* A child and its parent store to the same word, and each finds its own there. */
+/* A child and its parent store to the same word, and each reads back its own value. */
 static void try_child(const char *how, pid_t (*make)(void)) {
 	int to_child[2], to_parent[2], status = -1;
 	char byte = 0;
@@ -110,7 +110,7 @@ static void try_child(const char *how, pid_t (*make)(void)) {
 	}
 }
 
-/* Every word is put by one of the others, and found. */
+/* One of the other ranks puts each word, and this rank finds it. */
 static void check_puts(void) {
 	static int64_t values[WORDS];
 	MPI_Win_fence(0, win);

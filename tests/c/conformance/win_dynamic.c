@@ -1,6 +1,6 @@
-/* Proves: dynamic windows: memory of every kind is attached and detached in any order, many regions at once; put, get,
- *   accumulate and fetch_and_op reach it by its address at the target; what is attached is found among thousands.
- *   MPI-5.0 12.2.4
+/* Proves: memory of every kind can be attached to a dynamic window and detached in any order, with many regions at
+ *   once. Put, get, accumulate and fetch_and_op reach it by its address at the target. A region is found among
+ *   thousands. MPI-5.0 12.2.4
  * np: 1 2 4
  * nodes: 2
  * ref: mpich
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
 		MPI_Win_attach(win, memory[i], WORDS * sizeof(long));
 		MPI_Get_address(memory[i], &mine[i]);
 	}
-	/* a thousand small neighbours, attached from the middle outwards, every other one detached again */
+	/* A thousand small adjacent regions, attached from the middle outwards; every other one is detached again. */
 	char *many = malloc(REGIONS * 64);
 	for (int i = 0; i < REGIONS; i++)
 		MPI_Win_attach(win, many + 64 * ((i % 2 ? REGIONS + i : REGIONS - 1 - i) / 2), 64);

@@ -1,9 +1,9 @@
-/* Proves: dynamic windows refuse memory that overlaps what is attached (MPI_ERR_RMA_ATTACH) and a detach of what is
- *   not attached (MPI_ERR_BASE), attach and detach on windows of another flavor (MPI_ERR_RMA_FLAVOR), a negative size
- *   (MPI_ERR_SIZE); an access to memory that is not attached, that ends or begins outside of what is, an accumulate of
- *   an element that lies in two regions, and an access to what was detached is MPI_ERR_RMA_RANGE and touches nothing;
- *   memory may be attached again, to two windows, with size 0, and as a neighbour; attaching is local. Memory of
- *   malloc and of MPI_Alloc_mem. MPI-5.0 12.2.4
+/* Proves: dynamic windows refuse to attach memory that overlaps an attached region (MPI_ERR_RMA_ATTACH), and to
+ *   detach memory that is not attached (MPI_ERR_BASE). Attach and detach on windows of another flavor are
+ *   MPI_ERR_RMA_FLAVOR; a negative size is MPI_ERR_SIZE. These accesses are MPI_ERR_RMA_RANGE and change nothing:
+ *   to memory that is not attached or was detached; to a range that begins or ends outside of the attached memory;
+ *   an accumulate of an element that lies in two regions. Memory may be attached again, to two windows, with size
+ *   0, and next to another region. Attaching is local. Covers malloc and MPI_Alloc_mem. MPI-5.0 12.2.4
  * np: 1 2 4
  * nodes: 2
  * ref: none (other libraries do not check where an access to a dynamic window goes)
@@ -30,7 +30,7 @@ static void with(char *mem, const char *what) {
 	CHECK_CLASS(MPI_Win_attach(win, mem, INT64_MAX), MPI_ERR_SIZE);
 	CHECK_CLASS(MPI_Win_detach(win, mem), MPI_ERR_BASE);
 
-	/* [1024, 2048) and its neighbour [2048, 2560) */
+	/* [1024, 2048) and the adjacent [2048, 2560) */
 	CHECK_OK(MPI_Win_attach(win, mem + 1024, 1024));
 	static const int overlaps[][2] = {{1024, 1024}, {1024, 1},  {2047, 1},  {1000, 25},
 					  {0, BYTES},   {1500, 10}, {2047, 100}};
@@ -39,7 +39,7 @@ static void with(char *mem, const char *what) {
 	CHECK_OK(MPI_Win_attach(win, mem + 2048, 512));
 	CHECK_OK(MPI_Win_attach(second, mem + 1500, 10)); /* another window: no overlap */
 	CHECK_CLASS(MPI_Win_detach(win, mem + 1025), MPI_ERR_BASE);
-	CHECK_OK(MPI_Win_attach(win, mem, 0)); /* nothing, twice, to be detached twice */
+	CHECK_OK(MPI_Win_attach(win, mem, 0)); /* size 0, twice; needs two detaches */
 	CHECK_OK(MPI_Win_attach(win, mem, 0));
 	CHECK_OK(MPI_Win_attach(win, NULL, 0));
 	CHECK_OK(MPI_Win_detach(win, mem));
@@ -78,7 +78,8 @@ static void with(char *mem, const char *what) {
 		}
 	MPI_Barrier(MPI_COMM_WORLD);
 
-	/* detach while the others hold their lock: what comes later is refused, what is still attached is not */
+	/* Detach while other ranks hold their lock: later accesses to it are refused; accesses to attached memory
+	 * still work. */
 	CHECK_OK(MPI_Win_detach(win, mem + 1024));
 	MPI_Barrier(MPI_COMM_WORLD);
 	CHECK_CLASS(MPI_Put(data, 8, MPI_BYTE, right, MPI_Aint_add(all[right], 1024), 8, MPI_BYTE, win),
@@ -86,7 +87,7 @@ static void with(char *mem, const char *what) {
 	CHECK_OK(MPI_Put(data, 8, MPI_BYTE, right, MPI_Aint_add(all[right], 2048), 8, MPI_BYTE, win));
 	CHECK_OK(MPI_Win_flush_all(win));
 	MPI_Barrier(MPI_COMM_WORLD);
-	CHECK_OK(MPI_Win_attach(win, mem + 1000, 100)); /* again, elsewhere and smaller */
+	CHECK_OK(MPI_Win_attach(win, mem + 1000, 100)); /* attach again, smaller and at another address */
 	MPI_Barrier(MPI_COMM_WORLD);
 	int put = 77 + check_rank;
 	CHECK_OK(MPI_Put(&put, 1, MPI_INT, right, MPI_Aint_add(all[right], 1024), 1, MPI_INT, win));

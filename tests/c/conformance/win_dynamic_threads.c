@@ -1,6 +1,7 @@
-/* Proves: threads of a rank that lock, accumulate to two attached regions that touch, and unlock do not get into each
- *   other's way: each with a window of its own, or all on one window, where no two lock the same target at a time, one
- *   after the other lock it, one locks what another unlocks, and some epochs are empty. MPI-5.0 12.2.4, 12.5.3
+/* Proves: threads of a rank can lock, accumulate to two adjacent attached regions, and unlock, without disturbing
+ *   each other. Each thread has its own window, or all use one window. On one window no two threads lock the same
+ *   target at a time, but they lock it one after another. One thread may lock what another unlocks, and some epochs
+ *   are empty. MPI-5.0 12.2.4, 12.5.3
  * np: 2 4
  * nodes: 4
  * args: windows turns hands
@@ -52,7 +53,7 @@ static void lock(struct window *w, int target, unsigned *seed) {
 	CHECK_OK(MPI_Win_lock(draw(seed, 2) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, w->win));
 }
 
-/* Adds 1 to up to 255 longs across the border between the regions; how many. */
+/* Adds 1 to at most 255 longs across the border between the regions. Returns their number. */
 static long add(struct window *w, int target, unsigned *seed) {
 	int n = 1 + draw(seed, LONGS - 1), before = draw(seed, n + 1);
 	CHECK_OK(MPI_Accumulate(ones, n, MPI_LONG, target, w->at[target] + (LONGS - before) * (MPI_Aint)sizeof(long), n,
@@ -86,8 +87,8 @@ static long in_turns(unsigned *seed) {
 	return added;
 }
 
-/* In each round every target is locked by a thread and unlocked by the next one, which goes on to lock meanwhile.
- * Shared locks: of exclusive ones several ranks would wait for each other. */
+/* In each round one thread locks each target and the next thread unlocks it, while the first continues to lock. The
+ * locks are shared: with exclusive locks several ranks would deadlock. */
 static long from_hand_to_hand(int me, unsigned *seed) {
 	long added = 0;
 	for (int i = 0; i < rounds; i++) {

@@ -1,5 +1,5 @@
-/* Proves: MPI_Win_free is a barrier: no rank returns from it before all have called it; operations of a closed passive
- *   epoch are done by then; the handle becomes MPI_WIN_NULL. On each window kind. MPI-5.0 12.2.5
+/* Proves: MPI_Win_free is a barrier: no rank returns from it before all ranks have called it. Operations of a
+ *   closed passive epoch are complete by then. The handle becomes MPI_WIN_NULL. Each window kind. MPI-5.0 12.2.5
  * np: 2 5
  * nodes: 1 (what ranks tell each other is in memory that all share)
  * ref: mpich
@@ -8,7 +8,7 @@
 #include "../windows.h"
 #include <stdatomic.h>
 
-static _Atomic int *called; /* in a shared window: how many ranks have called free */
+static _Atomic int *called; /* in a shared window: number of ranks that have called free */
 
 static int *mem_of(struct window *w, MPI_Win *win) {
 	int *mem;

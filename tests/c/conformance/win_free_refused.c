@@ -1,7 +1,7 @@
-/* Proves: MPI_Win_free while an epoch is open is MPI_ERR_RMA_SYNC and changes nothing: the handle, the attributes (no
- *   delete function is called), the name and the epoch are as before, and the window is freed when the epoch has been
- *   closed; a delete function that returns an error ends MPI_Win_free with that error, and the window lives until the
- *   function lets it go. On each window kind. MPI-5.0 12.2.5, 7.7
+/* Proves: MPI_Win_free while an epoch is open is MPI_ERR_RMA_SYNC and changes nothing. Handle, attributes, name and
+ *   epoch are as before; no delete function is called. The window can be freed once the epoch is closed. If a
+ *   delete function returns an error, MPI_Win_free returns that error. The window then exists until the delete
+ *   function succeeds. Each window kind. MPI-5.0 12.2.5, 7.7
  * np: 1 2 4
  * ref: none (other libraries free the window, or delete its attributes, before they see the epoch)
  * timeout: 60
@@ -82,7 +82,7 @@ static void body(struct window *w) {
 		CHECK_OK(MPI_Win_get_name(win, name, &len));
 		CHECK(strcmp(name, "kept") == 0, "%s window, %s: the name is '%s'", w->name, epoch_name[epoch], name);
 		int put = 40 + w->rank;
-		switch (epoch) { /* the epoch goes on */
+		switch (epoch) { /* the epoch is still open */
 		case LOCK:
 			CHECK_OK(MPI_Put(&put, 1, MPI_INT, r, 1, 1, MPI_INT, win));
 			CHECK_OK(MPI_Win_unlock(r, win));

@@ -1,7 +1,6 @@
-/* Proves: a window over malloc, static, automatic and mmap memory that is shared where it lies
- *   (gompirma_share_in_place) has the contents it had, at every alignment and size; puts, gets and accumulates reach
- *   all of it in every kind of epoch; after MPI_Win_free the contents are there and the memory is private. MPI-5.0
- *   12.2.1
+/* Proves: a window over malloc, static, automatic and mmap memory that is shared in place (gompirma_share_in_place)
+ *   keeps its contents, at every alignment and size. Puts, gets and accumulates reach all of it in every kind of
+ *   epoch. After MPI_Win_free the contents remain and the memory is private. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: none (MPICH over UCX puts to the wrong place if the window begins inside of 16 bytes)
@@ -15,7 +14,7 @@
 
 static int sync_kind;
 
-/* One window over mem; every rank has the same sizes. */
+/* Tests one window over mem; every rank has the same size. */
 static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	int n = check_size, me = check_rank, right = (me + 1) % n, left = (me + n - 1) % n;
 	unsigned char *buffer = malloc((size_t)size + 1), *got = malloc((size_t)size + 1);
@@ -30,7 +29,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 		CHECK(strcmp(in_place_mode((void *)lo, NULL), "rw-s") == 0, "%s: mode %s", what,
 		      in_place_mode((void *)lo, NULL));
 
-	/* everything read */
+	/* Reads everything. */
 	epoch_open(sync_kind, &w);
 	epoch_target(sync_kind, &w, right);
 	MPI_Get(got, (int)size, MPI_BYTE, right, 0, (int)size, MPI_BYTE, w.win);
@@ -38,7 +37,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	epoch_close(sync_kind, &w);
 	CHECK_FILLED(got, (size_t)size, right, 1, what);
 
-	/* everything written */
+	/* Writes everything. */
 	in_place_fill(buffer, (size_t)size, right, 2);
 	epoch_open(sync_kind, &w);
 	epoch_target(sync_kind, &w, right);
@@ -47,7 +46,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	epoch_close(sync_kind, &w);
 	CHECK_FILLED(mem, (size_t)size, me, 2, what);
 
-	/* every third byte, and bytes at borders one by one, and accumulates of all */
+	/* Every third byte by a vector; then accumulates on all bytes. */
 	int third = (int)(size / 3);
 	MPI_Datatype vector;
 	MPI_Type_vector(third, 1, 3, MPI_BYTE, &vector);
@@ -102,7 +101,7 @@ static void one(unsigned char *mem, MPI_Aint size, const char *what) {
 	free(got);
 }
 
-static unsigned char data_memory[5 * PAGE] = {1}; /* in the data segment, bss_memory in memory that was zero */
+static unsigned char data_memory[5 * PAGE] = {1}; /* in the data segment; bss_memory is zero-initialized */
 static unsigned char bss_memory[5 * PAGE];
 
 static void on_stack(size_t size) {

@@ -1,6 +1,6 @@
-/* Proves: where memory that is shared in place ends within a page, accumulates of all sizes by several origins at once
- *   stay atomic and ordered: elements before, across and behind the border, aligned or not, several at a time, and
- *   elements of different sizes at the same place. MPI-5.0 12.7.1, 12.7.2
+/* Proves: accumulates of all sizes by several origins at once stay atomic and ordered where memory shared in place
+ *   ends within a page. Covers elements before, across and behind the border, aligned or not, several at a time,
+ *   and elements of different sizes at the same address. MPI-5.0 12.7.1, 12.7.2
  * np: 2 3 5
  * args: lock_all fence
  * ref: none (MPICH over UCX puts to the wrong place if the window begins inside of 16 bytes)
@@ -26,13 +26,13 @@ static const struct {
 
 static void add(void *at, int size, uint64_t by) {
 	uint64_t x = 0;
-	memcpy(&x, at, (size_t)size); /* little endian, as the whole test */
+	memcpy(&x, at, (size_t)size); /* little endian, as the whole test assumes */
 	x += by;
 	memcpy(at, &x, (size_t)size);
 }
 
-/* Everybody adds to elements of one size around both borders, at every distance from them, at rank 0. No byte gets
- * beyond 255: elements that overlap, which these do, would carry into one another. */
+/* All ranks add to elements of one size at rank 0 around both borders, at every distance from them. No byte exceeds
+ * 255: a carry would change overlapping elements, which occur here. */
 static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 	int bytes = types[t].size;
 	uint64_t one = 0x0101010101010101u;
@@ -55,7 +55,7 @@ static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 						MPI_Accumulate(&one, 1, types[t].type, 0, at, 1, types[t].type, MPI_SUM,
 							       win);
 				}
-		/* the same as one call over both borders */
+		/* The same in one call across both borders. */
 		uint64_t many[PAGE / 8 * 4];
 		for (size_t i = 0; i < sizeof many / 8; i++)
 			many[i] = one;
@@ -88,15 +88,16 @@ static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 	free(wanted);
 }
 
-/* Elements of 8 bytes across the border and of 1 to 4 bytes in them, by different origins: each byte of the small ones
- * counts by itself, the large ones add to the bytes that the small ones leave alone. */
+/* Different origins add to elements of 8 bytes across the border, and to elements of 1 to 4 bytes inside them. Each
+ * byte of the small elements counts separately; the large elements add to the bytes that the small ones leave
+ * unchanged. */
 static void mixed_sizes(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	MPI_Aint border = (MPI_Aint)(-(uintptr_t)mem % PAGE);
 	MPI_Bcast(&border, 1, MPI_AINT, 0, MPI_COMM_WORLD);
 	if (border < 8 || border + 8 > size)
 		return;
-	uint64_t large = (uint64_t)1 << 48; /* its bytes 6 and 7 */
-	uint32_t small = 1;                 /* bytes 0 to 3 */
+	uint64_t large = (uint64_t)1 << 48; /* adds to bytes 6 and 7 */
+	uint32_t small = 1;                 /* adds to bytes 0 to 3 */
 	MPI_Barrier(MPI_COMM_WORLD);
 	memset(mem, 0, (size_t)size);
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -122,8 +123,8 @@ static void mixed_sizes(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	}
 }
 
-/* What one origin does to one place comes in order: a large accumulate across the border, then elements of it read and
- * replaced one by one. */
+/* Operations of one origin on one address are ordered: a large accumulate across the border, then reads and
+ * replacements of its elements one by one. */
 static void ordered(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	int right = (check_rank + 1) % check_size, count = (int)(size / 4);
 	uint32_t *values = malloc((size_t)count * 4), got;
@@ -131,7 +132,7 @@ static void ordered(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	MPI_Sendrecv(&border, 1, MPI_AINT, (check_rank + check_size - 1) % check_size, 0, &theirs, 1, MPI_AINT, right,
 		     0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (*check_arg == 'f')
-		goto out; /* results may be looked at after a flush only */
+		goto out; /* results are valid only after a flush */
 	begin(win);
 	for (int time = 0; time < TIMES; time++) {
 		for (int i = 0; i < count; i++)
@@ -158,7 +159,7 @@ out:
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Compare_and_swap as a counter on a place beside and on the border. */
+/* Uses Compare_and_swap as a counter beside the border and across it. */
 static void counters(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	MPI_Aint border = (MPI_Aint)(-(uintptr_t)mem % PAGE);
 	MPI_Bcast(&border, 1, MPI_AINT, 0, MPI_COMM_WORLD);
@@ -168,7 +169,7 @@ static void counters(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 	MPI_Win_lock_all(0, win);
 	for (int k = -1; k < 2; k++) {
-		MPI_Aint at = border + k * 8 - (k == 0 ? 3 : 0); /* the middle one lies across */
+		MPI_Aint at = border + k * 8 - (k == 0 ? 3 : 0); /* the middle element lies across the border */
 		if (at < 0 || at + 8 > size)
 			continue;
 		for (int time = 0; time < TIMES; time++)

@@ -1,5 +1,5 @@
-/* Proves: windows whose memory is shared in place leave nothing behind: neither memory nor mappings grow when they
- *   come and go a thousand times; hundreds may exist at once, and be freed in any order. MPI-5.0 12.2.1
+/* Proves: windows whose memory is shared in place leave nothing behind. Neither memory nor mappings grow when a
+ *   thousand windows are created and freed. Hundreds may exist at once, and be freed in any order. MPI-5.0 12.2.1
  * np: 1 4
  * ref: none (hundreds of windows at once are too many for MPICH)
  * timeout: 90
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Blocks of 512 bytes that the memfds of this process have. */
+/* Returns the number of blocks of 512 bytes in the memfds of this process. */
 static long blocks(void) {
 	long n = 0;
 	DIR *d = opendir("/proc/self/fd");
@@ -27,7 +27,7 @@ static long blocks(void) {
 	return n;
 }
 
-static long counted[2]; /* blocks and mappings */
+static long counted[2]; /* number of blocks, number of mappings */
 
 static void count(long *to) {
 	int mappings;
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 	enum { CYCLES = 500, SIZE = 8 * PAGE + 100, MANY = 200 };
 	unsigned char *mem = malloc(SIZE), *many = malloc(MANY * SIZE);
 	long after[2];
-	int mates; /* of this rank on its node, with itself */
+	int mates; /* number of ranks on this node, this one included */
 	MPI_Comm node;
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
 	MPI_Comm_size(node, &mates);
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
 			count(counted);
 	}
 	count(after);
-	/* 64 KiB and a few mappings for what else the process does */
+	/* Allows 64 KiB and a few mappings for other activities of the process. */
 	CHECK(after[0] <= counted[0] + 128, "the library's memory has grown from %ld to %ld blocks", counted[0],
 	      after[0]);
 	CHECK(after[1] <= counted[1] + 50, "%ld mappings have become %ld", counted[1], after[1]);
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
 		for (int i = 0; i < MANY; i++)
 			MPI_Win_free(&win[i * 77 % MANY]);
 		count(after);
-		if (shared) /* each has 7 or 8 whole pages */
+		if (shared) /* each window has 7 or 8 whole pages */
 			CHECK(during[0] - after[0] >= (long)mates * MANY * 7 * (PAGE / 512),
 			      "%ld blocks with the windows, %ld without", during[0], after[0]);
 		for (int i = 0; i < MANY; i++)
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
 				CHECK(got == i * 10 + (check_rank + check_size - 1) % check_size,
 				      "window %d, byte %d: %d", i, at, got);
 			}
-		if (time == 0) /* rings and tables have got their memory */
+		if (time == 0) /* rings and tables have allocated their memory */
 			count(counted);
 	}
 	count(after);

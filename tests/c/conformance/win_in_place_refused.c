@@ -1,6 +1,6 @@
-/* Proves: memory that cannot be shared in place makes a window as without gompirma_share_in_place, correct as ever,
- *   and the reason is told; "require" makes the creation fail on all members, and changes nothing; a bad value is
- *   MPI_ERR_INFO_VALUE. MPI-5.0 12.2.1
+/* Proves: memory that cannot be shared in place makes a correct window, as without gompirma_share_in_place, and the
+ *   library reports the reason. With "require" the creation fails on all members and changes nothing. A bad value
+ *   is MPI_ERR_INFO_VALUE. MPI-5.0 12.2.1
  * np: 1 2 3
  * ref: mpich
  * timeout: 30
@@ -40,7 +40,7 @@ static void window(unsigned char *mem, MPI_Aint size, const char *wanted) {
 	MPI_Win_free(&win);
 	if (told != NULL) {
 		CHECK_CLASS(in_place_try(mem, size, 1, "require", MPI_COMM_WORLD, &win), MPI_ERR_RMA_SHARED);
-		/* one member alone cannot */
+		/* only one member's memory cannot be shared */
 		void *good = aligned_alloc(PAGE, PAGE);
 		int rc = in_place_try(check_rank == check_size - 1 ? mem : good,
 				      check_rank == check_size - 1 ? size : PAGE, 1, "require", MPI_COMM_WORLD, &win);
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
 	window(mem, SIZE, "not just readable and writable");
 	munmap(mem, SIZE);
 
-	/* a window over the same memory that was not shared, in use perhaps */
+	/* another window covers the same memory, is not shared, and may be in use */
 	writable = 1;
 	mem = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	MPI_Win first;
@@ -108,20 +108,20 @@ int main(int argc, char **argv) {
 	window(mem, SIZE, "a window or attached region");
 	MPI_Win_free(&first);
 
-	/* now nothing is in the way */
+	/* nothing prevents sharing now */
 	CHECK_OK(in_place_try(mem, SIZE, 1, "require", MPI_COMM_WORLD, &win));
 	const char *told = in_place_told(win);
 	CHECK(told == NULL || strcmp(told, "true") == 0, "told %s", told);
 	MPI_Win_free(&win);
 	if (told != NULL) {
 		CHECK_CLASS(in_place_try(mem, SIZE, 1, "perhaps", MPI_COMM_WORLD, &win), MPI_ERR_INFO_VALUE);
-		/* members may ask for different things */
+		/* members may request different values */
 		CHECK_OK(in_place_try(mem, SIZE, 1, check_rank == 0 ? "true" : "false", MPI_COMM_WORLD, &win));
 		told = in_place_told(win);
 		CHECK(check_rank == 0 ? strcmp(told, "true") == 0 : told == NULL, "told %s", told);
 		MPI_Win_free(&win);
 	}
-	/* advice to the system comes back */
+	/* advice to the system is restored */
 	madvise(mem, SIZE, MADV_HUGEPAGE);
 	CHECK_OK(in_place_try(mem, SIZE, 1, "require", MPI_COMM_WORLD, &win));
 	MPI_Win_free(&win);

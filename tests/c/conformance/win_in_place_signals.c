@@ -1,5 +1,6 @@
-/* Proves: a signal handler may store at any time into memory that is shared in place, also while MPI_Win_create and
- *   MPI_Win_free are moving it on the very thread that it interrupts; no store is lost. MPI-5.0 12.2.1
+/* Proves: a signal handler may store at any time into memory that is shared in place. This includes the time while
+ *   MPI_Win_create and MPI_Win_free move the memory on the thread that the signal interrupts. No store is lost.
+ *   MPI-5.0 12.2.1
  * np: 1 2
  * ref: mpich
  * timeout: 60
@@ -16,7 +17,7 @@ enum { SIZE = 4 << 20, CYCLES = 40 };
 static unsigned char *memory;
 static volatile sig_atomic_t alarms;
 
-/* Stores into some pages all over the memory. */
+/* Stores into some pages spread over the memory. */
 static void on_alarm(int sig) {
 	(void)sig;
 	alarms++;

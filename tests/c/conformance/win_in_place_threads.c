@@ -1,5 +1,5 @@
-/* Proves: while a thread makes and frees windows whose memory is shared in place, other threads of the process read
- *   and write that memory: no reader sees a gap, no store is lost. MPI-5.0 12.2.1
+/* Proves: while a thread creates and frees windows whose memory is shared in place, other threads can read and
+ *   write that memory. No reader sees a gap, and no store is lost. MPI-5.0 12.2.1
  * np: 1 2
  * args: read write
  * ref: mpich
@@ -16,7 +16,7 @@ static unsigned char *mem;
 static _Atomic int stop;
 static long rounds[THREADS];
 
-/* All bytes are what they were filled with, always. */
+/* Checks repeatedly that all bytes have the value that they were filled with. */
 static void *reader(void *arg) {
 	long *n = arg;
 	while (!atomic_load(&stop)) {
@@ -30,7 +30,7 @@ static void *reader(void *arg) {
 	return NULL;
 }
 
-/* Each thread has one word of each page for itself, and counts there. */
+/* Each thread owns one word of each page, and counts there. */
 static void *writer(void *arg) {
 	long *n = arg, slot = n - rounds;
 	while (!atomic_load(&stop)) {

@@ -1,4 +1,9 @@
-/* Proves: MPI_Win_get_info returns every key that the library honours with the value in force, on each flavor of
+/* Proves: MPI_Win_get_info returns every key that the library honours, with the value in force, on each flavor of
+ *   window. Without info these are the defaults. Orderings are returned in the standard's order and without blanks.
+ *   Unknown keys are ignored and not returned. MPI_Win_set_info changes all keys except those that determine the
+ *   kind of memory. The caller owns the returned object. If members ask for different values, one that serves all
+ *   is in force. An invalid value changes nothing. same_size and same_disp_unit are returned only where they are
+ *   true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * window: the defaults without info; what creation was given, in the order in which the standard lists orderings and
  *   without blanks; unknown keys are ignored and not returned; MPI_Win_set_info changes all keys but those that say of
  *   what kind the memory is to be; the returned object is the caller's own; where members ask for different values one
@@ -35,7 +40,7 @@ static MPI_Win make(int flavor, MPI_Info info) {
 	return win;
 }
 
-/* has checks the value of a key in the info of win; want NULL: the key must not be there. */
+/* Checks the value of a key in the info of win. want NULL: the key must be absent. */
 static void has(MPI_Win win, const char *what, const char *key, const char *want) {
 	MPI_Info info;
 	char value[MPI_MAX_INFO_VAL + 1] = "";
@@ -71,7 +76,7 @@ enum { KEYS = sizeof defaults / sizeof *defaults };
 static const struct {
 	const char *key, *value, *in_force, *after_set;
 } given[] = {
-	/* after_set: what is in force when MPI_Win_set_info has tried to set the default again */
+	/* after_set: the value in force after MPI_Win_set_info tried to set the default again */
 	{"no_locks", "true", "true", "false"},
 	{"accumulate_ordering", " waw, rar ", "rar,waw", "rar,raw,war,waw"},
 	{"accumulate_ordering", "none", "none", "rar,raw,war,waw"},
@@ -89,7 +94,7 @@ static const struct {
 static const struct {
 	const char *key, *last, *others, *in_force;
 } different[] = {
-	/* others NULL: they give no info */
+	/* others NULL: the other members pass no info */
 	{"no_locks", "true", NULL, "false"},
 	{"accumulate_ordering", "none", NULL, "rar,raw,war,waw"},
 	{"accumulate_ordering", "waw", "rar", "rar,waw"},
@@ -101,7 +106,7 @@ static const struct {
 	{"same_disp_unit", "true", "false", "false"},
 };
 
-/* What members ask for may differ: in force is at all of them what serves all. */
+/* Members may ask for different values; the value in force at all of them serves all. */
 static void members_differ(void) {
 	for (int flavor = 0; flavor < FLAVORS && check_size > 1; flavor++)
 		if (flavor != SHARED || one_node)
@@ -133,7 +138,7 @@ static const struct {
 	{"alloc_shared_noncontig", "true", ""},
 };
 
-/* What is no value of its key leaves the default, and what was in force before. */
+/* An invalid value changes neither the default nor the value in force. */
 static void refused_values(void) {
 	for (unsigned v = 0; v < sizeof no_values / sizeof *no_values; v++)
 		for (int before = 0; before < 2; before++) {
@@ -153,7 +158,7 @@ static void refused_values(void) {
 		}
 }
 
-/* What members promise of their sizes and units and is not so is not told, be it promised at creation or later. */
+/* A promise about sizes and units that is false is not returned, whether made at creation or later. */
 static void untrue(void) {
 	MPI_Info info;
 	MPI_Win win;
@@ -196,7 +201,7 @@ int main(int argc, char **argv) {
 			MPI_Info_create(&info);
 			MPI_Info_set(info, given[g].key, given[g].value);
 			MPI_Info_set(info, "a_key_that_nobody_knows", "true");
-			MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda"); /* told, never taken */
+			MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda"); /* an info key of results only; a program cannot set it */
 			win = make(flavor, info);
 			MPI_Info_free(&info);
 			for (int k = 0; k < KEYS; k++)
@@ -218,7 +223,7 @@ int main(int argc, char **argv) {
 			CHECK_OK(MPI_Win_free(&win));
 		}
 	}
-	/* the assertion restricts the kinds that are told to those that are asserted */
+	/* The assertion restricts the reported memory kinds to those asserted. */
 	MPI_Info info;
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", "mpi:win_allocate,cuda:device");

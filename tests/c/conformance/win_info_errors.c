@@ -1,7 +1,7 @@
-/* Proves: a value that an info key of gompirma's own does not allow is MPI_ERR_INFO_VALUE, in every creating call and
- *   in MPI_Win_set_info, on all members, whichever of them gave it, and the text names the key and what is allowed;
- *   afterwards everything works, however often it was tried. A freed info handle is MPI_ERR_INFO. MPI-5.0 12.2.7,
- *   12.2.1
+/* Proves: an invalid value of one of gompirma's own info keys is MPI_ERR_INFO_VALUE, in every creating call and in
+ *   MPI_Win_set_info. All members get the error, whichever of them passed the value. The text names the key and the
+ *   allowed values. Afterwards everything works, however often it was tried. A freed info handle is MPI_ERR_INFO.
+ *   MPI-5.0 12.2.7, 12.2.1
  * np: 1 2 4
  * ref: none (other libraries do not know the keys)
  * timeout: 60
@@ -36,7 +36,7 @@ static MPI_Info one(const char *key, const char *value) {
 	return info;
 }
 
-/* must_fail: the call with info must be MPI_ERR_INFO_VALUE with each of these words in its text */
+/* Checks that the call with info fails with MPI_ERR_INFO_VALUE, and that its text contains each of these words. */
 static void must_fail(int which, MPI_Aint size, int unit, MPI_Info info, const char *const words[3]) {
 	MPI_Win win = MPI_WIN_NULL;
 	int code = call(which, size, unit, info, &win), len;
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
 	for (int time = 0; time < 30; time++) {
 		for (int c = 0; c < CALLS; c++) {
 			for (unsigned b = 0; b < sizeof bad / sizeof *bad; b++) {
-				/* at all members, and at the last one only: the others are told whose arguments
+				/* at all members, and at the last one only; then the others learn whose arguments
 				 * are wrong */
 				must_fail(c, 64, 1, one(bad[b].key, bad[b].value),
 					  (const char *const[3]){bad[b].key, bad[b].allowed});

@@ -1,7 +1,7 @@
-/* Proves: values of MPI's own info keys that MPI does not allow, that are not true or that members do not agree on
- *   make a window all the same, in every creating call and in MPI_Win_set_info, and the window does what any other
- *   does. MPI calls them undefined or erroneous; programs give same_size with sizes that differ, and
- *   accumulate_ordering = "", and run elsewhere. MPI-5.0 10, 12.2.1, 12.2.7
+/* Proves: values of MPI's own info keys that are invalid, untrue, or different at the members still create a
+ *   window, in every creating call. MPI_Win_set_info accepts them too. The window behaves like any other. MPI calls
+ *   such values undefined or erroneous. But programs pass same_size with sizes that differ, and accumulate_ordering
+ *   = "", and run with other libraries. MPI-5.0 10, 12.2.1, 12.2.7
  * np: 1 2 4
  * args: values untrue members communicator
  * ref: mpich
@@ -21,8 +21,7 @@ static MPI_Info one(const char *key, const char *value) {
 	return info;
 }
 
-/* Makes a window of size bytes with info, which is freed, and puts into it, adds to it and reads it, up to its last
- * integer. */
+/* Creates a window of size bytes with info and frees info. Puts, accumulates and reads it, up to its last integer. */
 static void use(int flavor, MPI_Aint size, int unit, MPI_Info info, const char *what) {
 	MPI_Win win;
 	void *base = memory;
@@ -58,7 +57,7 @@ static void use(int flavor, MPI_Aint size, int unit, MPI_Info info, const char *
 	MPI_Allgather(MPI_IN_PLACE, 0, MPI_AINT, bases, 1, MPI_AINT, MPI_COMM_WORLD);
 	MPI_Allgather(&unit, 1, MPI_INT, units, 1, MPI_INT, MPI_COMM_WORLD);
 	MPI_Aint last =
-		bases[right] + (sizes[right] - 8) / units[right]; /* sizes are multiples of 8, units of them too */
+		bases[right] + (sizes[right] - 8) / units[right]; /* sizes are multiples of 8 and of the units */
 	CHECK_OK(MPI_Win_fence(0, win));
 	CHECK_OK(MPI_Put(&forty, 1, MPI_INT, right, last, 1, MPI_INT, win));
 	CHECK_OK(MPI_Win_fence(0, win));
@@ -114,7 +113,7 @@ int main(int argc, char **argv) {
 			for (unsigned b = 0; b < sizeof bad / sizeof *bad; b++) {
 				use(flavor, 64, 1, one(bad[b].key, bad[b].value), bad[b].key);
 				use(flavor, 64, 1, last ? one(bad[b].key, bad[b].value) : one("unknown", "x"),
-				    bad[b].key); /* one member's */
+				    bad[b].key); /* a value at one member only */
 			}
 		} else if (strcmp(check_arg, "untrue") == 0) {
 			use(flavor, 64 + 128 * check_rank, 4, one("same_size", "true"), "sizes that differ");

@@ -1,5 +1,5 @@
-/* Proves: many windows live at once, each with its own memory and epochs, and hundreds are made and freed one after
- *   the other; in any order of freeing. On each window kind. MPI-5.0 12.2
+/* Proves: many windows can exist at once, each with its own memory and epochs. Hundreds can be created and freed
+ *   one after another, and freed in any order. Each window kind. MPI-5.0 12.2
  * np: 1 2 5
  * args: at_once in_turn
  * ref: mpich
@@ -34,7 +34,7 @@ static void at_once(struct window *w) {
 		mems[i][0] = -1;
 		values[i] = w->rank * 1000 + i;
 	}
-	for (int i = 0; i < MANY; i++) /* all open at the same time */
+	for (int i = 0; i < MANY; i++) /* all epochs are open at the same time */
 		if (i % 2)
 			MPI_Win_fence(0, wins[i]);
 		else

@@ -1,5 +1,6 @@
-/* Proves: names and groups of windows: no name at first, the one set is the one got, the longest allowed included, per
- *   window; the group has the ranks of the communicator in their order. On each window kind. MPI-5.0 7.8, 12.2.6
+/* Proves: a window has no name at first. MPI_Win_get_name returns the name that was set for that window, including
+ *   the longest allowed. The group of a window has the ranks of the communicator in order. Each window kind.
+ *   MPI-5.0 7.8, 12.2.6
  * np: 1 2 4
  * ref: mpich
  * timeout: 60
@@ -41,7 +42,7 @@ static void body(struct window *w) {
 	CHECK(result == MPI_IDENT, "%s window: its group is not its communicator's", w->name);
 	MPI_Win_free(&second);
 	CHECK(second == MPI_WIN_NULL, "MPI_Win_free leaves the handle");
-	MPI_Group_size(group, &n); /* a group outlives nothing: it is an object of its own */
+	MPI_Group_size(group, &n); /* a group is an object of its own */
 	CHECK(n == w->n, "the group changed");
 	MPI_Group_free(&group);
 	MPI_Group_free(&of_comm);

@@ -1,7 +1,7 @@
-/* Proves: the info key no_locks forbids nothing: on a window that has it locks of both types exclude each other as
- *   ever, lock_all works with and without MPI_MODE_NOCHECK, fences too, and MPI_Win_free may follow at once. Programs
- *   that set the key and lock all the same, as the Parallel Research Kernels do on shared windows, are erroneous and
- *   run elsewhere. On each window kind. MPI-5.0 12.2.1, 12.5.3
+/* Proves: the info key no_locks forbids nothing. On a window with this key, locks of both types exclude each other.
+ *   lock_all works with and without MPI_MODE_NOCHECK, fences work too, and MPI_Win_free may follow at once.
+ *   Programs that set the key and lock anyway are erroneous but run with other libraries. An example is the
+ *   Parallel Research Kernels on shared windows. Each window kind. MPI-5.0 12.2.1, 12.5.3
  * np: 1 2 4
  * args: lock lock_all nocheck fence
  * again: GOMPIRMA_SHARE_IN_PLACE=1
@@ -13,7 +13,7 @@
 
 enum { TIMES = 50 };
 
-/* Adds one to the counter at rank 0 without an operation that is atomic by itself: the lock must do it. */
+/* Adds one to the counter at rank 0 without an atomic operation: the lock must make it atomic. */
 static void count(struct window *w, int i) {
 	int *mem = w->mem, value = -1;
 	MPI_Aint at = window_at(w, 0, 0);
@@ -28,7 +28,7 @@ static void count(struct window *w, int i) {
 	CHECK_OK(MPI_Win_unlock(w->rank, w->win));
 }
 
-/* Adds one to the counter at rank 0. */
+/* Adds one to the counter at rank 0 by an atomic operation. */
 static void add(struct window *w) {
 	int one = 1;
 	CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, window_at(w, 0, 0), 1, MPI_INT, MPI_SUM, w->win));

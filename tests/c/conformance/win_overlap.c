@@ -1,5 +1,6 @@
-/* Proves: two windows over the same memory, and over overlapping parts of it: what is put through one is read through
- *   the other, with synchronization of both. MPI-5.0 allows it, with care about conflicting accesses. MPI-5.0 12.2.1
+/* Proves: two windows may cover the same memory or overlapping parts of it. With synchronization of both, a get
+ *   through one returns what a put through the other stored. MPI-5.0 allows this as long as accesses do not
+ *   conflict. MPI-5.0 12.2.1
  * np: 1 2 5
  * ref: none (MPICH over UCX puts to the wrong place if several windows lie in one page; Open MPI passes)
  * timeout: 60
@@ -35,7 +36,7 @@ int main(int argc, char **argv) {
 			      mem[COUNT / 2 + time]);
 		}
 		MPI_Win_free(&whole);
-		MPI_Win_fence(0, half); /* the other one lives on */
+		MPI_Win_fence(0, half); /* the other window still exists */
 		MPI_Put(&value, 1, MPI_INT, right, 40, 1, MPI_INT, half);
 		MPI_Win_fence(0, half);
 		CHECK(mem[COUNT / 2 + 40] == left * 100 + 9, "after the first window was freed: %d",

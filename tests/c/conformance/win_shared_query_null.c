@@ -1,6 +1,6 @@
-/* Proves: MPI_Win_shared_query with MPI_PROC_NULL tells of the lowest rank of the window whose size is not 0, on
- *   whatever node it is, what a query with that rank does: size 0 and a null address where its memory cannot be
- *   addressed, with its displacement unit. MPI-5.0 12.2.3
+/* Proves: MPI_Win_shared_query with MPI_PROC_NULL returns the same as a query with the lowest rank whose size is
+ *   not 0, on whatever node it is. If its memory cannot be addressed, the result is size 0 and a null address, with
+ *   its displacement unit. MPI-5.0 12.2.3
  * np: 1 2 4
  * nodes: 2
  * ref: none (MPI 4.1; older libraries take windows of MPI_Win_allocate_shared only)

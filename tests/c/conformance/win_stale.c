@@ -1,5 +1,5 @@
-/* Proves: a copy of a freed window's handle is refused with MPI_ERR_WIN by every call, also when new windows have been
- *   made since, which stay untouched. MPI-5.0 12.2.5, and gompirma's promise about stale handles
+/* Proves: every call refuses a copy of a freed window's handle with MPI_ERR_WIN, also when new windows exist. The
+ *   new windows do not change. MPI-5.0 12.2.5; gompirma promises this for stale handles
  * np: 1 2
  * ref: none (MPICH reuses the handle of a freed window for the next one)
  * timeout: 60

@@ -1,5 +1,5 @@
-/* Proves: MPI_Win_test says no as long as an origin has not completed its access epoch, and yes in the end; a yes ends
- *   the exposure epoch, so that the next post may follow. On each window kind. MPI-5.0 12.5.2
+/* Proves: MPI_Win_test returns false until every origin has completed its access epoch, and finally true. True ends
+ *   the exposure epoch, so the next post may follow. Each window kind. MPI-5.0 12.5.2
  * np: 2 4
  * ref: mpich
  * timeout: 60
@@ -23,7 +23,7 @@ static void body(struct window *w) {
 				mem[i] = -1;
 			MPI_Win_post(rest, 0, w->win);
 			for (int i = 0; i < 20;
-			     i++) { /* nobody can have completed: rank 1 waits for the message below */
+			     i++) { /* no origin can have completed: rank 1 waits for the message below */
 				MPI_Win_test(w->win, &flag);
 				CHECK(flag == 0, "%s window: the epoch ended before rank 1 completed", w->name);
 			}
