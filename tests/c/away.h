@@ -1,12 +1,11 @@
-/* A rank that is away: it does not call MPI until others have told it to come back, by something that is not MPI. Used
- * by tests that prove progress: what the others do meanwhile must complete.
+/* A rank that is away: rank 0 calls no MPI until the other ranks signal it without MPI. For tests of progress: the
+ * operations of the other ranks must complete meanwhile.
  *
  *   away_begin();                            collective, after check_begin
- *   away_watch("what is tried");             in the others: print this and end the job if it takes more than
- * AWAY_SECONDS
- *   away_until(AWAY_READ, n);                in the rank that is away: until n calls of away_call
- *   away_call(AWAY_READ);                    in the others: one call
- *   away_end();
+ *   away_watch("what is tried");             on the other ranks: starts a watchdog of AWAY_SECONDS
+ *   away_until(AWAY_READ, n);                on rank 0: waits for n calls of away_call
+ *   away_call(AWAY_READ);                    on the other ranks: stops the watchdog and signals rank 0 once
+ *   away_end();                              collective
  */
 #ifndef AWAY_H
 #define AWAY_H
@@ -23,7 +22,7 @@
 enum {
 	AWAY_READ,    /* in read(2) of a named pipe */
 	AWAY_COMPUTE, /* in a loop that loads a variable of a shared window */
-	AWAY_SOCKET,  /* in read(2) of an Internet socket */
+	AWAY_SOCKET,  /* in read(2) of an Internet (UDP) socket */
 	AWAYS
 };
 enum { AWAY_SECONDS = 20 };
@@ -35,6 +34,7 @@ static MPI_Win away_window;
 static _Atomic int *away_calls;
 static char away_text[300];
 
+/* Signal handler of the watchdog: prints away_text and exits with status 1. */
 static void away_alarm(int signal) {
 	(void)signal;
 	if (write(2, away_text, strlen(away_text)) < 0)
@@ -42,7 +42,7 @@ static void away_alarm(int signal) {
 	_exit(1);
 }
 
-/* The rank that is away is rank 0 of MPI_COMM_WORLD. */
+/* Sets up the pipe, the socket and the shared window. Rank 0 of MPI_COMM_WORLD is the rank that is away. */
 static inline void away_begin(void) {
 	char path[200] = "/tmp/away.XXXXXX", file[220];
 	MPI_Aint size;
@@ -56,7 +56,7 @@ static inline void away_begin(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	away_pipe = open(file, O_RDWR);
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (check_rank == 0) { /* all have it open: nothing is left behind, whatever happens */
+	if (check_rank == 0) { /* every rank has opened it: a crash leaves no file behind */
 		unlink(file);
 		rmdir(path);
 	}
@@ -77,12 +77,14 @@ static inline void away_begin(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Prints what and ends this process unless away_call follows within AWAY_SECONDS. */
 static inline void away_watch(const char *what) {
 	snprintf(away_text, sizeof away_text, "rank %d: FAIL: not done within %d s: %s\n", check_rank, AWAY_SECONDS,
 		 what);
 	alarm(AWAY_SECONDS);
 }
 
+/* Stops the watchdog and signals rank 0 once. */
 static inline void away_call(int how) {
 	alarm(0);
 	char byte = 1;
@@ -92,6 +94,7 @@ static inline void away_call(int how) {
 		MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
+/* Waits, without calling MPI, until the other ranks have signaled calls times. */
 static inline void away_until(int how, int calls) {
 	char byte;
 	if (how == AWAY_COMPUTE) {

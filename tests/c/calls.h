@@ -1,6 +1,6 @@
-/* A round of calls of every kind, most of which allocate, wait or are rare: what a program does beside its one-sided
- * operations. For tests of what may happen meanwhile (signals, threads, fork). Right results are checked. Collective
- * over MPI_COMM_WORLD.
+/* One round of calls of every kind that programs make beside one-sided operations; most of them allocate, wait or
+ * are rare. For tests of concurrent events (signals, threads, fork). Checks the results. Collective over
+ * MPI_COMM_WORLD.
  */
 #ifndef CALLS_H
 #define CALLS_H

@@ -1,11 +1,11 @@
-/* What every C test of this folder uses: begin, CHECK, end. It needs nothing but mpi.h and C11.
+/* Common functions of all C tests of this directory: begin, CHECK, end. Needs only mpi.h and C11.
  *
  *   int main(int argc, char **argv) {
  *       check_begin(&argc, &argv);               MPI_Init; rank and size of MPI_COMM_WORLD
- *       CHECK(x == 3, "x is %d, not 3", x);      counts an error and prints it; the program goes on
+ *       CHECK(x == 3, "x is %d, not 3", x);      counts and prints an error if x != 3; the program continues
  *       CHECK_CLASS(MPI_Send(...), MPI_ERR_RANK) the call must fail with this class
- *       return check_end();                      "PASS" or the number of errors; status 1 on every rank if any rank
- * erred
+ *       return check_end();                      prints "PASS" or the number of errors; returns 1 on every rank
+ *                                                if any rank had errors
  *   }
  */
 #ifndef CHECK_H
@@ -22,14 +22,14 @@
 static int check_errors; /* of this rank */
 static int check_rank;   /* in MPI_COMM_WORLD */
 static int check_size;   /* of MPI_COMM_WORLD */
-/* The first argument that is no kind=...: the variant to run (line "args:" of the header), "" if none. */
+/* The variant to run (line "args:" of the first comment): the first argument other than kind=...; "" if none. */
 static const char *check_arg;
-static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h), NULL: all */
-static int check_kind_tried;   /* there was a window of that kind on this rank */
+static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h); NULL: all */
+static int check_kind_tried;   /* 1 if this rank had a window of that kind */
 
-enum { CHECK_MOST = 20 }; /* errors printed by one rank; the others are only counted */
+enum { CHECK_MOST = 20 }; /* errors printed by one rank; further errors are only counted */
 
-/* May be used by several threads. */
+/* Reports an error if cond is false. Several threads may use it at once. */
 #define CHECK(cond, ...) ((cond) ? (void)0 : check_fail(__FILE__, __LINE__, __VA_ARGS__))
 
 static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *file, int line, const char *format,
@@ -44,6 +44,7 @@ static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *
 	fprintf(stderr, "rank %d: %s:%d: %s\n", check_rank, file, line, text);
 }
 
+/* Returns the text of an error code, in a static buffer. */
 static inline const char *check_string(int code) {
 	static char text[MPI_MAX_ERROR_STRING];
 	int len;
@@ -64,13 +65,13 @@ static inline void check_is_class(const char *file, int line, const char *call, 
 			   name);
 }
 
-/* The call must return MPI_SUCCESS. */
+/* Reports an error unless the call returns MPI_SUCCESS. */
 #define CHECK_OK(call) check_is_class(__FILE__, __LINE__, #call, call, MPI_SUCCESS, "MPI_SUCCESS")
 
-/* The call must return an error of this class (its communicator or window has MPI_ERRORS_RETURN). */
+/* Reports an error unless the call returns an error of this class. Its object must have MPI_ERRORS_RETURN. */
 #define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
-/* Returns true if word is one of a list's, which a blank divides. */
+/* Returns true if list, whose words are separated by blanks, contains word. */
 static inline int check_word(const char *list, const char *word) {
 	size_t n = strlen(word);
 	for (const char *at = list; n > 0 && (at = strstr(at, word)) != NULL; at += n)
@@ -79,8 +80,8 @@ static inline int check_word(const char *list, const char *word) {
 	return 0;
 }
 
-/* Ends the job at an argument that the program does not know: it would run nothing and pass. The words behind "args:"
- * come from whoever compiles it (CMakeLists.txt, ref.sh); compiled by hand it takes any. */
+/* Aborts the job if the program does not know the argument: it would run nothing and pass. The build (CMakeLists.txt,
+ * ref.sh) defines CHECK_ARGS from the lines "args:". Without CHECK_ARGS every argument is accepted. */
 static inline void check_known(const char *arg) {
 #ifdef CHECK_ARGS
 	if (check_word(CHECK_ARGS, arg))
@@ -92,7 +93,7 @@ static inline void check_known(const char *arg) {
 #endif
 }
 
-/* check_started reads rank, size and arguments once MPI is initialized. */
+/* Reads rank, size and arguments. MPI must be initialized. */
 static inline void check_started(int argc, char **argv) {
 	MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &check_size);
@@ -113,6 +114,8 @@ static inline void check_begin(int *argc, char ***argv) {
 	check_started(*argc, *argv);
 }
 
+/* Sums the errors of all ranks, prints the result and finalizes MPI. Returns 1 if any rank had errors. Aborts the job
+ * if kind=NAME was given and no rank had such a window. */
 static inline int check_end(void) {
 	int all = 0;
 	if (check_kind) {
@@ -132,7 +135,7 @@ static inline int check_end(void) {
 	return all != 0 || check_errors != 0;
 }
 
-/* check_random gives the same sequence on every rank for the same *state; start it with any number. */
+/* Returns the next pseudo-random number. The same initial *state, any number, gives the same sequence on every rank. */
 static inline uint64_t check_random(uint64_t *state) {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,10 +1,11 @@
-/* Every way to synchronize, behind four calls, so that an operation's test is written once and run in all of them.
+/* Every kind of synchronization behind four calls, so that a test of an operation is written once and runs in all of
+ * them.
  *
- *   epoch_open(sync, w);                 collective: stores to the own window are done, operations may follow
+ *   epoch_open(sync, w);                 collective: local stores to the window are visible; operations may follow
  *     epoch_target(sync, w, t);          before operations on target t
- *     epoch_target_done(sync, w, t);     behind them; see epoch_reusable
- *   epoch_close(sync, w);                collective: all operations of all ranks are done at all targets, loads may
- * follow
+ *     epoch_target_done(sync, w, t);     after them; see epoch_reusable
+ *   epoch_close(sync, w);                collective: all operations of all ranks are complete at all targets; local
+ *                                        loads may follow
  */
 #ifndef EPOCHS_H
 #define EPOCHS_H
@@ -16,18 +17,18 @@ enum {
 	SYNC_PSCW,            /* post, start, complete, wait with the group of all ranks */
 	SYNC_LOCK,            /* exclusive lock and unlock of each target */
 	SYNC_LOCK_SHARED,     /* shared lock and unlock of each target */
-	SYNC_LOCK_ALL,        /* lock_all, unlock_all, nothing between */
+	SYNC_LOCK_ALL,        /* lock_all, unlock_all, no flush between */
 	SYNC_FLUSH,           /* lock_all; flush of each target */
 	SYNC_FLUSH_ALL,       /* lock_all; one flush_all */
 	SYNC_FLUSH_LOCAL,     /* lock_all; flush_local of each target; unlock_all */
-	SYNC_FLUSH_LOCAL_ALL, /* lock_all; flush_local_all behind each target; unlock_all */
+	SYNC_FLUSH_LOCAL_ALL, /* lock_all; flush_local_all after each target; unlock_all */
 	SYNCS
 };
 
 static const char *const sync_name[SYNCS] = {"fence", "pscw",      "lock",        "lock_shared",    "lock_all",
 					     "flush", "flush_all", "flush_local", "flush_local_all"};
 
-/* epoch_named finds the synchronization named by the program's argument; -1 (and an error) if there is none. */
+/* Returns the synchronization with this name. Reports an error and returns -1 if the name is unknown. */
 static inline int epoch_named(const char *name) {
 	for (int s = 0; s < SYNCS; s++)
 		if (strcmp(name, sync_name[s]) == 0)
@@ -36,17 +37,19 @@ static inline int epoch_named(const char *name) {
 	return -1;
 }
 
-/* Origin buffers may be overwritten, and results of fetching calls read, once epoch_target_done returned. */
+/* Returns true if epoch_target_done completes operations locally: origin buffers may then be overwritten, and results
+ * of fetching calls read. */
 static inline int epoch_reusable(int sync) {
 	return sync != SYNC_FENCE && sync != SYNC_PSCW && sync != SYNC_LOCK_ALL && sync != SYNC_FLUSH_ALL;
 }
 
-/* The operation is also done at the target once epoch_target_done returned. */
+/* Returns true if epoch_target_done also completes operations at the target. */
 static inline int epoch_done_at_target(int sync) {
 	return sync == SYNC_LOCK || sync == SYNC_LOCK_SHARED || sync == SYNC_FLUSH;
 }
 
-/* Makes the own stores visible to remote operations and theirs to own loads, outside of any epoch. */
+/* Makes this rank's stores visible to remote operations, and their effects visible to its loads. Called outside of any
+ * epoch. */
 static inline void epoch_own(struct window *w) {
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	MPI_Win_unlock(w->rank, w->win);

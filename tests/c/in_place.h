@@ -1,6 +1,6 @@
-/* Windows over ordinary memory that is asked to be shared where it lies: info key gompirma_share_in_place. A library
- * that does not know the key makes a window as always, and in_place_told() is NULL: then only what the standard
- * promises is tested. */
+/* Windows over ordinary memory that request sharing in place by the info key gompirma_share_in_place. A library
+ * that does not know the key creates a normal window, and in_place_told() returns NULL. Then the tests check only
+ * what the standard guarantees. */
 #ifndef IN_PLACE_H
 #define IN_PLACE_H
 
@@ -11,7 +11,7 @@
 
 enum { PAGE = 4096 };
 
-/* how: "true", "false" or "require". */
+/* Creates a window with the info value how: "true", "false" or "require". Returns the error code. */
 static inline int in_place_try(void *base, MPI_Aint size, int unit, const char *how, MPI_Comm comm, MPI_Win *win) {
 	MPI_Info info;
 	MPI_Info_create(&info);
@@ -27,8 +27,8 @@ static inline MPI_Win in_place_window(void *base, MPI_Aint size, int unit) {
 	return win;
 }
 
-/* What the library says of the window's memory: "true", "true: bytes ...", "false: why not"; NULL if it does not know
- * the key. */
+/* Returns the library's report about the window's memory: "true", "true: bytes ...", or "false: " and the reason.
+ * Returns NULL if the library does not know the key. */
 static inline const char *in_place_told(MPI_Win win) {
 	static char value[1025];
 	MPI_Info info;
@@ -41,15 +41,15 @@ static inline const char *in_place_told(MPI_Win win) {
 
 #define CHECK_SHARED(win, wanted) in_place_check(__FILE__, __LINE__, win, wanted)
 
-/* The library, if it knows the key, must say something that begins with wanted. */
+/* Checks that the report begins with wanted, if the library knows the key. */
 static inline void in_place_check(const char *file, int line, MPI_Win win, const char *wanted) {
 	const char *told = in_place_told(win);
 	if (told != NULL && strncmp(told, wanted, strlen(wanted)) != 0)
 		check_fail(file, line, "gompirma_shared_in_place is '%s', not '%s'", told, wanted);
 }
 
-/* Mode ("rw-p", "rw-s") of the mapping that holds an address of this process, "" if there is none; *mappings is the
- * number of all mappings, *file that of the file that is mapped there, 0: none. */
+/* Returns the mode ("rw-p", "rw-s") of the mapping that contains an address of this process, "" if there is none.
+ * Stores the number of all mappings to *mappings, and the inode of the mapped file to *file (0: no file). */
 static inline const char *in_place_mapping(const void *address, int *mappings, unsigned long *file) {
 	static char mode[8];
 	char line[512];

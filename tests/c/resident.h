@@ -1,10 +1,10 @@
-/* How much memory a process has of its own. */
+/* Measures the private memory of a process. */
 #ifndef RESIDENT_H
 #define RESIDENT_H
 
 #include <stdio.h>
 
-/* Resident memory of this process that is its own, in bytes. */
+/* Returns the private (anonymous) resident memory of this process in bytes. */
 static inline long resident(void) {
 	char line[200];
 	long kib = 0;

@@ -1,13 +1,13 @@
-/* Every predefined datatype that reductions and accumulates know, with every operation allowed for it (MPI-5.0 6.9.2,
- * 6.9.4) or taken by libraries in general (characters as integers, MPI_AINT and its like as logicals), and the same
- * operation computed serially here. Integers wrap around on overflow: the serial side computes without a sign.
+/* Every predefined datatype of reductions and accumulates, with every operation allowed for it (MPI-5.0 6.9.2, 6.9.4).
+ * Includes operations that libraries commonly accept: characters as integers, MPI_AINT and similar types as logicals.
+ * Each operation is also computed serially here. Integers wrap around on overflow, so the serial side is unsigned.
  *
  *   for (int t = 0; t < types_count(); t++) {
  *       const struct type *type = types + t;
  *       if (!type->here(...)) ...
  *       type->set(p, random)              one element from a random number
- *       type->apply(op, inout, in)        inout = in op inout, op being an index of ops[]
- *       type->equal(a, b)                 by value: the padding of a type does not count
+ *       type->apply(op, inout, in)        inout = in op inout; op is an index of ops[]
+ *       type->equal(a, b)                 compares values; ignores padding
  *   }
  */
 #ifndef TYPES_H
@@ -44,7 +44,7 @@ static inline MPI_Op op_handle(int op) {
 	return handles[op];
 }
 
-/* The classes of the standard, and the operations of each. */
+/* The type classes of the standard. */
 enum {
 	CLASS_INTEGER = 1,
 	CLASS_FORTRAN_INTEGER = 2,
@@ -85,7 +85,7 @@ static inline int op_allowed(int op, int class) {
 struct type {
 	const char *name;
 	MPI_Datatype handle;
-	size_t size; /* extent of one element in memory */
+	size_t size; /* bytes from one element to the next in memory */
 	int class;
 	int is_unsigned;
 	void (*set)(void *p, uint64_t random);
@@ -96,7 +96,7 @@ struct type {
 #define EQUAL(id, T) \
 	static int equal_##id(const void *a, const void *b) { return *(const T *)a == *(const T *)b; }
 
-/* integers: T with its unsigned form U; odd random numbers give small values, so that logical operations meet zeros */
+/* Integers: T with its unsigned form U. Odd random numbers give small values, so that logical operations get zeros. */
 #define INTEGER(id, T, U)                                                    \
 	EQUAL(id, T)                                                         \
 	static void set_##id(void *p, uint64_t random) {                     \
@@ -143,7 +143,7 @@ struct type {
 		*(T *)inout = a;                                             \
 	}
 
-/* floating point: small multiples of 1/2, so that every order of evaluation gives the same result */
+/* Floating point: small multiples of 1/2, so that every order of evaluation gives the same result. */
 #define FLOATING(id, T)                                                                                    \
 	EQUAL(id, T)                                                                                       \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = (T)((int)(random >> 8 & 15) - 8) / 2; } \
@@ -190,7 +190,7 @@ struct type {
 		*(T *)inout = a;                                                          \
 	}
 
-/* logical values are 0 and 1 */
+/* Logical values are 0 and 1. */
 #define LOGICAL(id, T)                                                                \
 	EQUAL(id, T)                                                                  \
 	static void set_##id(void *p, uint64_t random) { *(T *)p = random >> 8 & 1; } \
@@ -213,7 +213,7 @@ struct type {
 		*(T *)inout = a;                                                      \
 	}
 
-/* a value and an index of type J; few values, so that equal values with different indices meet */
+/* A value and an index of type J. There are few values, so that equal values with different indices are compared. */
 #define PAIR(id, T, J)                                                                      \
 	struct pair_##id {                                                                  \
 		T value;                                                                    \
@@ -289,8 +289,8 @@ static int types_number;
 #mpi, mpi, sizeof(T), cls, uns, set_##id, apply_##id, equal_##id \
 		}
 
-/* types_count fills types[] at its first call (after MPI_Init) and returns how many there are. Types of Fortran that
- * the library under test does not have are MPI_DATATYPE_NULL there and left out. */
+/* Fills types[] at its first call (after MPI_Init) and returns their number. Leaves out Fortran types that the
+ * library under test does not have (MPI_DATATYPE_NULL). */
 static inline int types_count(void) {
 	if (types_number > 0)
 		return types_number;
@@ -352,7 +352,7 @@ static inline int types_count(void) {
 	return types_number;
 }
 
-/* types_show writes an element's bytes in hexadecimal, for messages; a few results may be in use at once. */
+/* Writes an element's bytes in hexadecimal, for messages. The last four results are valid at once. */
 static inline const char *types_show(const struct type *type, const void *element) {
 	static char texts[4][80];
 	static int next;
@@ -363,7 +363,7 @@ static inline const char *types_show(const struct type *type, const void *elemen
 	return text;
 }
 
-/* types_class_named maps a variant's name to the classes it stands for; 0 (and an error) if there is none. */
+/* Returns the classes that a variant's name stands for. Reports an error and returns 0 if the name is unknown. */
 static inline int types_class_named(const char *name) {
 	static const struct {
 		const char *name;

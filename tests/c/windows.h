@@ -1,12 +1,12 @@
-/* Windows of every kind, so that a test body is written once and run on all of them.
+/* Windows of every kind, so that a test body is written once and runs on all of them.
  *
  *   static void body(struct window *w) { ... w->win, w->mem ... }
- *   windows_each(size, unit, MPI_COMM_WORLD, body);        collective; one window of each kind after the other
+ *   windows_each(size, unit, MPI_COMM_WORLD, body);        collective; one window of each kind after another
  *
- * With WINDOWS_DYNAMIC defined before this file is included there are dynamic windows too. Their displacements are
- * addresses, so such a program writes window_at(w, target, d) wherever it would write a displacement d.
+ * If WINDOWS_DYNAMIC is defined before this file is included, the kinds include dynamic windows. Their displacements
+ * are addresses, so such a program writes window_at(w, target, d) instead of a displacement d.
  *
- * The memory of windows made over memory that exists already lies between guards, which windows_each checks at the end.
+ * Windows over existing memory have guard bytes on both sides of it, which windows_each checks at the end.
  */
 #ifndef WINDOWS_H
 #define WINDOWS_H
@@ -20,7 +20,7 @@ enum {
 	KIND_ALLOC_MEM,         /* over memory of MPI_Alloc_mem */
 	KIND_MIXED,             /* even ranks: MPI_Alloc_mem, odd ranks: malloc */
 	KIND_ALLOCATE,          /* MPI_Win_allocate */
-	KIND_SHARED,            /* MPI_Win_allocate_shared; left out where the communicator spans nodes */
+	KIND_SHARED,            /* MPI_Win_allocate_shared; skipped if the communicator spans nodes */
 	KIND_DYNAMIC,           /* MPI_Win_create_dynamic with memory of malloc attached; needs WINDOWS_DYNAMIC */
 	KIND_DYNAMIC_ALLOC_MEM, /* with memory of MPI_Alloc_mem attached */
 #ifdef WINDOWS_DYNAMIC
@@ -39,20 +39,20 @@ struct window {
 	const char *name; /* of the kind */
 	void *mem;        /* this rank's window memory */
 	MPI_Aint size;    /* in bytes, as given */
-	int unit;         /* displacement unit, as given; that of a dynamic window is 1 all the same */
+	int unit;         /* displacement unit, as given; MPI uses 1 for a dynamic window */
 	MPI_Comm comm;
 	int rank, n;  /* in comm */
-	MPI_Aint *at; /* of a dynamic window: the address of each rank's memory */
+	MPI_Aint *at; /* dynamic windows only: the address of each rank's memory */
 };
 
-/* The displacement of element d of target's memory. */
+/* Returns the displacement of element d of target's memory. */
 static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d) {
 	return w->at ? MPI_Aint_add(w->at[target], d * w->unit) : d;
 }
 
 enum { GUARD = 64, STATIC_MOST = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
 
-/* The info that windows are made with. */
+/* Info for creating windows; MPI_INFO_NULL unless the program sets it. */
 static MPI_Info windows_info;
 
 static char windows_static[STATIC_MOST + 2 * GUARD] __attribute__((aligned(64)));
@@ -70,8 +70,8 @@ static inline void windows_check_guards(const char *area, MPI_Aint size, const c
 	}
 }
 
-/* windows_over makes the window over area (guards included) or lets MPI allocate it (area NULL), runs body and frees
- * it. */
+/* Creates a window over area (guards included), or one that MPI allocates (area NULL). Runs body and frees the window.
+ * Then checks the guards. */
 static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w)) {
 	check_kind_tried = 1;
 	if (w->kind >= KIND_DYNAMIC) {
@@ -93,7 +93,7 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
 	}
 	body(w);
 	if (w->at) {
-		MPI_Barrier(w->comm); /* nobody accesses it any more */
+		MPI_Barrier(w->comm); /* no rank accesses the memory any more */
 		MPI_Win_detach(w->win, w->mem);
 	}
 	MPI_Win_free(&w->win);
@@ -102,6 +102,7 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
 		windows_check_guards(area, w->size, w->name);
 }
 
+/* Returns true if all ranks of comm are on one node. */
 static inline int windows_one_node(MPI_Comm comm) {
 	MPI_Comm node;
 	int n, all;
@@ -117,7 +118,8 @@ static inline void windows_on_stack(struct window *w, void (*body)(struct window
 	windows_over(w, area, body);
 }
 
-/* windows_one runs body on one window of the kind: size bytes and this unit on every rank of comm. */
+/* Runs body on one window of the kind, with size bytes and this unit on every rank of comm. Does nothing if kind=NAME
+ * selects another kind, or if the kind is not possible here. */
 static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
 	if (!windows_info)
 		windows_info = MPI_INFO_NULL;
@@ -158,6 +160,7 @@ static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm,
 	windows_over(&w, NULL, body);
 }
 
+/* Runs body on one window of each kind, one after another. */
 static inline void windows_each(MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
 	for (int kind = 0; kind < KINDS; kind++)
 		windows_one(kind, size, unit, comm, body);

@@ -122,7 +122,7 @@ static void sum_of(void *in, void *inout, int *len, MPI_Datatype *type) {
 	X(MPI_Status_set_cancelled(&status, 0))                                                              \
 	X(MPI_Test_cancelled(&status, &flag))                                                                \
 	X(MPI_Status_get_source(&status, &n))                                                                \
-	/* requests, and messages to this rank */                                                               \
+	/* requests, and messages to this rank */                                                            \
 	X(MPI_Send_init(from, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Request_free(&rq[0]))            \
 	X(MPI_Recv_init(to, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Request_free(&rq[0]))              \
 	X(MPI_Irecv(to, 4, MPI_INT, check_rank, 0, copy, &rq[0]); MPI_Cancel(&rq[0]);                        \

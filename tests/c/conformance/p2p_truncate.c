@@ -24,8 +24,7 @@ int main(int argc, char **argv) {
 				value = 1000 + i;
 				MPI_Isend(big, lengths[i], MPI_INT, other, 1, MPI_COMM_WORLD, &sends[0]);
 				MPI_Isend(&value, 1, MPI_INT, other, 2, MPI_COMM_WORLD, &sends[1]);
-				MPI_Waitall(2, sends,
-					    MPI_STATUSES_IGNORE); /* the sender may see an error */
+				MPI_Waitall(2, sends, MPI_STATUSES_IGNORE); /* the sender may see an error */
 				continue;
 			}
 			MPI_Request r[2];

@@ -8,7 +8,9 @@
  */
 #include "../windows.h"
 
-static MPI_Aint size_of(int rank) { return rank % 3 == 1 ? 0 : 12 + 7 * rank; /* bytes, not a multiple of an element */ }
+static MPI_Aint size_of(int rank) {
+	return rank % 3 == 1 ? 0 : 12 + 7 * rank; /* bytes, not a multiple of an element */
+}
 
 static int unit_of(int rank) { return rank % 2 ? 4 : 1; }
 

@@ -1,7 +1,7 @@
 /* Proves: values of MPI's own info keys that are invalid, untrue, or different at the members still create a
  *   window, in every creating call. MPI_Win_set_info accepts them too. The window behaves like any other. MPI calls
  *   such values undefined or erroneous. But programs pass same_size with sizes that differ, and accumulate_ordering
- *   = "", and run with other libraries. MPI-5.0 10, 12.2.1, 12.2.7
+ *   = "", and these programs work with other libraries. MPI-5.0 10, 12.2.1, 12.2.7
  * np: 1 2 4
  * args: values untrue members communicator
  * ref: mpich

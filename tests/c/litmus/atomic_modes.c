@@ -1,10 +1,12 @@
-/* Accumulates of few elements, which are updated one by one, while another origin's large one begins, again and again:
- *     each rank: 300 times sum of 64 elements; one sum of 2000 that holds them
- * and while one origin alone makes larger ones for a while, and then another:
- *     one rank after the other: 200 times sum of 64 elements, or of 2000; the others meanwhile: 40 times fetch and add
- *     of one of them, or sum of a few
- * Forbidden: a lost addition. On each window kind.
- * MPI-5.0 12.7.1
+/* Proves: no addition is lost when accumulates of few elements, which the library updates one by one, overlap with
+ *   a large one.
+ *   Each rank, repeatedly:
+ *       300 times sum of 64 elements; one sum of 2000 elements that include them
+ *   One rank after another:
+ *       200 times sum of 64 elements, or of 2000; the other ranks meanwhile: 40 times fetch and add of one of these
+ *       elements, or sum of a few
+ *   Forbidden: a lost addition. On each window kind.
+ *   MPI-5.0 12.7.1
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

@@ -1,6 +1,6 @@
-/* A buffered send completes without the sender calling MPI again:
+/* A buffered send completes although the sender makes no further MPI call:
  *     rank 0: Bsend; spin until flag = i is loaded from a shared window          rank 1: receive; store flag = i
- * Forbidden: rank 0 spins for ever. From 8 bytes to 2 MB.
+ * Forbidden: rank 0 spins forever. From 8 bytes to 2 MB.
  * MPI-5.0 3.4, 3.5 (progress)
  * np: 2
  * nodes: 1 (the window is shared)

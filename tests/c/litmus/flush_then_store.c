@@ -1,7 +1,7 @@
-/* RMA, then a plain store into a shared window as the flag:
+/* RMA, then a plain store to a shared window as the flag:
  *     rank 1: put or accumulate data = i; flush; store flag = i
- *     rank 0: spin on flag, without MPI, until i; sync; load data
- * Forbidden: data < i; rank 1's flush waiting for rank 0. Small and large. On each window kind.
+ *     rank 0: spin without MPI until flag = i; sync; load data
+ * Forbidden: data < i; rank 1's flush waits for rank 0. Small and large data. On each window kind.
  * MPI-5.0 12.5.4, 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

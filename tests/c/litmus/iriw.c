@@ -1,8 +1,8 @@
-/* Independent reads of independent writes, x and y in rank 0's window, 0 at first:
+/* Independent reads of independent writes. x and y are in rank 0's window and 0 at first:
  *     rank 0: x = 1; flush                 rank 1: y = 1; flush
  *     rank 2: a = x; flush; b = y; flush   rank 3: c = y; flush; d = x; flush
- * Forbidden: a = 1, b = 0, c = 1, d = 0: the two readers would see the writes in different order. On each window kind.
- * MPI-5.0 12.7 with operations atomic at the target
+ * Forbidden: a = 1, b = 0, c = 1, d = 0: the two readers would see the writes in different orders. On each window kind.
+ * MPI-5.0 12.7; the operations are atomic at the target
  * np: 4
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

@@ -1,8 +1,6 @@
-/* A lock hands over what was done under it:
- *     each rank in turn, the turn being read under the lock:
- *         lock; get turn and data; flush; if it is my turn: put data + 1, turn + 1; unlock
- * Forbidden: a turn seen without its data, a turn lost. Shared locks to look, exclusive ones to change. On each window
- *   kind.
+/* A lock hands over the changes made under it. The turn passes from rank to rank and is read under the lock:
+ *     each rank: lock; get turn and data; flush; if it is this rank's turn: put data + 1, turn + 1; unlock
+ * Forbidden: a turn without its data; a lost turn. Shared locks read, exclusive locks change. On each window kind.
  * MPI-5.0 12.5.3
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1
@@ -21,7 +19,7 @@ static void body(struct window *w) {
 	MPI_Win_unlock(w->rank, w->win);
 	MPI_Barrier(w->comm);
 	while (turn < turns) {
-		int looks = turn % w->n != w->rank; /* last time I looked it was not my turn: only look again */
+		int looks = turn % w->n != w->rank; /* it was another rank's turn at the last check: only read */
 		MPI_Win_lock(looks ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
 		MPI_Get(state, 1 + COUNT, MPI_INT, 0, window_at(w, 0, 0), 1 + COUNT, MPI_INT, w->win);
 		MPI_Win_flush(0, w->win);

@@ -1,6 +1,6 @@
-/* Message passing through a window of a third rank (or of the reader):
+/* Message passing through a window of a third rank, or of the reader:
  *     rank 1: put data = i; flush; accumulate REPLACE flag = i; flush
- *     rank 2: until f = i: f = get_accumulate NO_OP flag; then get data; flush
+ *     rank 2: repeat f = get_accumulate NO_OP flag until f = i; then get data; flush
  * Forbidden: the reader sees flag i and data < i. Small and large data. On each window kind.
  * MPI-5.0 12.5.4
  * np: 2 3

@@ -1,4 +1,8 @@
-/* Message passing with data and flag in windows of different kinds, so that one may travel by another way than the
+/* Message passing with data and flag in windows of different kinds, so that each may take a different path:
+ *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B
+ *     rank 0: poll until flag = i in B; then load data in A
+ * Forbidden: flag i and data < i. All pairs of window kinds.
+ * MPI-5.0 12.5.4, 12.7
  * other:
  *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B
  *     rank 0: until flag = i in B; then load data in A
@@ -53,7 +57,7 @@ static void both(struct window *b) {
 static void body(struct window *w) {
 	a = w;
 	for (int kind = 0; kind < KINDS; kind++)
-		if (kind != KIND_STATIC || w->kind != KIND_STATIC) /* there is one static array */
+		if (kind != KIND_STATIC || w->kind != KIND_STATIC) /* there is only one static array */
 			windows_one(kind, 64, 8, w->comm, both);
 }
 

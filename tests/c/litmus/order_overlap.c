@@ -1,8 +1,9 @@
-/* One origin's accumulates and fetches on overlapping ranges of elements, without a flush between, beside those of the
- * other origins: each element has a field of bits for each origin, which that origin adds to. Or one origin alone
- * replaces. Forbidden: a fetch that sees of this origin's field anything but exactly what it added before, in program
- * order (rar, raw, war, waw); a fetch or an end that differs from the sequential run of the one origin. For each size
- * of element. On each window kind. MPI-5.0 12.7.2
+/* One origin's accumulates and fetches on overlapping ranges of elements are ordered without a flush between them.
+ * Other origins access the same elements. Each element has a bit field per origin, and only that origin adds to its
+ * field (fields). Or one origin alone replaces elements (replace).
+ * Forbidden: a fetch sees in this origin's field anything but what it added before in program order (rar, raw, war,
+ * waw); a fetch or the final contents differ from a sequential run of the one origin.
+ * For each size of element. On each window kind. MPI-5.0 12.7.2
  * np: 2 4
  * args: fields replace
  * again: GOMPIRMA_NO_CMA=1
@@ -13,10 +14,10 @@
 
 enum { COUNT = 120, TIMES = 60, BATCH = 12 };
 
-/* Elements as numbers: bytes is the size, read and write convert. */
+/* An element type. number and set convert elements to and from integers. */
 struct element {
 	MPI_Datatype type;
-	int size, bits; /* bits of a number that the type holds exactly */
+	int size, bits; /* bytes; bits of an integer that the type holds exactly */
 	char kind;      /* i: integer, f: float, d: double, l: long double */
 };
 
@@ -75,7 +76,8 @@ static void run(struct window *w, const struct element *e, int alone) {
 			s->result = s->origin + (size_t)COUNT * e->size;
 			s->count = check_random(&state) % 3 == 0 ? 1 : 1 + (int)(check_random(&state) % COUNT);
 			s->first = (int)(check_random(&state) % (COUNT - s->count + 1));
-			s->fetch = (int)(check_random(&state) % 3); /* 0: accumulate, 1: get_accumulate, 2: only look */
+			s->fetch =
+				(int)(check_random(&state) % 3); /* 0: accumulate, 1: get_accumulate, 2: only fetch */
 			for (int i = 0; i < s->count; i++) {
 				int64_t *m = model + s->first + i, add = 0;
 				s->want[i] = *m;

@@ -1,4 +1,4 @@
-/* Read after read, one origin, one location, while another origin adds to it:
+/* Read after read of one location by one origin, while another origin adds to it:
  *     r1 = get_accumulate NO_OP;  r2 = get_accumulate NO_OP
  * Forbidden: r2 < r1. One and several elements, no flush between. On each window kind.
  * MPI-5.0 12.7.2

@@ -1,10 +1,9 @@
-/* Windows with every subset of accumulate_ordering, none included, asked for in changing order: what the subset
- * promises holds.
+/* Windows with every subset of accumulate_ordering, the empty one included, in changing order of the keywords. The
+ * guarantees of the subset hold:
  *     waw: REPLACE a; REPLACE b ends at b           raw: REPLACE a; NO_OP fetches a
- *     war: NO_OP; REPLACE a does not fetch a        rar: NO_OP; NO_OP, another origin only adding, do not fall
+ *     war: NO_OP; REPLACE a does not fetch a        rar: NO_OP; NO_OP do not decrease while another origin only adds
  *     none, and always: sums are complete
- * Forbidden: anything else; MPI_Win_get_info with another set than the one asked for, where it reports one. On each
- *   window kind.
+ * Forbidden: any other outcome; MPI_Win_get_info reports another subset than the requested one. On each window kind.
  * MPI-5.0 12.7.2, 12.2.1
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

@@ -1,6 +1,6 @@
-/* Write after read, one origin, one location, no flush between:
- *     r = get_accumulate NO_OP;  accumulate REPLACE i     (it held i-1)
- * Forbidden: r = i. The read changes between Fetch_and_op and Get_accumulate of several elements. On each window kind.
+/* Write after read of one location by one origin, no flush between:
+ *     r = get_accumulate NO_OP;  accumulate REPLACE i     (the location held i-1)
+ * Forbidden: r = i. The read is a Fetch_and_op or a Get_accumulate of several elements. On each window kind.
  * MPI-5.0 12.7.2
  * np: 1 2
  * again: GOMPIRMA_NO_CMA=1

@@ -1,6 +1,6 @@
-/* Write after write, one origin, one location, no flush between:   acc REPLACE 2i-1;  acc REPLACE 2i
- * Forbidden: in the end 2i-1; any reader seeing the values fall (accumulate_ordering has waw and rar by default).
- * The writes change between Accumulate, Fetch_and_op and Get_accumulate of several elements. On each window kind.
+/* Write after write of one location by one origin, no flush between:   acc REPLACE 2i-1;  acc REPLACE 2i
+ * Forbidden: 2i-1 at the end; a reader sees the values decrease (accumulate_ordering has waw and rar by default).
+ * The writes are Accumulate, Fetch_and_op, or Get_accumulate of several elements. On each window kind.
  * MPI-5.0 12.7.2
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

@@ -1,6 +1,7 @@
-/* A token goes round all ranks, each of which waits for it by calling one and the same function again and again, more
- * ranks than cores too: Fetch_and_op with NO_OP, Compare_and_swap, get and flush, get between lock and unlock, Iprobe,
- * Test, Win_test. Forbidden: a rank that is never reached; a token that was not passed. On an allocated window.
+/* A token circulates through all ranks; there may be more ranks than cores. Each rank waits for it by calling one
+ * function repeatedly: Fetch_and_op with NO_OP, Compare_and_swap, get and flush, get between lock and unlock,
+ * Iprobe, Test, or Win_test.
+ * Forbidden: a rank that the token never reaches; a wrong token. On an allocated window.
  * MPI-5.0 12.5, 12.7.3
  * np: 2 8
  * args: fetch swap get lock iprobe test win_test
@@ -13,7 +14,7 @@ static MPI_Group from, to;
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
-/* Waits until the own element 0 is turn. */
+/* Waits until element 0 of this rank is turn. */
 static void look(int turn) {
 	int me = check_rank, seen = -1, taken = turn;
 	while (seen != turn) {

@@ -1,4 +1,8 @@
-/* A target that never calls MPI again, in an endless loop or in pause(2), while the others use windows of every kind
+/* Rank 0, the target, makes no further MPI call: it loops endlessly or is in pause(2). The other ranks access its
+ * windows of every kind with all operations and every kind of lock and flush. In the variant pscw they call start,
+ * operations and complete; the target has posted before. At the end one of them aborts the job.
+ * Forbidden: one of their calls does not return.
+ * MPI-5.0 12.7.3
  * there: all operations, every kind of lock and flush; or (pscw) start, operations and complete, the post having been
  * made before. At the end one of them aborts the job. Forbidden: one of their calls does not return.
  * MPI-5.0 12.7.3
@@ -90,7 +94,7 @@ static void work(struct window *w) {
 
 static struct window *windows[KINDS];
 
-/* Makes the windows of all kinds, one within the other, then the target leaves and the others work on all of them. */
+/* Creates nested windows of all kinds. Then the target leaves MPI and the other ranks operate on all windows. */
 static void body(struct window *w) {
 	memset(w->mem, 0, w->size);
 	if (w->rank == 0 && strcmp(check_arg, "pscw") == 0)

@@ -1,6 +1,6 @@
-/* An exposure epoch of a rank that does not call MPI until the origins have left theirs:
- *     rank 0: post; read(2) or compute until the others say so; wait
- *     others: start; put, accumulate, get; complete; say so
+/* An exposure epoch of a rank that makes no MPI call until the origins have completed their access epochs:
+ *     rank 0: post; read(2) or compute until the other ranks have signaled; wait
+ *     the other ranks: start; put, accumulate; complete; signal without MPI
  * Forbidden: complete does not return. Small and large data. On each window kind.
  * MPI-5.0 12.7.3
  * np: 2 4

@@ -1,6 +1,6 @@
-/* Torn elements: one origin replaces an element by patterns all of whose parts agree, others read it with NO_OP, by a
- * single element's call or within a large one; the own window too.
- * Forbidden: parts that disagree. 8, 16 and 32 byte elements and pairs. On each window kind.
+/* Torn elements: one origin replaces an element by patterns whose parts are all equal. The other ranks, the
+ * window's owner included, read it with NO_OP, alone or within a large call.
+ * Forbidden: parts that differ. 8, 16 and 32 byte elements and pairs. On each window kind.
  * MPI-5.0 12.7.1
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,7 @@
-/* In the unified memory model a put becomes visible to plain loads of the target without any call there:
+/* In the unified memory model plain loads of the target see a put, without any MPI call of the target:
  *     rank 1: put x = i; flush; spin until rank 0's answer y = i is loaded
  *     rank 0: spin until x = i is loaded; put y = i; flush
- * Forbidden: a rank spins for ever. On each window kind.
+ * Forbidden: a rank spins forever. On each window kind.
  * MPI-5.0 12.4, 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

@@ -1,27 +1,27 @@
-/* The datatype classes of the matrix. Each is a type with, worked out here by hand and not by MPI, its extent and the
- * offset of every element from the buffer's address, in the order of the type map.
+/* The datatype classes of the matrix. Each is a type with its extent and the offset of every element from the
+ * buffer's address, in the order of the type map. These values are computed by hand, not by MPI.
  */
 #ifndef MATRIX_CLASSES_H
 #define MATRIX_CLASSES_H
 
 #include "../types.h"
 
-/* A buffer, or an origin's part of a window: BEFORE bytes, the address that is given to MPI, copies of a type, and some
- * bytes more. MANY bytes of data are more than a message of the library's own holds, in types that are a sixth data and
- * five sixths gaps. */
+/* Layout of a buffer, and of an origin's part of a window: BEFORE bytes, the address passed to MPI, copies of a
+ * type, and BEHIND bytes. MANY bytes of data exceed one message of the library. The types have at most five sixths
+ * gaps, so 6 * MANY bytes suffice. */
 enum { BEFORE = 96, BEHIND = 64, MANY = 1280, AREA = BEFORE + 6 * MANY + BEHIND, ELEMENTS = 24 };
 
 struct class {
 	const char *name;
-	const struct type *leaf; /* the predefined type of all elements */
-	size_t data;             /* bytes of a leaf that carry data: 12 of the 16 of MPI_DOUBLE_INT */
+	const struct type *leaf; /* predefined type of all elements */
+	size_t data;             /* bytes of a leaf that carry data: 12 of the 16 bytes of MPI_DOUBLE_INT */
 	MPI_Datatype type;
 	MPI_Aint extent;
-	int few; /* copies, for a small operation */
-	int n;   /* elements of one copy */
+	int few; /* copies in a small operation */
+	int n;   /* elements in one copy */
 	MPI_Aint at[ELEMENTS];
 	int derived; /* type is not predefined and must be freed */
-	int several; /* its elements are of several predefined types; leaf is a byte */
+	int several; /* its elements have several predefined types; leaf is then MPI_BYTE */
 };
 
 enum { CLASSES_MOST = 20 };
@@ -53,7 +53,7 @@ static inline struct class *class_new(const char *name, MPI_Datatype leaf, MPI_D
 	return c;
 }
 
-/* class_block adds n elements, one behind the other, the first at offset at. */
+/* Appends n adjacent elements; the first has offset at. */
 static inline void class_block(struct class *c, MPI_Aint at, int n) {
 	for (int i = 0; i < n; i++)
 		c->at[c->n++] = at + i * (MPI_Aint)c->leaf->size;
@@ -84,8 +84,7 @@ static inline void classes_make(void) {
 	for (int b = 0; b < 3; b++)
 		class_block(c, 20 * b, 2);
 
-	MPI_Type_indexed(4, (int[]){2, 0, 1, 3}, (int[]){4, 7, 0, 8}, MPI_INT64_T,
-			 &t); /* not in the order of addresses */
+	MPI_Type_indexed(4, (int[]){2, 0, 1, 3}, (int[]){4, 7, 0, 8}, MPI_INT64_T, &t); /* not in address order */
 	c = class_new("indexed", MPI_INT64_T, t, 88, 1);
 	class_block(c, 32, 2);
 	class_block(c, 0, 1);
@@ -97,7 +96,7 @@ static inline void classes_make(void) {
 	class_block(c, 8, 2);
 
 	MPI_Type_create_hindexed(1, (int[]){3}, (MPI_Aint[]){-8}, MPI_INT32_T,
-				 &t); /* one piece, but not where the buffer begins */
+				 &t); /* contiguous, but not at the buffer's address */
 	c = class_new("hindexed_shift", MPI_INT32_T, t, 12, 2);
 	class_block(c, -8, 3);
 
@@ -113,7 +112,7 @@ static inline void classes_make(void) {
 
 	MPI_Type_create_struct(3, (int[]){1, 1, 3}, (MPI_Aint[]){0, 8, 16},
 			       (MPI_Datatype[]){MPI_INT32_T, MPI_DOUBLE, MPI_SIGNED_CHAR}, &t);
-	c = class_new("struct_mixed", MPI_BYTE, t, 24, 2); /* 19 bytes, padded */
+	c = class_new("struct_mixed", MPI_BYTE, t, 24, 2); /* 19 bytes, with padding */
 	c->several = 1;
 	class_block(c, 0, 4);
 	class_block(c, 8, 11);
@@ -123,8 +122,8 @@ static inline void classes_make(void) {
 	class_block(c, 20, 2);
 	class_block(c, 36, 2);
 
-	/* 4 x 6 on 2 x 2 processes, rows in blocks, columns dealt out in pairs: process 1 has columns 2 and 3 of rows 0
-	 * and 1 */
+	/* 4 x 6 elements on 2 x 2 processes: rows in blocks, columns cyclic in pairs. Process 1 has columns 2 and 3
+	 * of rows 0 and 1. */
 	MPI_Type_create_darray(4, 1, 2, (int[]){4, 6}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
 			       (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2}, (int[]){2, 2}, MPI_ORDER_C, MPI_INT32_T, &t);
 	c = class_new("darray", MPI_INT32_T, t, 96, 2);

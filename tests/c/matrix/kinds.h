@@ -1,8 +1,8 @@
-/* The window kinds of the matrix: those of ../windows.h, and shared windows whose parts need not be neighbours, dynamic
- * windows with memory from everywhere, and a window on a communicator that has not all ranks, in another order.
+/* The window kinds of the matrix: those of ../windows.h, and shared windows whose parts need not be contiguous,
+ * dynamic windows over memory from several sources, and a window on a smaller communicator in reverse rank order.
  *
- *   kinds[k].run(body);      collective over MPI_COMM_WORLD; body(w) on the window's members; kinds_disp(w, t, byte)
- * finds a byte of target t
+ *   kinds[k].run(body);      collective over MPI_COMM_WORLD; calls body(w) on the window's members
+ *   kinds_disp(w, t, byte)   the displacement of a byte of target t's memory
  */
 #ifndef MATRIX_KINDS_H
 #define MATRIX_KINDS_H
@@ -13,7 +13,7 @@
 
 enum { RANKS_MOST = 16 };
 
-/* kinds_disp is the displacement of a byte of target t's memory. */
+/* Returns the displacement of a byte of target t's memory. */
 static inline MPI_Aint kinds_disp(const struct window *w, int t, MPI_Aint byte) {
 	return window_at(w, t, byte / w->unit);
 }
@@ -57,7 +57,7 @@ static void kinds_noncontig(kinds_body *body) {
 	MPI_Win_free(&w.win);
 }
 
-/* A dynamic window with another window's memory. */
+/* A dynamic window over the memory of an allocated window. */
 static void kinds_dynamic_window(kinds_body *body) {
 	MPI_Aint at[RANKS_MOST];
 	struct window w = {.name = "dynamic_window",
@@ -84,7 +84,8 @@ static void kinds_dynamic_window(kinds_body *body) {
 	MPI_Win_free(&owner);
 }
 
-/* Without rank 1 of three and more, in reverse order; the members' memory is by turns of MPI_Alloc_mem and of malloc.
+/* A communicator in reverse order, without rank 1 if there are three ranks or more. Members use MPI_Alloc_mem and
+ * malloc alternately.
  */
 static void kinds_subcomm(kinds_body *body) {
 	MPI_Comm sub;

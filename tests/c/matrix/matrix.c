@@ -1,8 +1,8 @@
-/* Proves: every operation, in both forms of its counts, under every synchronization, on one window kind, with every
- *   class of datatypes at the target, at the origin and at both, does what the standard says: the elements of the
- *   layout get their values and come back with those they had, and no byte beside them changes, neither at the target
- *   nor in the origin's buffers. What cannot be has a reason. Some elements, and enough for the paths of bulk data.
- *   MPI-5.0 12.3, 12.5
+/* Proves: on one window kind every operation gives the standard's result, in both forms of its counts, under every
+ *   synchronization. Every class of datatypes is used at the target, at the origin and at both. The elements of the
+ *   layout get the right values, and fetching calls return the old ones. No other byte changes at the target or in
+ *   the origin's buffers. Each impossible combination has a reason. Uses a few elements, and enough for the paths
+ *   of bulk data. MPI-5.0 12.3, 12.5
  * np: 3
  * args: allocate shared noncontig malloc stack static alloc_mem dynamic_malloc dynamic_alloc_mem dynamic_window subcomm
  * ref: none (needs a window kind as its argument; Open MPI 4 lacks the _c forms)
@@ -17,10 +17,10 @@
 #include "operations.h"
 
 #ifndef MATRIX_PATH
-#define MATRIX_PATH "" /* ring.c has another */
+#define MATRIX_PATH "" /* ring.c and inplace.c define others */
 #endif
 
-enum { AT_TARGET, AT_ORIGIN, AT_BOTH, PLACES }; /* where the class is; the other side is contiguous */
+enum { AT_TARGET, AT_ORIGIN, AT_BOTH, PLACES }; /* the side that uses the class; the other side is contiguous */
 
 static const char *const place_name[PLACES] = {"at the target", "at the origin", "at both"};
 
@@ -31,18 +31,18 @@ struct element {
 static int errors[MATRIX_SYNCS][OPERATIONS][CLASSES_MOST];
 static int slice_sync;
 static const char *slice_kind;
-static char buffers[2][RANKS_MOST][AREA], expected[AREA]; /* origin and result for each target */
+static char buffers[2][RANKS_MOST][AREA], expected[AREA]; /* origin and result buffer for each target */
 
-/* What one run of a cell is about. */
+/* One run of a cell. */
 static struct run {
 	const struct operation *o;
 	const struct class *c;
 	int large, place, n;
-	size_t area; /* bytes of each buffer and of each part of the window that are used */
+	size_t area; /* bytes used of each buffer and of each part of the window */
 	struct side mine, theirs;
 } r;
 
-/* Values differ by who holds them: what 0 at the target before, 1 at the origin, 2 to compare with. */
+/* Returns a value that depends on its owner. what: 0 old value at the target, 1 at the origin, 2 to compare with. */
 static struct element value(int what, int rank, int other, int k) {
 	uint64_t state = (uint64_t)what << 48 | (uint64_t)rank << 32 | (uint64_t)other << 16 | (uint64_t)k;
 	struct element e = {{0}};
@@ -59,8 +59,7 @@ static void background(char *area, int salt) {
 
 static void store(char *area, MPI_Aint at, struct element e) { memcpy(area + BEFORE + at, e.bytes, r.c->data); }
 
-/* check_area compares what must be there (expected) with what is; an element is compared by value, since a long double
- * has idle bytes. */
+/* Compares area with expected. Elements are compared by value, because a long double has unused bytes. */
 static void check_area(const char *area, const struct side *side, const char *what, int other) {
 	if (memcmp(area, expected, r.area) == 0)
 		return;
@@ -89,7 +88,7 @@ static void check_area(const char *area, const struct side *side, const char *wh
 		}
 }
 
-/* The result buffer for target t: the values there before; nothing else was written. */
+/* Checks the result buffer for target t: the target's old values, and nothing else written. */
 static void check_result(struct window *w, int t) {
 	background(expected, 100 + t);
 	for (int k = 0; operation_fetches(r.o) && k < r.n; k++)
@@ -97,7 +96,7 @@ static void check_result(struct window *w, int t) {
 	check_area(buffers[1][t], &r.mine, "result", t);
 }
 
-/* The area of origin o in the own window: as it was, or changed by what o did. */
+/* Checks the part of origin o in this rank's window: its old values, changed by o's operation. */
 static void check_target(struct window *w, int o) {
 	background(expected, o);
 	int op = operation_op(r.o, r.c);
@@ -181,8 +180,8 @@ static void run_as(struct window *w, const struct operation *o, const struct cla
 	run_once(w);
 }
 
-/* All that belongs to one cell: both forms of the counts, the class on either side and on both, a few elements; then
- * many. */
+/* Runs one cell: both forms of the counts, the class on either side and on both, with a few elements; then once
+ * with many. */
 static void cell(struct window *w, const struct operation *o, const struct class *c) {
 	static int turn;
 	int first = c->derived && !c->several ? 0 : AT_BOTH;

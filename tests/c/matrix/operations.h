@@ -1,5 +1,5 @@
-/* The operations of the matrix, in both forms of their counts, and the reasons why some of them do not go with a
- * synchronization or a class. */
+/* The operations of the matrix, in both forms of their counts, and the reasons why some of them do not combine with
+ * a synchronization or a class. */
 #ifndef MATRIX_OPERATIONS_H
 #define MATRIX_OPERATIONS_H
 
@@ -12,10 +12,10 @@ struct operation {
 	const char *name;
 	int call;
 	int op;
-	int request; /* MPI_R... */
+	int request; /* the request-based form, MPI_R... */
 };
 
-/* A name with _c stands for both forms: a cell is good if both are. */
+/* A name with _c stands for both forms: a cell passes if both forms pass. */
 static const struct operation operations[] = {
 	{"put/put_c", CALL_PUT, OP_REPLACE, 0},
 	{"get/get_c", CALL_GET, OP_NO_OP, 0},
@@ -33,7 +33,7 @@ static const struct operation operations[] = {
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* One more synchronization than ../epochs.h has: lock_all, each operation's request, unlock_all. */
+/* One synchronization in addition to ../epochs.h: lock_all, completion of each operation's request, unlock_all. */
 enum { SYNC_REQUESTS = SYNCS, MATRIX_SYNCS };
 
 static inline const char *matrix_sync(int sync) { return sync == SYNC_REQUESTS ? "requests" : sync_name[sync]; }
@@ -46,7 +46,7 @@ static inline int operation_fetches(const struct operation *o) {
 	return o->call != CALL_PUT && o->call != CALL_ACCUMULATE;
 }
 
-/* Pairs have no sum: MPI_MAXLOC stands in. */
+/* Pairs have no SUM; MPI_MAXLOC replaces it. */
 static inline int operation_op(const struct operation *o, const struct class *c) {
 	return o->op == OP_SUM && c->leaf->class == CLASS_PAIR ? OP_MAXLOC : o->op;
 }
@@ -61,7 +61,7 @@ static const struct {
 	{'m', "accumulates take elements of one predefined type"},
 };
 
-/* operation_reason is the letter of the reason why a cell cannot be, 0 if it can. */
+/* Returns the letter of the reason why a cell is impossible; 0 if it is possible. */
 static inline char operation_reason(const struct operation *o, const struct class *c, int sync) {
 	if (!o->request && sync == SYNC_REQUESTS)
 		return 'r';
@@ -76,8 +76,7 @@ static inline char operation_reason(const struct operation *o, const struct clas
 	return 0;
 }
 
-/* One side of an operation: a buffer or the target; count copies of a class, or as many elements one behind the other.
- */
+/* One side of an operation, a buffer or the target: count copies of a class, or (dense) count contiguous elements. */
 struct side {
 	MPI_Datatype type;
 	int count;
@@ -85,13 +84,13 @@ struct side {
 	int dense;
 };
 
-/* side_at is the offset of element k from the address or the displacement given. */
+/* Returns the offset of element k from the buffer's address or the displacement. */
 static inline MPI_Aint side_at(const struct side *s, int k) {
 	return s->dense ? k * (MPI_Aint)s->class->leaf->size
 			: k / s->class->n * s->class->extent + s->class->at[k % s->class->n];
 }
 
-/* operation_issue makes the call; large: the form with MPI_Count. The request, if there is one, is left in *request. */
+/* Makes the call; large selects the form with MPI_Count. A request-based call stores its request in *request. */
 static inline int operation_issue(const struct operation *o, int large, MPI_Op op, struct side mine, struct side theirs,
 				  const void *origin, const void *compare, void *result, int t, MPI_Aint disp,
 				  MPI_Win win, MPI_Request *request) {
