@@ -31,7 +31,7 @@ static int number_of(const char *record, int most) {
 	return -1;
 }
 
-/* Some ranks replace rank 0's record while the other ranks read it. */
+/* Checks that readers of rank 0's record see it whole while other ranks replace it. */
 static void replace(struct window *w, MPI_Aint at) {
 	char record[BYTES], seen[BYTES];
 	int torn = 0;
@@ -50,7 +50,8 @@ static void replace(struct window *w, MPI_Aint at) {
 	CHECK(torn == 0, "%s window, %d bytes at %d: %d of %d are torn", w->name, BYTES, (int)at, torn, ROUNDS);
 }
 
-/* Exactly one rank receives each record that a rank swaps in, or the record is in the window at the end. */
+/* Checks that exactly one rank receives each record that a rank swaps in, or that the record is in the window at
+ * the end. */
 static void swap(struct window *w, MPI_Aint at) {
 	enum { TIMES = 60 };
 	int total = TIMES * w->n + 1;
@@ -79,7 +80,7 @@ static void swap(struct window *w, MPI_Aint at) {
 	free(all);
 }
 
-/* A token travels through all ranks. The token holder writes the next holder (a rank and a number) to its own
+/* Passes a token through all ranks. The token holder writes the next holder (a rank and a number) to its own
  * record. The other ranks poll that record until it names them. */
 static void chain(struct window *w, MPI_Aint at) {
 	enum { TURNS = 100 };

@@ -11,8 +11,8 @@
 static int copies, deletes, last_deleted;
 static const int no_number = -12345;
 
-/* The attribute value is a small number. A copy adds the number that extra_state points to; a copy function may
- * also refuse the copy. */
+/* Copies an attribute, whose value is a small number: adds the number that extra_state points to. May also refuse
+ * the copy. */
 static int comm_copy(MPI_Comm c, int keyval, void *extra, void *in, void *out, int *flag) {
 	int size;
 	(void)keyval;

@@ -31,7 +31,7 @@ static void expect(const char *what, const int *value, int n) {
 	clear();
 }
 
-/* Block i has data for odd i only; the displacements of the empty blocks are arbitrary. */
+/* Tests blocks without data: block i has data for odd i only; the displacements of the empty blocks are arbitrary. */
 static void empty(void) {
 	int value[MOST];
 	for (int i = 0; i < check_size; i++) {
@@ -64,7 +64,8 @@ static void empty(void) {
 	expect("MPI_Alltoallw", value, check_size);
 }
 
-/* A line instead of a ring: the first and the last process each have one neighbor less. */
+/* Tests MPI_PROC_NULL neighbors on a line: the first and the last process each have one neighbor less than in a
+ * ring. */
 static void nobody(void) {
 	MPI_Comm line;
 	MPI_Datatype gap;
@@ -109,7 +110,7 @@ static void nothing(const char *what) {
 		CHECK(out[i] == -1, "%s: element %d is %d", what, i, out[i]);
 }
 
-/* 2^62 + 1 elements of 4 bytes are 4 bytes modulo 2^64. */
+/* Tests displacements that overflow: 2^62 + 1 elements of 4 bytes are 4 bytes modulo 2^64. */
 static void far(void) {
 	MPI_Request r;
 	for (int i = 0; i < check_size; i++) {

@@ -38,7 +38,8 @@ static void finish(MPI_Request *r) {
 	CHECK(*r == MPI_REQUEST_NULL, "the request is still there");
 }
 
-/* Ring of a grid: the data for the neighbour before comes from the neighbour after. */
+/* Repeats calls with the same arguments. In the ring of a grid, the data for the neighbour before comes from the
+ * neighbour after. */
 static void same_arguments(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
@@ -55,7 +56,7 @@ static void same_arguments(void) {
 	}
 }
 
-/* The count arrays use the same memory each time; their contents change. */
+/* Repeats calls with the same arrays; their contents change. */
 static void other_numbers(void) {
 	int sends[2], receives[2], to[2], from[2];
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -78,7 +79,8 @@ static void other_numbers(void) {
 	}
 }
 
-/* A type that is freed and created again may have the handle or the memory of the old one. */
+/* Repeats calls with new types. A type that is freed and created again may have the handle or the memory of the old
+ * one. */
 static void other_types(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r;
@@ -112,7 +114,8 @@ static void other_types(void) {
 	}
 }
 
-/* Two active calls with identical arguments that only send unchanged data; then calls of as many kinds as there are. */
+/* Starts two calls at once with identical arguments that only send unchanged data; then calls of as many kinds as
+ * there are. */
 static void several(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request r[MANY];
@@ -132,7 +135,7 @@ static void several(void) {
 	}
 }
 
-/* Between the first process and the other processes: a broadcast to them, and the sum of their data. */
+/* Repeats calls between the first process and the other processes: a broadcast to them, and the sum of their data. */
 static void between_groups(void) {
 	if (inter == MPI_COMM_NULL)
 		return;
@@ -156,7 +159,7 @@ static void between_groups(void) {
 	}
 }
 
-/* Persistent collectives are started between nonblocking calls. */
+/* Starts persistent collectives between nonblocking calls. */
 static void beside_persistent(void) {
 	MPI_Request p, r;
 	static int there[2 * MOST];
@@ -175,8 +178,8 @@ static void beside_persistent(void) {
 	MPI_Request_free(&p);
 }
 
-/* Persistent collectives with the same arguments, created again each time. Two exist at once, one of which is not
- * always started, with another call between them. */
+/* Creates persistent collectives with the same arguments each time. Two exist at once, one of which is not always
+ * started, with another call between them. */
 static void persistent_again(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		MPI_Request p[2], r;

@@ -18,7 +18,7 @@ static int n, me;
 
 static void wait_for(MPI_Request *r) { CHECK_OK(MPI_Wait(r, MPI_STATUS_IGNORE)); }
 
-/* No rank has data. */
+/* Tests calls in which no rank has data. */
 static void all(void) {
 	int zero[MOST] = {0};
 	MPI_Datatype none[MOST];
@@ -56,7 +56,7 @@ static void all(void) {
 	MPI_Comm_free(&ring);
 }
 
-/* The last rank has no data. */
+/* Tests calls in which only the last rank has no data. */
 static void one(void) {
 	int counts[MOST] = {0}, places[MOST] = {0}, zero[MOST] = {0}, mine[MOST], got[MOST], last = n - 1,
 	    idle = me == last;
@@ -104,7 +104,7 @@ static void one(void) {
 		    MPI_ERR_TYPE);
 }
 
-/* Arguments that are significant only at the root. */
+/* Tests arguments that are significant only at the root. */
 static void insignificant(void) {
 	int counts[MOST], places[MOST], mine[MOST], got[MOST], root = n - 1, there = me == root;
 	MPI_Datatype it = there ? MPI_INT : N;

@@ -367,7 +367,7 @@ static void mixed(MPI_Comm comm, int all, int rounds) {
 	free(o);
 }
 
-/* Nonblocking and blocking collectives stay in one order while persistent ones start in any order. */
+/* Starts persistent collectives in any order while nonblocking and blocking ones stay in one order. */
 static void beside(MPI_Comm comm) {
 	enum { OPS = 6, ROUNDS = 60 };
 	static const enum kind of[OPS] = {ALLREDUCE, BCAST, ALLREDUCE, ALLREDUCE, BARRIER, BCAST};

@@ -8,7 +8,7 @@
  */
 #include "../check.h"
 
-/* All members add their world ranks. They also pass a number around the communicator that a receive on the world
+/* Adds the world ranks of all members. Also passes a number around the communicator that a receive on the world
  * would match. */
 static void use(MPI_Comm c, const int *members, int n, const char *what) {
 	int rank, size, sum = 0, expect = 0, x = -1;

@@ -24,8 +24,8 @@ static void put(struct window *w, int target, int place, int value) {
 	MPI_Put(&value, 1, MPI_INT, target, window_at(w, target, place), 1, MPI_INT, w->win);
 }
 
-/* Each rank is exposed to the left neighbour and accesses the right one. Rank 0's access epoch lies within its
- * exposure epoch; that of the last rank encloses its exposure epoch. */
+/* Overlaps exposure and access: each rank is exposed to the left neighbour and accesses the right one. Rank 0's
+ * access epoch lies within its exposure epoch; that of the last rank encloses its exposure epoch. */
 static void chain(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem;
 	MPI_Group to = one(right), from = one(left);
@@ -48,8 +48,8 @@ static void chain(struct window *w, int time) {
 	MPI_Barrier(w->comm);
 }
 
-/* Even ranks are exposed to the odd ranks after them. Meanwhile an even rank locks the last rank, which is in no
- * other epoch. */
+/* Overlaps exposure and locks: even ranks are exposed to the odd ranks after them. Meanwhile an even rank locks the
+ * last rank, which is in no other epoch. */
 static void exposed_and_locking(struct window *w, int time) {
 	int last = w->n - 1, *mem = w->mem, got = 0, add = 1;
 	if (w->n < 3 || w->n % 2 == 0)
@@ -87,8 +87,8 @@ static void exposed_and_locking(struct window *w, int time) {
 	MPI_Barrier(w->comm);
 }
 
-/* A fence that no operation follows opens no epoch. A lock, a lock_all, or post and start may follow, and then a
- * fence. */
+/* Begins epochs after a fence that no operation follows: it opens no epoch. A lock, a lock_all, or post and start
+ * may follow, and then a fence. */
 static void behind_fence(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem;
 	MPI_Win_fence(0, w->win);
@@ -122,7 +122,7 @@ static void behind_fence(struct window *w, int time) {
 	MPI_Group_free(&from);
 }
 
-/* Another window has an open fence epoch while this one is locked. */
+/* Locks this window while another one has an open fence epoch. */
 static void two_windows(struct window *w, int time) {
 	int n = w->n, right = (w->rank + 1) % n, left = (w->rank + n - 1) % n, *mem = w->mem, fenced[4] = {0},
 	    value = 7 * w->rank + time;

@@ -53,7 +53,7 @@ static void unchanged(struct window *w) {
 	MPI_Win_lock_all(0, w->win);
 }
 
-/* Every argument that the calls check, for each operation. */
+/* Tests every argument that the calls check, for each operation. */
 static void rma(struct window *w) {
 	MPI_Datatype zero = (MPI_Datatype)0, pair[2] = {I, MPI_FLOAT}, mixed;
 	MPI_Aint d = window_at(w, 0, 0), far = window_at(w, 0, 1 << 20), places[2] = {0, 4};

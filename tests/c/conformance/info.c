@@ -24,8 +24,8 @@ static void made(MPI_Comm comm, const char *want) {
 	MPI_Comm_free(&comm);
 }
 
-/* The communicator with has the hint; info has it too. An object created with info has the hint; an object created
- * from with alone does not. */
+/* Checks that objects created with info have its hint. Objects created from the communicator with, which has the
+ * hint, do not inherit it. */
 static void made_with(MPI_Info info, MPI_Comm with) {
 	MPI_Comm comm;
 	MPI_Request request;

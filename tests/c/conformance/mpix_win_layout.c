@@ -17,7 +17,7 @@ enum { INTS = 1000 };
 static int rank, n, node_n;
 static int nodes[3]; /* by rank, whether it is on this node */
 
-/* Each rank stores its number to memory of other ranks that is mapped here, and loads it again. */
+/* Stores this rank's number to memory of other ranks that is mapped here, and loads it again. */
 static void look(MPI_Win win, const int *own, unsigned near, int dynamic) {
 	struct MPIX_Gompirma_layout l;
 	for (int r = 0; r < n; r++) {

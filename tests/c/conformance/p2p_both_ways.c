@@ -78,7 +78,7 @@ static void turn(int t) {
 	look(t);
 }
 
-/* The last rank calls no MPI for a while. The other ranks send it more than an inbox holds and wait for their sends. */
+/* Sends the last rank more than an inbox holds while it calls no MPI. The other ranks wait for their sends. */
 static void computes(int size) {
 	enum { MESSAGES = BYTES / 64 };
 	int last = check_size - 1, n = size < 1024 ? MESSAGES / 16 : BYTES / size;

@@ -131,7 +131,7 @@ static void *race(void *arg) {
 	return NULL;
 }
 
-/* Rank 0 calls no MPI while the other ranks cancel. */
+/* Cancels sends to rank 0 while it calls no MPI. */
 static void away(void) {
 	struct state *s = &states[0];
 	MPI_Comm W = MPI_COMM_WORLD;
@@ -192,7 +192,7 @@ static void away(void) {
 	away_end();
 }
 
-/* A send and a receive at once, neither of which has a match. */
+/* Cancels a send and a receive in one request, neither of which has a match. */
 static void both(void) {
 	struct state *s = &states[0];
 	MPI_Request r;

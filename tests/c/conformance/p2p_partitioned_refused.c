@@ -129,7 +129,7 @@ static void fill(int round) {
 
 static void expect(int bytes) { CHECK(memcmp(in, out, (size_t)bytes) == 0, "other data than was sent"); }
 
-/* small and large partitions; the receive is started first or last */
+/* Sends small and large partitions to this rank; the receive is started first or last. */
 static void itself(void) {
 	for (int each = 10; each <= BIG / 4; each += BIG / 4 - 10) {
 		psend(4, each, check_rank, &request);

@@ -103,7 +103,7 @@ static void send(int other, int time) {
 	MPI_Waitall(N, r, MPI_STATUSES_IGNORE);
 }
 
-/* all requests null, and no requests */
+/* Tests calls with null requests only, and without requests. */
 static void nulls(void) {
 	MPI_Request r[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 	MPI_Status s[3];

@@ -41,7 +41,7 @@ static void many(struct window *w, int64_t *out, int count) {
 		}
 }
 
-/* One operation of `count` elements on rank 0. Part me belongs to this rank; all ranks use part 0. */
+/* Makes one operation of `count` elements on rank 0. Part me belongs to this rank; all ranks use part 0. */
 static void operate(struct window *w, int64_t *in, int64_t *out, int count) {
 	MPI_Datatype L = MPI_INT64_T;
 	MPI_Aint mine = (MPI_Aint)w->rank * LARGE;

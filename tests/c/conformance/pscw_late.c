@@ -17,7 +17,7 @@ enum { LARGE = 30000, ROOM = 61440, TIMES = 12, WAITS = 0, SLEEPS, TESTS, COMES_
 
 static int data[LARGE], got[LARGE];
 
-/* The elements: a sum, the elements of puts, and the elements of gets. */
+/* Makes the operations of an origin. The elements are a sum, the elements of puts, and the elements of gets. */
 static void origin(struct window *w, int target, MPI_Group group, int time) {
 	int count = time % 2 ? 1 : LARGE, one = 1;
 	for (int i = 0; i < count; i++)

@@ -47,7 +47,7 @@ static void alone(struct window *w) {
 	SYNC(MPI_Win_unlock(MPI_PROC_NULL, w->win));
 }
 
-/* Together with the lock of another rank. */
+/* Unlocks MPI_PROC_NULL while another rank is locked. */
 static void beside(struct window *w) {
 	CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win));
 	SYNC(MPI_Win_unlock(MPI_PROC_NULL, w->win));
@@ -75,7 +75,7 @@ static void twice(struct window *w) {
 	SYNC(MPI_Win_unlock(MPI_PROC_NULL, w->win));
 }
 
-/* The epoch of MPI_Win_lock_all allows no other lock. */
+/* Checks that the epoch of MPI_Win_lock_all allows no other lock. */
 static void all(struct window *w) {
 	CHECK_OK(MPI_Win_lock_all(0, w->win));
 	SYNC(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, w->win));

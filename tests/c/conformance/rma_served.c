@@ -162,7 +162,8 @@ static void copies(struct window *w) {
 	MPI_Type_free(&gaps);
 }
 
-/* All ranks replace one record at rank 0 and read it under a shared lock. Each read returns one rank's whole record. */
+/* Replaces and reads one record at rank 0 from all ranks, under a shared lock. Each read returns one rank's whole
+ * record. */
 static void whole(struct window *w) {
 	MPI_Datatype record = record_type();
 	struct record mine = {w->rank, w->rank, w->rank}, got;

@@ -153,7 +153,7 @@ static void in_lock_all(struct window *w) {
 	MPI_Group_free(&all);
 }
 
-/* MPI_Win_free with an open epoch is refused and the window stays usable. */
+/* Checks that MPI_Win_free with an open epoch is refused and that the window stays usable. */
 static void in_free(struct window *w) {
 	MPI_Group all;
 	MPI_Win win = w->win;

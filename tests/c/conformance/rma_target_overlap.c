@@ -249,7 +249,7 @@ static int differs(int e, const char *found, const char *wanted, int n) {
 
 enum { PUT, GET, ACCUMULATE, FETCH };
 
-/* Each rank does one operation on its right neighbour. The result is compared with a loop over the entries. */
+/* Makes one operation of each rank on its right neighbour. Compares the result with a loop over the entries. */
 static void one(struct window *w, int call, int e, int op, const struct shape *s, MPI_Aint place) {
 	int size = elements[e].size, right = (w->rank + 1) % w->n, count = s->n;
 	char *mem = w->mem, *mine = call == GET ? result : mem;
@@ -335,7 +335,7 @@ static void neighbours(struct window *w) {
 			}
 }
 
-/* All ranks add to the same entries at once; no update is lost. */
+/* Adds to the same entries from all ranks at once; no update may be lost. */
 static void together(struct window *w) {
 	static struct shape s;
 	static const int numbers[] = {8, 120, MOST / 2};
@@ -377,7 +377,7 @@ static void body(struct window *w) {
 		neighbours(w);
 }
 
-/* A dynamic window over memory attached in several regions, which one operation reaches together. */
+/* Tests a dynamic window over memory attached in several regions, which one operation reaches together. */
 static void pieces(void) {
 	enum { PIECE = 3024 }; /* a multiple of LARGEST, but not of the page size */
 	struct window w = {.name = "pieces",

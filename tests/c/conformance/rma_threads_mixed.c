@@ -30,7 +30,7 @@ static MPI_Aint slot(int target, int thread) {
 	return window_at(window, target, 8 + (MPI_Aint)(window->rank * THREADS + thread) * SLOTS);
 }
 
-/* Thread 0 flushes in a loop until the other threads are done. They put and read back, with or without their own
+/* Flushes in a loop (thread 0) until the other threads are done. They put and read back, with or without their own
  * flushes. */
 static void flush(int thread) {
 	struct window *w = window;
@@ -60,8 +60,8 @@ static void flush(int thread) {
 	atomic_fetch_sub(&putting, 1);
 }
 
-/* Each thread locks targets that no other thread of this rank locks. The locks are exclusive, so that get, add, put
- * is atomic among ranks. */
+/* Locks targets that no other thread of this rank locks. The locks are exclusive, so that get, add, put is atomic
+ * among ranks. */
 static void locks(int thread) {
 	struct window *w = window;
 	MPI_Datatype L = MPI_INT64_T;
@@ -102,7 +102,7 @@ static void requests(int thread) {
 	}
 }
 
-/* Threads 0 and 1 use fences on their own windows; thread 2 locks another window. */
+/* Uses fences on a window of its own in threads 0 and 1, and locks on another window in thread 2. */
 static void windows(int thread) {
 	int n = window->n, me = window->rank, right = (me + 1) % n, left = (me + n - 1) % n;
 	MPI_Win win = others[thread];
@@ -123,7 +123,8 @@ static void windows(int thread) {
 	}
 }
 
-/* Thread 0 runs pairwise epochs on the window; thread 1 locks a second window; thread 2 uses fences on a third. */
+/* Runs pairwise epochs on the window in thread 0, locks on a second window in thread 1, and fences on a third in
+ * thread 2. */
 static void epochs(int thread) {
 	struct window *w = window;
 	int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n;

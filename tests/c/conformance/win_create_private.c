@@ -27,7 +27,7 @@ static int64_t *memory;
 static MPI_Win win;
 static struct sigaction handler; /* SIGSEGV handler before the first window */
 
-/* All ranks but the lowest do OPERATIONS operations in total on its memory, while it waits. */
+/* Makes OPERATIONS operations in total from the other ranks on the lowest rank's memory, while that rank waits. */
 static void use(void) {
 	int64_t one = 1, got;
 	if (check_rank != 0) {
@@ -84,7 +84,7 @@ static pid_t by_call(void) { return (pid_t)syscall(SYS_fork); }
 #endif
 static pid_t by_clone(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }
 
-/* A child and its parent store to the same word, and each reads back its own value. */
+/* Checks that a child and its parent, which store to the same word, each read back their own value. */
 static void try_child(const char *how, pid_t (*make)(void)) {
 	int to_child[2], to_parent[2], status = -1;
 	char byte = 0;
@@ -110,7 +110,7 @@ static void try_child(const char *how, pid_t (*make)(void)) {
 	}
 }
 
-/* One of the other ranks puts each word, and this rank finds it. */
+/* Checks every word, which one of the other ranks has put. */
 static void check_puts(void) {
 	static int64_t values[WORDS];
 	MPI_Win_fence(0, win);

@@ -87,8 +87,8 @@ static long in_turns(unsigned *seed) {
 	return added;
 }
 
-/* In each round one thread locks each target and the next thread unlocks it, while the first continues to lock. The
- * locks are shared: with exclusive locks several ranks would deadlock. */
+/* Locks each target in one thread and unlocks it in the next one, while the first continues to lock. Uses shared
+ * locks, because with exclusive ones several ranks would deadlock. */
 static long from_hand_to_hand(int me, unsigned *seed) {
 	long added = 0;
 	for (int i = 0; i < rounds; i++) {

@@ -31,8 +31,8 @@ static void add(void *at, int size, uint64_t by) {
 	memcpy(at, &x, (size_t)size);
 }
 
-/* All ranks add to elements of one size at rank 0 around both borders, at every distance from them. No byte exceeds
- * 255: a carry would change overlapping elements, which occur here. */
+/* Adds from all ranks to elements of one size at rank 0 around both borders, at every distance from them. No byte
+ * exceeds 255: a carry would change overlapping elements, which occur here. */
 static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 	int bytes = types[t].size;
 	uint64_t one = 0x0101010101010101u;
@@ -88,9 +88,9 @@ static void one_size(unsigned char *mem, MPI_Aint size, MPI_Win win, int t) {
 	free(wanted);
 }
 
-/* Different origins add to elements of 8 bytes across the border, and to elements of 1 to 4 bytes inside them. Each
- * byte of the small elements counts separately; the large elements add to the bytes that the small ones leave
- * unchanged. */
+/* Adds from different origins to elements of 8 bytes across the border, and to elements of 1 to 4 bytes inside
+ * them. Each byte of the small elements counts separately; the large elements add to the bytes that the small ones
+ * leave unchanged. */
 static void mixed_sizes(unsigned char *mem, MPI_Aint size, MPI_Win win) {
 	MPI_Aint border = (MPI_Aint)(-(uintptr_t)mem % PAGE);
 	MPI_Bcast(&border, 1, MPI_AINT, 0, MPI_COMM_WORLD);

@@ -30,7 +30,7 @@ static void *reader(void *arg) {
 	return NULL;
 }
 
-/* Each thread owns one word of each page, and counts there. */
+/* Counts in one word of each page, which this thread owns. */
 static void *writer(void *arg) {
 	long *n = arg, slot = n - rounds;
 	while (!atomic_load(&stop)) {

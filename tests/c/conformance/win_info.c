@@ -106,7 +106,7 @@ static const struct {
 	{"same_disp_unit", "true", "false", "false"},
 };
 
-/* Members may ask for different values; the value in force at all of them serves all. */
+/* Checks that if members ask for different values, the value in force at all of them serves all. */
 static void members_differ(void) {
 	for (int flavor = 0; flavor < FLAVORS && check_size > 1; flavor++)
 		if (flavor != SHARED || one_node)
@@ -138,7 +138,7 @@ static const struct {
 	{"alloc_shared_noncontig", "true", ""},
 };
 
-/* An invalid value changes neither the default nor the value in force. */
+/* Checks that an invalid value changes neither the default nor the value in force. */
 static void refused_values(void) {
 	for (unsigned v = 0; v < sizeof no_values / sizeof *no_values; v++)
 		for (int before = 0; before < 2; before++) {
@@ -158,7 +158,7 @@ static void refused_values(void) {
 		}
 }
 
-/* A promise about sizes and units that is false is not returned, whether made at creation or later. */
+/* Checks that a false promise about sizes and units is not returned, whether made at creation or later. */
 static void untrue(void) {
 	MPI_Info info;
 	MPI_Win win;
