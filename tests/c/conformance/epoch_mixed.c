@@ -1,6 +1,4 @@
-/* Proves: one window can use all kinds of epochs, one after another and in changing order, and each moves its data.
- *   Covers fence (closed with NOSUCCEED), post-start-complete-wait, locks, and lock_all with flush. Each window
- *   kind. MPI-5.0 12.5
+/* Proves: one window can use all kinds of epochs, one after another and in changing order, and each epoch moves its
  * data: fence (closed with NOSUCCEED), post-start-complete-wait, locks, lock_all with flush. On each window kind.
  *   MPI-5.0 12.5
  * np: 1 2 4

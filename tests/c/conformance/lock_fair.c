@@ -20,10 +20,10 @@
  * locks per rank, so that a starved rank still gets its lock and can report the count. */
 enum { BYPASSES = 64, ENOUGH = 20000, TIMES = 3 };
 
-/* What the ranks tell each other without MPI. Rank 0 queues last, behind ranks n - before and up. Meanwhile rank 1
+/* State shared by the ranks without MPI. Rank 0 queues last, behind ranks n - before and up. Meanwhile rank 1
  * holds the lock. */
 struct told {
-	_Atomic int queuing; /* number of ranks that were told to queue */
+	_Atomic int queuing; /* number of ranks that may queue now */
 	_Atomic int calling; /* process and thread that calls MPI_Win_lock next; 0: none */
 	_Atomic int thread;
 	_Atomic int go; /* all of them queue; now the other ranks lock, too */

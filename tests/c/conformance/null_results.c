@@ -1,8 +1,6 @@
-/* Proves: calls without a place for a result return MPI_ERR_ARG and do nothing. Covers communicators, groups,
- *   datatypes, windows, error handlers, infos and the environment. The names of null handles are the names of their
- *   constants. MPI-5.0 2.7, 7.8
+/* Proves: calls without a place for a result return MPI_ERR_ARG and do nothing, whatever kind of object they are
  * about: communicators, groups, datatypes, windows, error handlers, infos, the environment; and names of null handles
- *   are those of the handles. MPI-5.0 2.7, 7.8
+ *   are the names of their constants. MPI-5.0 2.7, 7.8
  * np: 1 2
  * ref: none (MPICH 4.0 ends at some of them)
  * timeout: 30

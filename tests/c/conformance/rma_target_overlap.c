@@ -1,14 +1,9 @@
-/* Proves: target datatypes with overlapping entries have one outcome. MPI calls them erroneous, but global-array
- *   libraries use them. In a put the later entry wins. An accumulate applies every entry in the order of the
- *   datatype. A fetching call returns for each entry the value before its own update. The same order applies to the
- *   receiving side of a get. Covers few, many and very many entries: repeated, shifted by less than an element, in
- *   vectors, lists, structures, and copies closer than their length. Each window kind, and memory attached in
- *   regions. MPI-5.0 12.3; gompirma promises this order
+/* Proves: target datatypes with overlapping entries, which MPI calls erroneous but global-array libraries use, have one
  * outcome: of a put the later entry wins, of an accumulate every entry is applied, in the order of the datatype, and a
- *   fetching one gives each entry what was there before its own update. The same for the receiving side of a get. Few,
- *   many and very many entries, repeated, shifted by less than an element, in vectors, lists, structures and copies
- *   that lie closer than they are long. On each window kind, and on memory attached in pieces. MPI-5.0 12.3; its order
- *   is gompirma's promise
+ *   fetching call returns for each entry the value before its own update. The same order applies to the receiving
+ *   side of a get. Covers few, many and very many entries: repeated, shifted by less than an element, in vectors,
+ *   lists, structures, and copies closer than their length. Each window kind, and memory attached in regions.
+ *   MPI-5.0 12.3; gompirma promises this order
  * np: 1 4
  * args: put_lock put_fence get_lock accumulate_lock accumulate_fence fetch_lock fetch_fence together in_place
  * again: GOMPIRMA_NO_CMA=1

@@ -1,5 +1,4 @@
-/* Proves: puts and gets to memory that stays attached work while the target attaches and detaches other memory.
- *   Covers the highest attached region and regions with others on both sides. MPI-5.0 12.2.4
+/* Proves: puts and gets to memory that stays attached work while the target attaches and detaches other
  * memory: the highest that is attached, and some with others on both sides. MPI-5.0 12.2.4
  * np: 2 4
  * args: allocated malloc

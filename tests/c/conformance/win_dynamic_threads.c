@@ -9,7 +9,7 @@
  * ref: mpich
  * timeout: 120
  *
- * A soak is the same with many rounds: GOMPIRMA_TEST_ROUNDS=100000 gompirun -n 4 --nodes 4 PROGRAM turns
+ * For a soak test run many rounds: GOMPIRMA_TEST_ROUNDS=100000 gompirun -n 4 --nodes 4 PROGRAM turns
  */
 #include "../check.h"
 #include <pthread.h>

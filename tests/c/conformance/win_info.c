@@ -1,14 +1,9 @@
 /* Proves: MPI_Win_get_info returns every key that the library honours, with the value in force, on each flavor of
- *   window. Without info these are the defaults. Orderings are returned in the standard's order and without blanks.
- *   Unknown keys are ignored and not returned. MPI_Win_set_info changes all keys except those that determine the
- *   kind of memory. The caller owns the returned object. If members ask for different values, one that serves all
- *   is in force. An invalid value changes nothing. same_size and same_disp_unit are returned only where they are
- *   true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * window: the defaults without info; what creation was given, in the order in which the standard lists orderings and
- *   without blanks; unknown keys are ignored and not returned; MPI_Win_set_info changes all keys but those that say of
- *   what kind the memory is to be; the returned object is the caller's own; where members ask for different values one
- *   that serves all is in force; what is no value of its key changes nothing, and same_size and same_disp_unit are
- *   told only where they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
+ *   without blanks. Unknown keys are ignored and not returned. MPI_Win_set_info changes all keys except those that
+ *   determine the kind of memory. The caller owns the returned object. If members ask for different values, one that
+ *   serves all is in force. An invalid value changes nothing. same_size and same_disp_unit are returned only where
+ *   they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * np: 1 2 4
  * nodes: 2
  * ref: none (which keys a library honours, and which it lets change, is its own choice)

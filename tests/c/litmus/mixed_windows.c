@@ -1,11 +1,7 @@
-/* Message passing with data and flag in windows of different kinds, so that each may take a different path:
- *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B
- *     rank 0: poll until flag = i in B; then load data in A
- * Forbidden: flag i and data < i. All pairs of window kinds.
- * MPI-5.0 12.5.4, 12.7
+/* Message passing with data and flag in windows of different kinds, so that one may take another path than the
  * other:
  *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B
- *     rank 0: until flag = i in B; then load data in A
+ *     rank 0: poll until flag = i in B; then load data in A
  * Forbidden: flag i and data < i. All pairs of window kinds.
  * MPI-5.0 12.5.4, 12.7
  * np: 2

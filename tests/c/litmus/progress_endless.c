@@ -1,10 +1,7 @@
-/* Rank 0, the target, makes no further MPI call: it loops endlessly or is in pause(2). The other ranks access its
- * windows of every kind with all operations and every kind of lock and flush. In the variant pscw they call start,
- * operations and complete; the target has posted before. At the end one of them aborts the job.
- * Forbidden: one of their calls does not return.
- * MPI-5.0 12.7.3
+/* Rank 0, the target, makes no further MPI call: it loops endlessly or pauses. The other ranks use all its windows
  * there: all operations, every kind of lock and flush; or (pscw) start, operations and complete, the post having been
- * made before. At the end one of them aborts the job. Forbidden: one of their calls does not return.
+ * made before. At the end one of them aborts the job.
+ * Forbidden: one of their calls does not return.
  * MPI-5.0 12.7.3
  * np: 2 4
  * args: loop pause pscw
