@@ -1,8 +1,9 @@
-/* Proves: no starvation. A thread that queues for a lock behind k others gets it after at most k locks of theirs
- *   and 64 locks of newcomers for each of the k + 1 ownership transfers. Meanwhile all other ranks lock the same
- *   target repeatedly: an exclusive lock among shared ones (writer), a shared one among exclusive ones (reader).
- *   Locks that others acquire before the thread queues, while it only tries, are not bounded. So the count starts
- *   when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the standard does not require fairness
+/* Proves: no starvation. A thread that queues for a lock behind k others gets it after at most k locks of theirs.
+ *   In addition, at most 64 locks of newcomers pass it for each of the k + 1 ownership transfers. Meanwhile all
+ *   other ranks lock the same target repeatedly: an exclusive lock among shared ones (writer), a shared one among
+ *   exclusive ones (reader). Locks that others acquire before the thread queues, while it only tries, are not
+ *   bounded. So the count starts when the thread sleeps, which it does only in the queue. MPI-5.0 12.5.3; the
+ *   standard does not require fairness
  * np: 2 3 4 6
  * nodes: 1 (what ranks tell each other is in memory that all share)
  * args: writer reader

@@ -87,8 +87,9 @@ static long in_turns(unsigned *seed) {
 	return added;
 }
 
-/* Locks each target in one thread and unlocks it in the next one, while the first continues to lock. Uses shared
- * locks, because with exclusive ones several ranks would deadlock. */
+/* Locks one target per round in each thread. After a barrier each thread unlocks the target that the next thread
+ * has locked, while that thread continues to lock. Uses shared locks, because with exclusive ones several ranks
+ * would deadlock. */
 static long from_hand_to_hand(int me, unsigned *seed) {
 	long added = 0;
 	for (int i = 0; i < rounds; i++) {

@@ -8,8 +8,8 @@
  * ref: none (needs a window kind as its argument; Open MPI 4 lacks the _c forms)
  * timeout: 120
  *
- * "matrix KIND" tests one kind. "matrix KIND cells" also prints one line for each cell. "matrix axes" prints the axes of
- * the matrix. The program in tests/go/matrix makes tables from this output (make matrix):
+ * "matrix KIND" tests one kind. "matrix KIND cells" also prints one line for each cell. "matrix axes" prints the axes
+ * of the matrix. The program in tests/go/matrix makes tables from this output (make matrix):
  *     axis op|type|sync|kind NAME       reason LETTER TEXT
  *     note TEXT                         cell KIND SYNC OP TYPE ok|FAIL|LETTER
  */
