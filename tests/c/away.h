@@ -34,7 +34,7 @@ static MPI_Win away_window;
 static _Atomic int *away_calls;
 static char away_text[300];
 
-/* Signal handler of the watchdog: prints away_text and exits with status 1. */
+/* Handles the signal of the watchdog: prints away_text and exits with status 1. */
 static void away_alarm(int signal) {
 	(void)signal;
 	if (write(2, away_text, strlen(away_text)) < 0)

@@ -15,8 +15,7 @@ import (
 // proseDirs lists the directories and documents whose text follows the rules of TestLintProse. A directory includes its
 // subdirectories. To check others, name them in GOMPIRMA_PROSE, separated by colons.
 var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RATIONALE.md",
-	"README.md", "capi/message", "capi/coll", "capi/fabric", "capi/transport", "capi/tcp",
-	"capi/base", "capi/win", "capi/rma", "capi/update", "capi/datatype", "core", "cmd")
+	"README.md", "capi", "core", "cmd", "tests/c")
 
 var (
 	riddle = regexp.MustCompile(`^(Who|Whoever|Whichever|What (is|was|has|had|are|were)|Nobody|Somebody)\b`)
@@ -33,8 +32,10 @@ var (
 	goDefinition = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)`)
 	partEnd      = regexp.MustCompile(`[;:]\s`)
 	// A blank line, indented text, a line of a table, a heading, a rule.
-	notProse    = regexp.MustCompile(`^(?:\s*$|    |\t|\s*\||#|---)`)
-	preamble    = regexp.MustCompile(`(?s)/\*[^*]*(?:\*[^/][^*]*)*\*/\nimport "C"`)
+	notProse = regexp.MustCompile(`^(?:\s*$|    |\t|\s*\||#|---)`)
+	preamble = regexp.MustCompile(`(?s)/\*[^*]*(?:\*[^/][^*]*)*\*/\nimport "C"`)
+	// The last line of a comment of C, which begins in the first column.
+	inBlock     = regexp.MustCompile(`^(?:/\*| \*).*\*/$`)
 	directive   = regexp.MustCompile(`^//(?:go:|export )`)
 	thirdPerson = regexp.MustCompile(`^[A-Z][a-z]+s\b`)
 )
@@ -138,7 +139,7 @@ func functionComments(file, content string) (found []string) {
 	lines := strings.Split(content, "\n")
 	for i := 1; i < len(lines); i++ {
 		m := function.FindStringSubmatch(lines[i])
-		if m == nil || strings.Contains(strings.Split(lines[i], "(")[0], "=") {
+		if m == nil || m[1] == "__attribute__" || strings.Contains(strings.Split(lines[i], "(")[0], "=") {
 			continue
 		}
 		begin := i
@@ -146,7 +147,7 @@ func functionComments(file, content string) (found []string) {
 			for begin > 0 && strings.HasPrefix(lines[begin-1], "//") {
 				begin--
 			}
-		} else if strings.HasSuffix(lines[i-1], "*/") {
+		} else if inBlock.MatchString(lines[i-1]) {
 			for begin--; begin > 0 && !strings.HasPrefix(lines[begin], "/*"); {
 				begin--
 			}

@@ -69,7 +69,7 @@ static void all(MPI_Comm comm, MPI_Win win) {
 	expect("range", MPI_ERR_RMA_RANGE, [&] { MPI_Put(a, 1, MPI_INT, 0, 1000, 1, MPI_INT, win); });
 	expect("flush", MPI_ERR_RANK, [&] { MPI_Win_flush(3, win); });
 	expect("unlock", MPI_ERR_RANK, [&] { MPI_Win_unlock(-9, win); });
-	// What is right works.
+	// Valid calls work.
 	expect("right put", MPI_SUCCESS, [&] {
 		MPI_Put(a, 4, MPI_INT, 0, 0, 4, MPI_INT, win);
 		MPI_Win_flush(0, win);

@@ -1,4 +1,4 @@
-/* The window says that all operations at a location are the same, but one origin adds and the other reads with
+/* The window has accumulate_ops same_op, but one origin adds and the other reads with
  * MPI_NO_OP (MPI-5.0 12.2.1).
  *
  * np: 3

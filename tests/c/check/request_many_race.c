@@ -1,4 +1,4 @@
-/* What is received into is put before the call that completes it, among thousands (MPI-5.0 3.7.5).
+/* MPI_Put reads a receive buffer before the call that completes it, among thousands (MPI-5.0 3.7.5).
  *
  * np: 2
  * ref: mpich

@@ -1,4 +1,4 @@
-/* What is received into is put before the request is complete, which fails (MPI-5.0 3.7.3, 12.3).
+/* MPI_Put reads a receive buffer before the request is complete, since MPI_Test fails (MPI-5.0 3.7.3, 12.3).
  *
  * np: 2
  * ref: mpich

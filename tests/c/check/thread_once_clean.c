@@ -1,4 +1,4 @@
-/* What is done once puts and flushes before either thread of rank 0 puts (MPI-5.0 12.7).
+/* The function of pthread_once puts and flushes before either thread of rank 0 puts (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

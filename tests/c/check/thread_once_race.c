@@ -1,4 +1,4 @@
-/* What is done once puts, and each thread of rank 0 flushes when it has put as well (MPI-5.0 12.7).
+/* The function of pthread_once puts, and each thread of rank 0 flushes when it has put as well (MPI-5.0 12.7).
  *
  * np: 2
  * ref: mpich

@@ -7,9 +7,9 @@
 // Without TEST, and without -changed, all tests of both are repeated. -changed selects the tests that differ from
 // COMMIT: C programs below tests/c, and Go test functions. BUILD is the build directory; its tests must be built.
 //
-// Tests run in rounds: every selected test once, then again. -limit ends the tests of the current round when the duration
-// is exceeded. The exit status is 1 if a test failed, 2 if nothing could be run. The output of each failed run
-// lies in BUILD/flaky.
+// Tests run in rounds: every selected test once, then again. When the duration of -limit is exceeded, the tests of the
+// current round are ended. The exit status is 1 if a test failed, 2 if nothing could be run. The output of each failed
+// run lies in BUILD/flaky.
 package main
 
 import (
@@ -86,8 +86,8 @@ type result struct {
 	output string
 }
 
-// runner runs the selected tests of one kind once. When ctx ends it ends them, and returns the results of those that have
-// ended before.
+// runner runs the selected tests of one kind once. When ctx ends it ends them, and returns the results of those that
+// have ended before.
 type runner func(ctx context.Context, round int) ([]result, error)
 
 // command returns a command that ctx interrupts, so that it can end its own processes.
