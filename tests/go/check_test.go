@@ -19,7 +19,7 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// notAlways says what --check may miss in programs of tests/c/check, and why.
+// notAlways returns why --check may miss a finding in a program of tests/c/check, or "".
 func notAlways(p *suite.Program, f suite.Finding) string {
 	switch {
 	case p.Name == "collective_fence_error":
@@ -28,8 +28,8 @@ func notAlways(p *suite.Program, f suite.Finding) string {
 	return ""
 }
 
-// checkProgram returns the built program: that of target check_programs if it is newer than its source and nothing else
-// is wanted of the compiler.
+// checkProgram returns the compiled program. It uses the one of target check_programs if that is newer than its source
+// and no other compiler flags are needed.
 func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	t.Helper()
 	source, err := os.Stat(p.Path)
@@ -49,8 +49,8 @@ func checkProgram(t *testing.T, p *suite.Program, flags ...string) string {
 	return made
 }
 
-// checked runs a program of the suite, by the launcher in front of gompirun if there is one, and returns what is found,
-// and all that was written.
+// checked runs a program of the suite, with the command front before gompirun if given. It returns the findings and all
+// output.
 func checked(t *testing.T, p *suite.Program, program string, front ...string) (all []string, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "findings.json")
@@ -79,14 +79,15 @@ func checked(t *testing.T, p *suite.Program, program string, front ...string) (a
 	return all, string(out)
 }
 
-// found is a finding as the suite speaks of it: its kind and lines.
+// found formats a finding as the suite does: its kind and lines.
 func found(kind string, lines []int) string {
 	lines = slices.Clone(lines)
 	slices.Sort(lines)
 	return fmt.Sprint(kind, " ", slices.Compact(lines))
 }
 
-// Of the programs of tests/c/check everything is found that calls show, and nothing else.
+// TestCheckSuite checks that --check finds in the programs of tests/c/check everything that calls show, and nothing
+// else.
 func TestCheckSuite(t *testing.T) {
 	programs, err := suite.Load("../c/check")
 	require.NoError(t, err)
@@ -114,7 +115,7 @@ func TestCheckSuite(t *testing.T) {
 				require.True(t, got[key], "%s is missing; found was %v\n%s", key, got, out)
 			}
 			if p.Needs == suite.Accesses && hasThreads(p) {
-				return // what its threads are ordered by is seen if it is recompiled
+				return // the synchronization of its threads is visible only if it is recompiled
 			}
 			for key := range got {
 				require.True(t, may[key], "%s is no fault of the program\n%s", key, out)
@@ -127,8 +128,8 @@ func hasThreads(p *suite.Program) bool {
 	return strings.Contains(p.Name, "thread_") || strings.Contains(p.Name, "openmp_")
 }
 
-// What threads do in one rank is ordered by what orders them, not by the order in which they come to it this time: so
-// each run finds the same, also where one thread runs at a time.
+// TestCheckThreads checks that only synchronization orders the accesses of threads in one rank, not the order in which
+// they happen to run: so each run has the same findings, also where one thread runs at a time.
 func TestCheckThreads(t *testing.T) {
 	programs, err := suite.Load("../c/check")
 	require.NoError(t, err)
@@ -188,7 +189,8 @@ int main(int argc, char **argv)
 }
 `
 
-// What is found is told once, with both places, and decides about the exit status unless something else was wrong.
+// TestCheckTells checks that each finding is reported once, with both places, and determines the exit status unless
+// another error does.
 func TestCheckTells(t *testing.T) {
 	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check", program)
@@ -197,7 +199,7 @@ func TestCheckTells(t *testing.T) {
     rank 0: MPI_Put at program.c:14 writes the target's memory, in an epoch of fence
     rank 1: MPI_Put at program.c:14 writes the target's memory, in an epoch of fence
 `, strings.Join(strings.SplitAfter(withRanksInOrder(l.err.String()), "\n")[:3], ""))
-	// Both ranks leave a communicator behind: addresses differ between them, the place does not.
+	// Both ranks leak a communicator: its address differs between them, the place in the source does not.
 	require.Equal(t, 1, strings.Count(l.err.String(), "--check: 2: leak: communicator"), l.err.String())
 	require.Equal(t, 2, strings.Count(l.err.String(), "--check: "), l.err.String())
 	l = prepare(t, "-n", "2", "--check", program, "clean")
@@ -207,7 +209,7 @@ func TestCheckTells(t *testing.T) {
 	require.Equal(t, 7, l.run(t))
 }
 
-// withRanksInOrder has the line of rank 0 before that of rank 1: which of two accesses is first is chance.
+// withRanksInOrder moves the line of rank 0 before that of rank 1: which of two accesses is first varies between runs.
 func withRanksInOrder(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) > 2 && strings.Contains(lines[1], "rank 1") {
@@ -216,7 +218,7 @@ func withRanksInOrder(text string) string {
 	return strings.Join(lines, "")
 }
 
-// A file that cannot be written is an error, and no option may be misunderstood.
+// TestCheckFile checks that a file that cannot be written is an error, and that invalid options are rejected.
 func TestCheckFile(t *testing.T) {
 	program := compile(t, checkedProgram)
 	l := prepare(t, "-n", "2", "--check=/nonexistent/file", program, "clean")

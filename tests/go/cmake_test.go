@@ -10,14 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pathWithout makes a folder of links to all commands in PATH but those whose names match, and returns PATH=folder.
+// pathWithout makes a directory with links to all commands in PATH except those whose names match names. It returns
+// PATH=directory.
 func pathWithout(t *testing.T, names string) string {
 	bin, refused := t.TempDir(), regexp.MustCompile(names)
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
 		commands, _ := os.ReadDir(folder)
 		for _, c := range commands {
 			if !refused.MatchString(c.Name()) {
-				// the first one counts
+				// the first directory of PATH that has the name wins
 				_ = os.Symlink(filepath.Join(folder, c.Name()), filepath.Join(bin, c.Name()))
 			}
 		}
@@ -25,8 +26,8 @@ func pathWithout(t *testing.T, names string) string {
 	return "PATH=" + bin
 }
 
-// A compiler that came after the build folder was made is found, though CMake remembers that there was none: `make
-// demo` needs neither Fortran nor C++.
+// TestCMakeFindsNewCompilers checks that CMake finds a compiler that was installed after the build directory was made,
+// although its cache says that there is none. `make demo` needs neither Fortran nor C++.
 func TestCMakeFindsNewCompilers(t *testing.T) {
 	t.Parallel()
 	needCommand(t, "cmake")

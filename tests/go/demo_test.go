@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each step of `make demo` writes a picture of its own.
+// TestDemoPictures checks that each step of `make demo` writes its own picture.
 func TestDemoPictures(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(top, "scripts/demo.sh"))
 	require.NoError(t, err)

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripts/deps.sh says in one line what is wrong with a machine. The machine is a folder of commands, some of them made
-// up.
+// TestDeps checks that scripts/deps.sh reports in one line what a machine lacks. A directory of commands stands for the
+// machine; some commands are fakes.
 func TestDeps(t *testing.T) {
 	const apt = "exit 0"
-	// with returns the commands that a machine for the tests has beside those of MPI and Fortran, and more: "name"
-	// or "name: script"; "name: -" takes it away.
+	// with returns the commands that the tests need, without those of MPI and Fortran, plus more: "name" or "name:
+	// script" adds a command, "name: -" removes it.
 	with := func(more ...string) map[string]string {
 		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
 			"clang-format": "",
@@ -31,10 +31,10 @@ func TestDeps(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, level string
-		// command: what its shell script does; beside the few that deps.sh itself uses
+		// command: its shell script; added to the few commands that deps.sh itself uses
 		has  map[string]string
 		env  string
-		want string // the only line; "" means success
+		want string // the only line of output; "" means success
 	}{
 		{"all there", "demo", map[string]string{"go": "echo go1.25.0", "gcc": "exit 0", "cmake": "exit 0"}, "",
 			""},
@@ -115,8 +115,8 @@ func TestDeps(t *testing.T) {
 	}
 }
 
-// What a test is skipped without is among the commands that deps.sh sees to, so that nothing is left out where it can
-// be had.
+// TestDepsOfTests checks that deps.sh checks for every command whose absence makes a test skip, so that no test is
+// skipped on a machine that can have the command.
 func TestDepsOfTests(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(top, "scripts/deps.sh"))
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestDepsOfTests(t *testing.T) {
 		}
 		for _, m := range needs.FindAllStringSubmatch(content, -1) {
 			found++
-			if m[1] != "make" { // which runs the tests
+			if m[1] != "make" { // make itself runs the tests
 				require.Regexp(t, `(?m)^\s*(need|have) .*\b`+regexp.QuoteMeta(m[1])+`(\s|$)`,
 					string(script), "%s needs %s", path, m[1])
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// symbolEdges returns, for objects whose symbols nm has listed, which object refers to what others define: edges[a][b]
-// are the symbols of b that a needs.
+// symbolEdges returns which object files use symbols of which others, from nm's listings: edges[a][b] holds the symbols
+// of b that a needs.
 func symbolEdges(listings map[string]string) map[string]map[string][]string {
 	defines, edges := map[string]string{}, map[string]map[string][]string{}
 	for object, listing := range listings {
@@ -37,7 +37,8 @@ func symbolEdges(listings map[string]string) map[string]map[string][]string {
 	return edges
 }
 
-// fileCircles returns the sets of objects of which each needs all others, by way of the rest: Tarjan's components.
+// fileCircles returns the cycles of the graph: sets of object files of which each needs all others, directly or
+// indirectly (Tarjan's strongly connected components).
 func fileCircles(edges map[string]map[string][]string) (circles [][]string) {
 	index, low, stack := map[string]int{}, map[string]int{}, []string{}
 	var visit func(v string)
@@ -77,8 +78,9 @@ func TestFileCirclesAreFound(t *testing.T) {
 	require.Empty(t, fileCircles(symbolEdges(one)))
 }
 
-// TestFileCircles: inside of a room of capi no files of C need each other in a circle, so that each can be read after
-// those that it stands on. What an object file refers to is what counts, inlined functions of headers among it.
+// TestFileCircles checks that the C files of one package of capi do not depend on each other in a cycle, so that each
+// can be read after the files that it uses. The references of the object file count, those of inlined header functions
+// included.
 func TestFileCircles(t *testing.T) {
 	t.Parallel()
 	to := t.TempDir()
@@ -93,7 +95,7 @@ func TestFileCircles(t *testing.T) {
 	for _, file := range rooms {
 		room, name := filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".c")
 		if room == "pmix" {
-			continue // it stands alone, and finds its headers in a folder that cgo knows
+			continue // compiled separately, with headers from a directory that cgo knows
 		}
 		group.Add(1)
 		go func() {

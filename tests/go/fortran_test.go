@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// needFortran returns the path of the bindings' library in build/. Only a machine without gfortran goes without them.
+// needFortran returns the path of the bindings' library in build/. It skips the test only on a machine without
+// gfortran.
 func needFortran(t *testing.T) string {
 	t.Helper()
 	library := filepath.Join(built(t), "lib/libgompirma_fortran.so")
@@ -22,8 +23,8 @@ func needFortran(t *testing.T) string {
 	return library
 }
 
-// Without a Fortran compiler that fits, one line says what is left out, the script succeeds, and nothing of Fortran is
-// in the prefix.
+// TestFortranLeftOut checks a build without a suitable Fortran compiler: one line reports what is omitted, the script
+// succeeds, and the prefix contains nothing of Fortran.
 func TestFortranLeftOut(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "gfortran")
 	script := "#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"
@@ -39,7 +40,7 @@ func TestFortranLeftOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := t.TempDir()
-			// of an earlier build
+			// files of an earlier build
 			for _, name := range []string{"lib/libgompirma_fortran.so.0.1.0", "include/mpif.h",
 				"lib/gompirma/fortran/mpi.mod", "lib/pkgconfig/gompirma-fortran.pc",
 				"lib/libgompirma_fortran_i8.so.0.1.0", "lib/gompirma/fortran/i8/mpi.mod",
@@ -62,8 +63,8 @@ func TestFortranLeftOut(t *testing.T) {
 	}
 }
 
-// The bindings are written on the C ABI alone: their library needs nothing but libgompirma by its public names, the C
-// library and threads.
+// TestFortranNeedsTheABIAlone checks that the bindings use only the C ABI: their library needs only the public names of
+// libgompirma, the C library and threads.
 func TestFortranNeedsTheABIAlone(t *testing.T) {
 	library := needFortran(t)
 	needsTheABIAlone(t, library)
@@ -88,13 +89,13 @@ func needsTheABIAlone(t *testing.T, library string) {
 	}
 }
 
-// The examples run, and say that they are right, with the options that people compile with; what would be wrong is
-// refused by the compiler.
+// TestFortranFlags checks that the examples run and report correct results with common compiler options, and that the
+// compiler rejects incorrect calls.
 func TestFortranFlags(t *testing.T) {
 	t.Parallel()
 	needFortran(t)
 	bin := filepath.Join(built(t), "bin")
-	const asSerial = "largest difference from the serial solution: " // its size is in the status
+	const asSerial = "largest difference from the serial solution: " // the status line includes its size
 	examples := map[string]string{"heat_f08.f90": asSerial, "counter_mpi.f90": "\nas counted serially",
 		"stencil_f77.f":      asSerial,
 		"matmul_coarray.f90": "\n0 wrong elements"}
@@ -117,7 +118,7 @@ func TestFortranFlags(t *testing.T) {
 				require.NoError(t, err, "%s: %s", name, out)
 				cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "3",
 					program)
-				// the library keeps what lives as long as the process
+				// the library never frees objects that live as long as the process
 				cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
 				cmd.Dir = t.TempDir()
 				out, err = cmd.CombinedOutput()
@@ -126,7 +127,7 @@ func TestFortranFlags(t *testing.T) {
 			}
 		})
 	}
-	// By hand, with what is there for INTEGERs of the other size.
+	// Without the wrapper, with the files for INTEGERs of the other size.
 	for name := range examples {
 		for option, dirs := range map[string][]string{
 			"-fdefault-integer-8":    {"include", "lib/gompirma/fortran"},
@@ -144,8 +145,8 @@ func TestFortranFlags(t *testing.T) {
 	}
 }
 
-// gompifort compiles what gfortran takes for errors unless it is told, as other wrappers do: calls with buffers of
-// several types, and BOZ constants where older compilers took them.
+// TestFortranOldSources checks that gompifort, like other wrappers, compiles code that gfortran rejects by default:
+// calls with buffers of several types, and BOZ constants where older compilers accepted them.
 func TestFortranOldSources(t *testing.T) {
 	needFortran(t)
 	source := filepath.Join(t.TempDir(), "old.f")
@@ -162,7 +163,8 @@ func TestFortranOldSources(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// What is compiled for INTEGERs of one size does not run with the library for the other, and says so.
+// TestFortranMixedIntegers checks that a program compiled for INTEGERs of one size refuses to run with the library for
+// the other size, and reports it.
 func TestFortranMixedIntegers(t *testing.T) {
 	needFortran(t)
 	bin := filepath.Join(built(t), "bin")
@@ -173,7 +175,7 @@ func TestFortranMixedIntegers(t *testing.T) {
 		{"counter_mpi.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_f08_'"},
 		{"heat_f08.f90", "-fdefault-integer-8", "-fdefault-integer-8", ""},
-		// as autoconf's FLIBS and libtool name libraries
+		// in the form of autoconf's FLIBS and libtool
 		{"stencil_f77.f", "-fdefault-integer-8", "-fdefault-integer-8 -lgompirma_fortran", ""},
 		{"stencil_f77.f", "-fdefault-integer-8", "-lgompirma_fortran_i8", ""},
 		{"stencil_f77.f", "-fdefault-integer-8", "--abi -fdefault-integer-8 -lmpifort_abi", ""},

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A program that does something with a window, in C and C++ alike.
+// ringProgram is a program that uses a window; it is valid C and C++.
 const ringProgram = `
 #include <mpi.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 }
 `
 
-// command runs a program with more environment, fails the test if it fails, and returns what it printed.
+// command runs a program with additional environment, fails the test if the program fails, and returns its output.
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -57,7 +57,7 @@ func needCommand(t *testing.T, name string) {
 	}
 }
 
-// An installation is made once, moved, used in every way, and removed.
+// TestInstall makes an installation once, moves it, uses it in every way, and removes it.
 func TestInstall(t *testing.T) {
 	build := built(t)
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestInstall(t *testing.T) {
 			if err == nil && !d.IsDir() {
 				name, _ := filepath.Rel(prefix, path)
 				files = append(files, name)
-				_, err = os.Stat(path) // no link leads nowhere
+				_, err = os.Stat(path) // no link dangles
 			}
 			return err
 		}))
@@ -244,7 +244,7 @@ func TestInstall(t *testing.T) {
 			filepath.Join(usual, "mpicc")))
 	})
 
-	// Fortran, in each way that a program may ask for MPI. Other sources are those of fortran/examples.
+	// Fortran, in each way in which a program may import MPI. Other sources are those of fortran/examples.
 	fortranSource := func(t *testing.T, name string) string {
 		text, err := os.ReadFile(filepath.Join(top, "fortran/examples", name))
 		require.NoError(t, err)
@@ -323,8 +323,8 @@ func TestInstall(t *testing.T) {
 		}
 	})
 
-	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0.
-	// The moved gompirun tells it the rest.
+	// A program linked against another MPI's library of the standard ABI: it contains only the name
+	// libmpi_abi.so.0. The moved gompirun sets the path of the library.
 	t.Run("standard ABI", func(t *testing.T) {
 		here := t.TempDir()
 		stub := "int " + strings.Join(
@@ -347,7 +347,7 @@ func TestInstall(t *testing.T) {
 	})
 
 	t.Run("uninstall", func(t *testing.T) {
-		command(t, top, nil, "scripts/install.sh", "install", build, prefix) // over itself
+		command(t, top, nil, "scripts/install.sh", "install", build, prefix) // over the same prefix
 		foreign := filepath.Join(prefix, "lib/pkgconfig/foreign.pc")
 		require.NoError(t, os.WriteFile(foreign, nil, 0o644))
 		command(t, top, nil, "scripts/install.sh", "uninstall", build, prefix)
@@ -362,7 +362,8 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// DESTDIR is put before the prefix, and nothing stays when the installation is removed.
+// TestInstallDestdir checks that DESTDIR is prepended to the prefix, and that nothing remains after the installation is
+// removed.
 func TestInstallDestdir(t *testing.T) {
 	build, root := built(t), t.TempDir()
 	env := []string{"DESTDIR=" + root}

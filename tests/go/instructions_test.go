@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bounds reads bench/compare/instructions.txt: what each call may cost, by program and call.
+// bounds reads bench/compare/instructions.txt: the maximum cost of each call, by program and call.
 func bounds(t *testing.T) map[string]map[string]float64 {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(top, "bench/compare/instructions.txt"))
@@ -35,10 +35,10 @@ func bounds(t *testing.T) map[string]map[string]float64 {
 	return found
 }
 
-// The fast paths cost no more instructions than bench/compare/instructions.txt says. Counts do not change with the
-// machine's load, except where another rank must be woken or not; so what costs too much has more tries.
-// What costs half of its bound has waited in the short loop and not in the long one, of which the difference counts, or
-// it wants a lower bound.
+// TestInstructions checks that the fast paths take no more instructions than bench/compare/instructions.txt allows.
+// Counts do not depend on the machine's load, except where another rank may or may not have to be woken; so a count
+// above its bound is measured again. A count below half of its bound is an error too: either the call waited in the
+// short loop and not in the long one (the test uses the difference of both), or the bound is too high.
 func TestInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
@@ -49,8 +49,8 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// What --check, --stats and --trace add to a call is the wrapper and the record, and nothing that grows with the table
-// of functions or with what the process has loaded.
+// TestInsightInstructions checks that --check, --stats and --trace add only the wrapper and the record to a call, and
+// nothing that grows with the table of functions or with the libraries that the process has loaded.
 func TestInsightInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
@@ -67,7 +67,7 @@ func TestInsightInstructions(t *testing.T) {
 	}
 }
 
-// costs fails if calls of a program of bench/ take more instructions than these, or less than half.
+// costs fails if calls of a program of bench/ take more instructions than most, or less than half of it.
 func costs(t *testing.T, icount, program string, most map[string]float64, options ...string) {
 	t.Helper()
 	const loops, tries = "10", 12
@@ -80,11 +80,11 @@ func costs(t *testing.T, icount, program string, most map[string]float64, option
 		calls = append(calls, call)
 	}
 	slices.Sort(calls)
-	cost := map[string]string{} // the last of each, for the messages
+	cost := map[string]string{} // last measurement of each call, for the messages
 	for range tries {
 		args := append(slices.Clone(options), "-n", "2", icount, loops, path, "--count", loops)
 		gompirun := exec.Command(filepath.Join(built(t), "bin/gompirun"), append(args, calls...)...)
-		var told strings.Builder // by gompirun
+		var told strings.Builder // output of gompirun
 		gompirun.Stderr = &told
 		out, err := gompirun.Output()
 		require.NoError(t, err, "%s%s", out, &told)

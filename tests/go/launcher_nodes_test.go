@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Jobs of several nodes in which a rank is late, or dies, or whose launcher does.
+// Jobs of several nodes in which a rank is late or dies, or whose launcher dies.
 
-// phases is a program whose rank 1 stays for so many seconds in the phase that its arguments name, where the others
-// wait for it. It says "up RANK PID" before.
+// phases is a program whose rank 1 stays for the given number of seconds in the phase that its arguments name, while
+// the other ranks wait for it. It prints "up RANK PID" before.
 const phases = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 }
 `
 
-// pids waits until all ranks of a job have said "up", and returns their process ids.
+// pids waits until all ranks of a job have printed "up", and returns their process ids.
 func (l *launch) pids(t *testing.T, n int) []int {
 	t.Helper()
 	pids := make([]int, n)
@@ -95,7 +95,8 @@ func (l *launch) pids(t *testing.T, n int) []int {
 	return pids
 }
 
-// hydra is how MPICH's launcher starts a program of n ranks on so many pretended nodes.
+// hydra returns the command with which MPICH's launcher starts a program of n ranks on the given number of simulated
+// nodes.
 func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	t.Helper()
 	mpiexec, err := exec.LookPath("mpiexec.mpich")
@@ -111,8 +112,8 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// A rank that lives is waited for, longer than a silent peer is and than MPI_Init gives anybody of whom it knows
-// nothing.
+// TestLateInInit checks that a job waits for a late rank that is alive: longer than for a silent peer, and longer than
+// MPI_Init waits for a rank of which it knows nothing.
 func TestLateInInit(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
@@ -133,8 +134,9 @@ func TestLateInInit(t *testing.T) {
 	}
 }
 
-// One process that is stopped is not its whole node, though it is the one that speaks for it, and nothing is left of
-// the job. In the last phase all wait for rank 1, so that only the watch over nodes sees it.
+// TestStoppedOverNodes checks that one stopped process does not make its whole node fail, even if it is the process
+// that represents the node, and that nothing of the job remains. In the last phase all ranks wait for rank 1, so that
+// only the failure detection of nodes notices it.
 func TestStoppedOverNodes(t *testing.T) {
 	t.Parallel()
 	program := compile(t, phases, "-rdynamic")
@@ -151,7 +153,8 @@ func TestStoppedOverNodes(t *testing.T) {
 	}
 }
 
-// gompirun says which rank's death ended the job, and the other ranks, which notice it earlier, say nothing.
+// TestKilledOverNodes checks that gompirun reports the rank whose death ended the job, and that the other ranks, which
+// notice it earlier, print nothing.
 func TestKilledOverNodes(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	for i, phase := range []string{"barriers", "busy", "alone", "barriers", "busy", "barriers", "busy", "barrier",
@@ -169,13 +172,13 @@ func TestKilledOverNodes(t *testing.T) {
 	}
 }
 
-// However far a job is, nothing is left of it when its launcher is killed.
+// TestLauncherKilledInPhases checks that nothing of a job remains after its launcher is killed, in each phase.
 func TestLauncherKilledInPhases(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	for _, phase := range []string{"init", "network", "barrier", "barriers", "alone", "finalize"} {
 		for nodes := 1; nodes <= 2; nodes++ {
 			if phase == "network" && nodes == 1 {
-				continue // there is none
+				continue // a job on one node has no network to open
 			}
 			starts := [][]string{{"", "--nodes", fmt.Sprint(nodes), "-n", "2", program, phase, "600"}}
 			if _, err := exec.LookPath("mpiexec.mpich"); err == nil {
@@ -197,11 +200,11 @@ func TestLauncherKilledInPhases(t *testing.T) {
 	}
 }
 
-// inNetwork has a run take place in a network of its own, which a script of the shell prepares.
+// inNetwork makes a run start in its own network namespace, which a shell script prepares.
 func (l *launch) inNetwork(t *testing.T, script string) {
 	t.Helper()
 	unshare := []string{"unshare", "--net"}
-	if os.Geteuid() != 0 { // root needs no user namespace, which nobody gets in another root directory
+	if os.Geteuid() != 0 { // root needs no user namespace, which a chroot forbids
 		unshare = append(unshare, "--map-root-user")
 	}
 	if exec.Command(unshare[0], append(slices.Clone(unshare[1:]), "true")...).Run() != nil {
@@ -213,8 +216,8 @@ func (l *launch) inNetwork(t *testing.T, script string) {
 	require.NoError(t, err)
 }
 
-// Where the loopback interface is down pretended nodes cannot reach each other, and gompirun says so before it starts
-// anything.
+// TestLoopbackIsDown checks that gompirun reports, before it starts anything, that simulated nodes cannot reach each
+// other while the loopback interface is down.
 func TestLoopbackIsDown(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	inside := func(args ...string) (int, string) {
@@ -230,8 +233,8 @@ func TestLoopbackIsDown(t *testing.T) {
 	require.Zero(t, status, says)
 }
 
-// Pretended nodes use the loopback interface alone, also where it has no address but ::1, unless the user names another
-// interface.
+// TestNodesOnLoopback checks that simulated nodes use only the loopback interface, even if its only address is ::1,
+// unless the user names another interface.
 func TestNodesOnLoopback(t *testing.T) {
 	for given, want := range map[string]string{"": "lo", "eth9": "eth9"} {
 		l := prepare(t, "--nodes", "2", "-n", "2", "sh", "-c", "echo $GOMPIRMA_INTERFACE")

@@ -21,13 +21,13 @@ import (
 	"gompirma/tests/go/output"
 )
 
-// The launcher with programs that know nothing of MPI. launcher_mpi_test.go has those that do.
+// Tests of the launcher with programs that do not use MPI. launcher_mpi_test.go tests it with MPI programs.
 
-// hang is how long a job may take before it counts as hung.
+// hang is the time after which a job counts as hung.
 const hang = 60 * time.Second
 
-// launch is one run of gompirun. Its processes are known by a variable in their environment, so that what they leave
-// behind is found.
+// launch is one run of gompirun. A variable in their environment marks its processes, so that the tests find those that
+// remain.
 type launch struct {
 	cmd      *exec.Cmd
 	out, err output.Buffer
@@ -38,7 +38,7 @@ type launch struct {
 
 var launches atomic.Int32
 
-// prepare makes a run that has not started yet; what it writes is collected, and after it nothing must be left.
+// prepare makes a run that is not started yet. It collects the output, and checks after the run that nothing remains.
 func prepare(t *testing.T, args ...string) *launch {
 	t.Helper()
 	return prepareProgram(t, filepath.Join(built(t), "bin/gompirun"), args...)
@@ -56,7 +56,7 @@ func prepareProgram(t *testing.T, program string, args ...string) *launch {
 	return l
 }
 
-// wait returns the exit status, 128 + signal if a signal killed gompirun, and makes sure that nothing is left.
+// wait returns the exit status, or 128 + signal if a signal killed gompirun, and checks that nothing remains.
 func (l *launch) wait(t *testing.T) int {
 	t.Helper()
 	l.cmd.Wait()
@@ -107,11 +107,11 @@ func (l *launch) processes() (found []string) {
 	return found
 }
 
-// otherMPIs are the names with which the files of other MPIs begin in /dev/shm; they may run at the same time.
+// otherMPIs lists the name prefixes of other MPIs' files in /dev/shm; such jobs may run at the same time.
 var otherMPIs = []string{"mpich", "vader", "sm_segment", "ucx", "psm", "osc", "sem."}
 
-// nothingLeft: no process (one that was killed may need a moment to go, and takes its memfds with it), no memory held
-// by the tests themselves, no file.
+// nothingLeft checks that no process, no memory held by the tests themselves and no file remain. A killed process may
+// need a moment to exit, and only then releases its memfds.
 func (l *launch) nothingLeft(t *testing.T) {
 	t.Helper()
 	var left []string
@@ -131,7 +131,7 @@ func (l *launch) nothingLeft(t *testing.T) {
 	}
 }
 
-// sorted returns the lines of a text in order, without the end of the last one.
+// sorted returns the sorted lines of a text, without the newline at its end.
 func sorted(text string) []string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	slices.Sort(lines)
@@ -245,7 +245,8 @@ func TestLauncherStatus(t *testing.T) {
 	}
 }
 
-// The others are ended when one dies, however they resist, with their children, and after all they had printed.
+// TestLauncherEndsTheOthers checks that gompirun ends the other ranks and their children when one rank dies, whatever
+// signals they ignore, and after it has printed all their output.
 func TestLauncherEndsTheOthers(t *testing.T) {
 	ready := t.TempDir()
 	script := `
@@ -273,7 +274,7 @@ func TestLauncherEndsTheOthers(t *testing.T) {
 	require.True(t, slices.Equal(append(want, "last words"), sorted(out)), "%d bytes", len(out))
 }
 
-// A rank that is stopped is woken to end by its own means.
+// TestLauncherEndsStoppedRanks checks that gompirun continues a stopped rank so that its own signal handler ends it.
 func TestLauncherEndsStoppedRanks(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `
@@ -288,12 +289,13 @@ func TestLauncherEndsStoppedRanks(t *testing.T) {
 	require.Equal(t, "bye\n", out)
 }
 
-// A rank that ends well but leaves something running in its group, holding its output open.
+// TestLauncherEndsWhatRanksLeave checks a rank that ends normally but leaves a process in its process group that holds
+// its output open.
 func TestLauncherEndsWhatRanksLeave(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", "sleep 600 & (trap '' TERM; sleep 600; :) & echo done")
 	require.Zero(t, status, err)
 	require.Equal(t, "done\ndone\n", out)
-	// What ends by itself soon may print its last.
+	// A process that ends soon may print its last output.
 	status, out, err = gompirun(t, "-n", "2", "sh", "-c", "(sleep 0.05; echo later) &")
 	require.Zero(t, status, err)
 	require.Equal(t, "later\nlater\n", out)
@@ -319,7 +321,7 @@ func TestLauncherSignals(t *testing.T) {
 		{[]syscall.Signal{syscall.SIGUSR1}, `trap "echo usr; exit 0" USR1;`, 0, "usr\nusr\n"},
 		{[]syscall.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGTERM}, "", 143, ""},
 	} {
-		// what sleeps gets the signals too
+		// sleeping children receive the signals too
 		l := prepare(t, "-n", "2", "sh", "-c", c.script+"while :; do sleep 600 & echo up >&2; wait $!; done")
 		require.NoError(t, l.cmd.Start())
 		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hang,
@@ -339,7 +341,8 @@ func TestLauncherSignals(t *testing.T) {
 	}
 }
 
-// TestLauncherSignalsAtStart: a rank that is started, and of which gompirun does not know yet, gets a signal, too.
+// TestLauncherSignalsAtStart checks that a rank gets a signal also while gompirun starts it and does not know its
+// process id yet.
 func TestLauncherSignalsAtStart(t *testing.T) {
 	for range 20 {
 		for name, status := range map[string]int{"INT": 130, "USR1": 0} {
@@ -359,7 +362,8 @@ func stopped(pid int) bool {
 	return strings.HasPrefix(rest, "T")
 }
 
-// A signal that is ignored stays ignored: a script's background job does not end by its Ctrl-C.
+// TestLauncherLeavesIgnoredSignals checks that an ignored signal stays ignored: a script's Ctrl-C does not end its
+// background job.
 func TestLauncherLeavesIgnoredSignals(t *testing.T) {
 	l := prepareProgram(t, "sh", "-c", `trap "" INT HUP; exec "$0" -n 1 sh -c 'echo up; read line; echo "$line"'`,
 		filepath.Join(built(t), "bin/gompirun"))
@@ -374,7 +378,7 @@ func TestLauncherLeavesIgnoredSignals(t *testing.T) {
 	require.Equal(t, "up\nstill here\n", l.out.String())
 }
 
-// When gompirun is killed its ranks end, also while it still starts some.
+// TestLauncherIsKilled checks that ranks end when gompirun is killed, also while it is still starting some.
 func TestLauncherIsKilled(t *testing.T) {
 	for _, wait := range []bool{true, false} {
 		l := prepare(t, "-n", "50", "sh", "-c", "echo up; exec sleep 600")
@@ -407,7 +411,7 @@ func TestLauncherTimeout(t *testing.T) {
 	require.Equal(t, "gompirun: not done after 200ms\ngompirun: rank 0 has not called MPI_Init\n", err)
 }
 
-// Many ranks, long lines, both streams into one file.
+// TestLauncherLinesNeverMix checks many ranks with long lines, and both streams in one file.
 func TestLauncherLinesNeverMix(t *testing.T) {
 	const ranks, each = 8, 400
 	file, err := os.Create(filepath.Join(t.TempDir(), "all"))
@@ -464,7 +468,7 @@ func TestLauncherOutputPatterns(t *testing.T) {
 	require.Empty(t, out+err)
 	require.Equal(t, "out 3\n", text("x/1/rank.03/stdout"))
 	require.Equal(t, "err 10\n", text("x/1/rank.10/stderr"))
-	// One file for all; what it held is gone.
+	// One file for both streams; its previous contents are truncated.
 	for range 2 {
 		status, out, err = gompirun(t, "-n", "3", "-outfile-pattern", dir+"/all", "-errfile-pattern",
 			dir+"/all", "sh", "-c", script)
@@ -474,7 +478,7 @@ func TestLauncherOutputPatterns(t *testing.T) {
 	}
 }
 
-// What scripts written for other launchers say.
+// TestLauncherForeignOptions checks the options that scripts written for other launchers use.
 func TestLauncherForeignOptions(t *testing.T) {
 	t.Setenv("LAUNCHER_A", "a")
 	t.Setenv("LAUNCHER_B", "b")
@@ -509,7 +513,7 @@ func TestLauncherInput(t *testing.T) {
 	require.Zero(t, l.run(t), &l.err)
 	require.Equal(t, "[0] a\n[0] b\n[0] "+strings.Repeat("x", 200000), l.out.String())
 
-	// A loop's input is not swallowed.
+	// gompirun does not consume the input of a shell loop.
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/lines", []byte("1\n2\n3\n"), 0o644))
 	l = prepareProgram(t, "sh", "-c", `while read line; do "$0" -n 2 sh -c "echo $line"; done <`+dir+"/lines",
@@ -529,8 +533,7 @@ func TestLauncherInput(t *testing.T) {
 	require.Equal(t, "name? hello Bob\n", l.out.String())
 }
 
-// onTerminal makes a run whose input is a terminal of its own, and returns the keyboard. What the terminal shows is
-// thrown away.
+// onTerminal gives a run its own terminal as input, and returns the keyboard side. It discards the terminal's output.
 func onTerminal(t *testing.T, l *launch) *os.File {
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -554,7 +557,7 @@ func TestLauncherTerminal(t *testing.T) {
 	require.NoError(t, l.cmd.Start())
 	fmt.Fprint(keyboard, "hello\n")
 	require.Eventually(t, func() bool { return l.out.String() == "hello\n" }, hang, time.Millisecond)
-	fmt.Fprint(keyboard, "\x04") // the end of the input
+	fmt.Fprint(keyboard, "\x04") // end of file
 	require.Zero(t, l.wait(t), &l.err)
 
 	l = prepare(t, "-n", "2", "sh", "-c", "echo up; exec sleep 600")
@@ -564,7 +567,7 @@ func TestLauncherTerminal(t *testing.T) {
 	fmt.Fprint(keyboard, "\x03") // Ctrl-C
 	require.Equal(t, 130, l.wait(t), &l.err)
 
-	// In the background it leaves the terminal to the foreground and runs on.
+	// In the background gompirun leaves the terminal to the foreground process and continues to run.
 	l = prepareProgram(t, "bash", "-c",
 		`set -m; "$0" -n 2 sh -c 'echo up; exec sleep 0.3' & sleep 0.1; read line; echo "shell got $line"; wait $!`,
 		filepath.Join(built(t), "bin/gompirun"))
@@ -577,15 +580,15 @@ func TestLauncherTerminal(t *testing.T) {
 	require.Contains(t, l.out.String(), "shell got for the shell\n")
 }
 
-// Ctrl-Z stops ranks and their children, though they are in sessions of their own, and fg continues them. They end when
-// the terminal hangs up.
+// TestLauncherTerminalStops checks that Ctrl-Z stops ranks and their children, although they are in sessions of their
+// own, that fg continues them, and that they end when the terminal hangs up.
 func TestLauncherTerminalStops(t *testing.T) {
 	const ranks = "sleep 600 & echo up; wait"
 	l := prepareProgram(t, "bash", "-c",
 		`exec 2>/dev/tty; set -m; "$0" -n 2 sh -c "$1"; echo stopped $?; read line; fg; echo ended $?`,
 		filepath.Join(built(t), "bin/gompirun"), ranks)
 	keyboard := onTerminal(t, l)
-	becomeStopped := func(want int) { // of gompirun, two shells and their children
+	becomeStopped := func(want int) { // gompirun, two shells and their children
 		require.Eventually(t, func() bool {
 			count := 0
 			for _, p := range l.processes() {
@@ -621,7 +624,7 @@ func TestLauncherTerminalStops(t *testing.T) {
 	require.Equal(t, 129, l.wait(t), &l.err)
 }
 
-// Each rank is in a session of its own, and gompirun's nice value is that of the session.
+// TestLauncherSessions checks that each rank is in its own session, with gompirun's nice value.
 func TestLauncherSessions(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "3", "sh", "-c", `read -r pid name state parent group session rest </proc/$$/stat
 		[ $session = $$ ] && [ $group = $$ ] && echo own`)
@@ -639,7 +642,7 @@ func TestLauncherSessions(t *testing.T) {
 	require.Equal(t, 2, strings.Count(l.out.String(), "autogroup"))
 }
 
-// Whoever reads the output goes away.
+// TestLauncherBrokenPipe checks that the job ends when the reader of the output exits.
 func TestLauncherBrokenPipe(t *testing.T) {
 	l := prepareProgram(t, "sh", "-c",
 		`{ "$0" -n 2 sh -c 'sleep 600 & while :; do echo line; done'; echo $? >&2; } | head -n 1`,
@@ -649,7 +652,7 @@ func TestLauncherBrokenPipe(t *testing.T) {
 	require.Equal(t, "141\n", l.err.String())
 }
 
-// usableCores returns how many cores this process may use: threads of one core count once.
+// usableCores returns the number of cores that this process may use; threads of one core count once.
 func usableCores(t *testing.T) int {
 	var usable unix.CPUSet
 	require.NoError(t, unix.SchedGetaffinity(0, &usable))
@@ -670,10 +673,10 @@ func TestLauncherBinding(t *testing.T) {
 	require.Zero(t, l.run(t), &l.err)
 	require.Empty(t, l.err.String())
 	fields := strings.Fields(l.out.String())
-	if runtime.NumCPU() > 2 { // of two, both may be threads of one core
+	if runtime.NumCPU() > 2 { // with two processors, both may be threads of one core
 		require.NotEqual(t, fmt.Sprintf("0-%d", runtime.NumCPU()-1), fields[len(fields)-1])
 	}
-	// Without it several ranks get their shares of the cores, which are other ones for each, and one rank gets all.
+	// Without --bind several ranks get disjoint shares of the cores, and a single rank gets all.
 	alone := prepare(t, "-n", "1", "grep", "Cpus_allowed_list", "/proc/self/status")
 	require.Zero(t, alone.run(t))
 	for _, bind := range []string{"", "none"} {
@@ -700,9 +703,10 @@ func TestLauncherBinding(t *testing.T) {
 	require.Equal(t, strings.Repeat("x\n", runtime.NumCPU()+1), out)
 }
 
-// Ranks have the descriptors 0 to 4, what gompirun itself inherited, and nothing else of gompirun's.
+// TestLauncherDescriptors checks that ranks have descriptors 0 to 4, those that gompirun itself inherited, and no other
+// of gompirun's.
 func TestLauncherDescriptors(t *testing.T) {
-	// descriptors reads what `ls -l /proc/self/fd` prints, without the one that ls itself opened.
+	// descriptors reads what `ls -l /proc/self/fd` prints, without the descriptor that ls itself opened.
 	descriptors := func(listing string) (numbers []string) {
 		for _, line := range strings.Split(listing, "\n") {
 			if name, to, ok := strings.Cut(line, " -> "); ok && !strings.HasPrefix(to, "/proc/") {
@@ -725,7 +729,7 @@ func TestLauncherDescriptors(t *testing.T) {
 		slices.Sort(got)
 		require.Equal(t, slices.Compact(slices.Clone(want)), got)
 	}
-	// Rubbish on the launcher's descriptor is nobody's business as long as the program is none of MPI.
+	// gompirun ignores invalid data on the launcher's descriptor while the program does not use MPI.
 	status, _, err := gompirun(t, "-n", "2", "sh", "-c", "echo rubbish >&3; sleep 0.05")
 	require.Zero(t, status, err)
 	require.Empty(t, err)
@@ -737,7 +741,7 @@ func TestLauncherInLauncher(t *testing.T) {
 		`exec "$0" -n 2 sh -c 'echo '$PMI_RANK'.$PMI_RANK of $PMI_SIZE'`, run)
 	require.Zero(t, status, err)
 	require.Equal(t, []string{"0.0 of 2", "0.1 of 2", "1.0 of 2", "1.1 of 2"}, sorted(out))
-	// The outer one ends the inner one, and that its own.
+	// The outer gompirun ends the inner one, which ends its ranks.
 	status, _, err = gompirun(t, "-n", "2", "sh", "-c",
 		`[ $PMI_RANK = 1 ] && sleep 0.2 && exit 9; exec "$0" -n 2 sleep 600`, run)
 	require.Equal(t, 9, status, err)

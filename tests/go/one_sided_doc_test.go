@@ -11,25 +11,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docs/ONE-SIDED.md has every info key that the library knows and every variable of the environment that library,
-// launcher and wrappers read.
+// TestOneSidedDocument checks that docs/ONE-SIDED.md lists every info key that the library knows and every environment
+// variable that library, launcher and wrappers read.
 func TestOneSidedDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(top, "docs/ONE-SIDED.md"))
 	require.NoError(t, err)
 	document := string(b)
-	wanted := map[string]string{} // what the document must have, by the file that it is in
+	wanted := map[string]string{} // what the document must contain, with the file that has it
 	patterns := []*regexp.Regexp{
-		regexp.MustCompile(`gompi_words_are\(name, "([a-z_]+)"\)`), // of windows
-		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),       // that are told
+		regexp.MustCompile(`gompi_words_are\(name, "([a-z_]+)"\)`), // info keys of windows
+		regexp.MustCompile(`gompi_info_add\(x, "([a-z_]+)"`),       // info keys that the library reports
 		regexp.MustCompile(`GOMPI_KEY_\w+ "([a-z_]+)"`),
-		// keys that a call looks up itself
+		// info keys that a call looks up itself
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
-		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),           // of communicators
-		regexp.MustCompile(`\{"([a-z]+)", (?:at\.\w+|wdir)\}`), // of MPI_INFO_ENV
-		// variables, where Go reads them
+		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),           // info keys of communicators
+		regexp.MustCompile(`\{"([a-z]+)", (?:at\.\w+|wdir)\}`), // info keys of MPI_INFO_ENV
+		// environment variables, where Go reads them
 		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),
-		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // and C
-		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // and by name
+		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // where C reads them
+		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // by a constant's name
 	}
 	for _, dir := range []string{"core", "capi", "cmd"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join(top, dir),

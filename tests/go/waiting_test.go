@@ -15,7 +15,7 @@ import (
 	"gompirma/core/shm"
 )
 
-// control opens the node's memory of a running job, as gompirun itself sees it.
+// control maps the shared memory of a running job's node, as gompirun itself does.
 func (l *launch) control(t *testing.T) *shm.Node {
 	t.Helper()
 	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", l.cmd.Process.Pid))
@@ -35,16 +35,17 @@ func (l *launch) control(t *testing.T) *shm.Node {
 	return nil
 }
 
-// Of every function that waits, gompirun is told the name that the program calls it by, and whom it waits for.
+// TestWaiting checks that gompirun learns, for every function that waits, the name by which the program calls it, and
+// the ranks that it waits for.
 func TestWaiting(t *testing.T) {
 	source, err := os.ReadFile("testdata/waiting.c")
 	require.NoError(t, err)
 	l := prepare(t, "-n", "2", compile(t, string(source)))
-	l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_NO_CMA=1") // what moves by a call of the system does not wait
+	l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_NO_CMA=1") // a transfer by a system call does not wait
 	require.NoError(t, l.cmd.Start())
 	t.Cleanup(func() { l.cmd.Process.Signal(syscall.SIGTERM) })
 	read, steps := 0, 0
-	// next returns the processes of the next step, which both have stopped, and the function's name.
+	// next returns the processes of the next step, both of which have stopped, and the function's name.
 	next := func() (pids [2]int, name string) {
 		for range pids {
 			var line string

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Arguments that lead anywhere but into the program's memory: the call says with numbers what is wrong, or the process
-// ends by the signal that such a pointer ends any program with. Go is not seen, nothing hangs, and no such call
-// succeeds.
+// Invalid arguments that lead outside of the program's memory: the call reports the error with the values, or the
+// process ends by the signal with which such a pointer ends any program. No Go stack trace appears, nothing hangs, and
+// no such call succeeds.
 
-// memoryKiB bounds the address space of a process: what a wrong length makes the library ask for shall not be had from
-// this machine.
+// memoryKiB bounds the address space of a process: an allocation with a wrong length must not consume the machine's
+// memory.
 const memoryKiB = "6000000"
 
 var (
@@ -25,7 +25,7 @@ var (
 	showsGo         = regexp.MustCompile(`goroutine|panic|runtime|MPI_ERR_INTERN`)
 )
 
-// endsWell runs a program that makes one call, and looks how it ends.
+// endsWell runs a program that makes one call, and checks how it ends.
 func endsWell(t *testing.T, ranks, program string, args ...string) {
 	t.Helper()
 	shell := []string{"-c", "ulimit -v " + memoryKiB + `; exec "$@"`, "sh", filepath.Join(built(t), "bin/gompirun"),
@@ -52,8 +52,8 @@ func TestWildDisplacements(t *testing.T) {
 		"Alltoallw-r", "Reduce_scatter",
 		"Neighbor_allgatherv", "Neighbor_alltoallv-s", "Neighbor_alltoallv-r", "Neighbor_alltoallw-s",
 		"Neighbor_alltoallw-r"}
-	// 2^62 and 2^62+1 elements of 4 bytes are 0 and 4 bytes in 64 bits; relative to the buffer: NULL, and the last
-	// bytes of all.
+	// 2^62 and 2^62+1 elements of 4 bytes are 0 and 4 bytes modulo 2^64. Relative to the buffer: NULL, and the last
+	// bytes of the address space.
 	narrow := []string{"2147483647"}
 	wide := []string{"4611686018427387904", "4611686018427387905", "35184372088832", "-addr+0", "-addr-1"}
 	types := []string{"Sendrecv-s", "Sendrecv-r", "Isend-s", "Irecv", "Isend_long-s", "Irecv_long", "Bsend-s",

@@ -21,7 +21,8 @@ import (
 	"gompirma/core/request"
 )
 
-// The types of the tests: elements of two bytes, with and without gaps, the second byte before the first.
+// testTypes returns the types of the tests: elements of two bytes, without and with gaps, the second byte before the
+// first.
 func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 	b, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)
@@ -36,7 +37,7 @@ func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
 	return tight, gappy
 }
 
-// piece is a run of elements in a test's memory.
+// piece is a sequence of elements in a test's memory.
 type piece struct {
 	at   int64 // bytes from the buffer's address
 	t    *datatype.Type
@@ -45,8 +46,8 @@ type piece struct {
 
 const margin = 64
 
-// image returns memory with pieces in it, everything else marked. The buffer's address is margin bytes behind its
-// beginning.
+// image returns memory with pieces in it; all other bytes have a fill value. The buffer's address is margin bytes after
+// the start.
 func image(size int64, pieces []piece) []byte {
 	b := bytes.Repeat([]byte{0xee}, int(size)+2*margin)
 	put(b, pieces)
@@ -76,7 +77,7 @@ type scene struct {
 	send, before, after []piece
 }
 
-// variant is what a test of a call chooses.
+// variant holds the parameters of a test of a call.
 type variant struct {
 	kind     coll.Kind
 	n, me    int
@@ -87,8 +88,8 @@ type variant struct {
 	st, rt   *datatype.Type
 }
 
-// place lays blocks of the given data out in memory, in reverse order with an element between them, and returns counts
-// and displacements in elements for the v forms or in bytes for the w form, where every other block has another type.
+// layOut lays blocks of the given data out in memory, in reverse order with an element between them. It returns counts
+// and displacements in elements for the v forms, or in bytes for the w form, where every other block has another type.
 func (x *variant) layOut(data [][]byte, t, other *datatype.Type, v *coll.Blocks, w bool) []piece {
 	out := make([]piece, len(data))
 	at := int64(0)
@@ -125,7 +126,7 @@ func row(data [][]byte, t *datatype.Type) []piece {
 	return out
 }
 
-// set returns the scene of a variant.
+// scene returns the scene of a variant.
 func (x *variant) scene() *scene {
 	s := &scene{call: coll.Call{Kind: x.kind, Root: int32(x.root)}}
 	k := &s.call
@@ -157,7 +158,7 @@ func (x *variant) scene() *scene {
 		} else if x.kind == coll.KindExscan {
 			hi = x.me
 		}
-		s.send = []piece{{0, x.rt, own}} // a reduction has one type
+		s.send = []piece{{0, x.rt, own}} // a reduction has a single type
 		if hi > lo && (x.kind != coll.KindReduce || atRoot) {
 			s.after = []piece{{0, x.rt, reduction(x.seed, lo, hi, size)}}
 		}
@@ -238,8 +239,8 @@ func (x *variant) scene() *scene {
 	return s
 }
 
-// run does the call of a scene and compares memory before and after, gaps included. how: 0 blocking, 1 nonblocking, 2
-// persistent and started twice.
+// run performs the call of a scene and compares memory before and after, gaps included. how: 0 blocking, 1 nonblocking,
+// 2 persistent and started twice.
 func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	k := &s.call
 	k.Comm = c
@@ -260,7 +261,7 @@ func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 		}
 	}
 	if k.Kind.Rooted() && k.Kind != coll.KindBcast && c.Rank() != int(k.Root) {
-		// What does not count may be anything.
+		// Arguments that are not significant may have any value.
 		if k.Kind == coll.KindScatter || k.Kind == coll.KindScatterv {
 			k.Send = coll.Buffer{Addr: 1, Count: -1}
 		} else if !k.Kind.Reduces() {
@@ -321,7 +322,7 @@ func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	return r.Free()
 }
 
-// composeOp makes compose an operation of the application.
+// composeOp makes compose a user-defined operation.
 func composeOp(t testing.TB) *op.Op {
 	op.CallUser = func(_ uintptr, _ bool, in, inout uintptr, n int64, h uintptr) {
 		ty, err := datatype.Get(h)
@@ -341,7 +342,7 @@ func composeOp(t testing.TB) *op.Op {
 	return op.New(handle.Make(handle.Op, 1), 1, false, false)
 }
 
-// Every collective, with and without MPI_IN_PLACE, between every pair of types, in every form.
+// TestCalls checks every collective, with and without MPI_IN_PLACE, between every pair of types, in every form.
 func TestCalls(t *testing.T) {
 	tight, gappy := testTypes(t)
 	live := datatype.Live()
@@ -354,7 +355,7 @@ func TestCalls(t *testing.T) {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
-						// over all sizes and numbers of processes, all of them
+						// all of them, over all sizes and numbers of processes
 						v := (i*2 + seed/4%2) % 8
 						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements,
 							root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight,
@@ -389,7 +390,8 @@ func TestCalls(t *testing.T) {
 	require.Equal(t, live, datatype.Live())
 }
 
-// Nonblocking calls overlap, also with a blocking one, and are waited for in another order than they were started in.
+// TestNonblockingOverlap checks that nonblocking calls may overlap, also with a blocking one, and may be completed in
+// another order than they were started in.
 func TestNonblockingOverlap(t *testing.T) {
 	tight, gappy := testTypes(t)
 	o := composeOp(t)
@@ -468,8 +470,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// The progress thread moves messages of a nonblocking reduction, but leaves the application's function to a thread that
-// waits.
+// TestProgressThreadCallsNoFunction checks that the progress thread moves messages of a nonblocking reduction, but
+// leaves the user-defined function to a thread that waits.
 func TestProgressThreadCallsNoFunction(t *testing.T) {
 	byteType, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)

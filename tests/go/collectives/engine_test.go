@@ -1,4 +1,4 @@
-// Package collectives tests core/coll over the messages in C: several processes of one node inside this one.
+// Package collectives tests core/coll with the messages in C: several processes of one node inside this process.
 package collectives
 
 import (
@@ -30,13 +30,13 @@ func init() {
 	datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack
 }
 
-// Engine is the collectives of a process and the messages that they go over.
+// Engine holds the collectives of a process and the messages that they use.
 type Engine struct {
 	*coll.Engine
 	msg *p2p.Engine
 }
 
-// nodes opens the shared memory of n processes n times in this process.
+// nodes maps the shared memory of n processes n times in this process.
 func nodes(t testing.TB, n int) []*shm.Node {
 	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
@@ -52,8 +52,8 @@ func nodes(t testing.TB, n int) []*shm.Node {
 	return out
 }
 
-// job is n processes of one node inside this one. Their collectives go over messages: slots are C's, whose tests are
-// tests/c/unit/coll/collectives.c and the conformance programs.
+// job returns n processes of one node inside this process. Their collectives use messages. The shared-memory
+// collectives are in C; tests/c/unit/coll/collectives.c and the conformance programs test them.
 func job(t testing.TB, n int) []*Engine {
 	es := make([]*Engine, n)
 	for i, nd := range nodes(t, n) {
@@ -69,7 +69,7 @@ func job(t testing.TB, n int) []*Engine {
 	var wg sync.WaitGroup
 	for _, e := range es {
 		wg.Add(1)
-		go func() { // the progress thread of the process; here it looks from time to time
+		go func() { // stands for the progress thread of the process; polls periodically
 			defer wg.Done()
 			for {
 				select {
@@ -85,7 +85,7 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// everywhere runs f on COMM_WORLD of every process at once.
+// everywhere runs f concurrently on COMM_WORLD of every process.
 func everywhere(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) error) {
 	t.Helper()
 	errs := make([]error, len(es))
@@ -97,7 +97,7 @@ func everywhere(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) erro
 		go func() {
 			defer wg.Done()
 			if errs[i] = f(e, e.msg.World); errs[i] != nil {
-				first.Do(func() { who = i; e.msg.Shared().MarkDead(i) }) // or the others would wait
+				first.Do(func() { who = i; e.msg.Shared().MarkDead(i) }) // else the others wait
 			}
 		}()
 	}
@@ -112,13 +112,13 @@ func onSizes(t *testing.T, f func(t *testing.T, es []*Engine)) {
 	}
 }
 
-// bcast broadcasts b, which has one length at all members, from root.
+// bcast broadcasts b, which has the same length at all members, from root.
 func bcast(e *Engine, c *comm.Comm, b []byte, root int) error {
 	bytes, err := datatype.Get(abi.MPI_BYTE)
 	if err != nil {
 		return err
 	}
-	var pin runtime.Pinner // the engine has b's address only
+	var pin runtime.Pinner // the engine has only b's address
 	defer pin.Unpin()
 	if len(b) > 0 {
 		pin.Pin(&b[0])
@@ -153,7 +153,7 @@ func TestForOtherPackages(t *testing.T) {
 	})
 }
 
-// What arrives tells of a member that passed another length.
+// TestMessagesMismatch checks that members detect from the received data that another member passed a different length.
 func TestMessagesMismatch(t *testing.T) {
 	for size, class := range map[int]int32{16: abi.MPI_ERR_COUNT, 4: abi.MPI_ERR_TRUNCATE} {
 		es := job(t, 2)
@@ -170,7 +170,8 @@ func TestMessagesMismatch(t *testing.T) {
 	}
 }
 
-// When a member dies, the others' calls end with an error, and nothing arrives in their buffers later.
+// TestDeathEndsMessages checks that, after a member dies, the other members' calls return an error and nothing arrives
+// in their buffers later.
 func TestDeathEndsMessages(t *testing.T) {
 	es := job(t, 3)
 	done := make(chan error)

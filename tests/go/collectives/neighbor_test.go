@@ -33,7 +33,8 @@ func neighborsOf(name string, n, r int) (sources, destinations []int32) {
 		sources = []int32{int32((r + n - 1) % n), int32((r + 1) % n), int32(r), int32(r)}
 		return sources, sources
 	}
-	// A directed graph: two edges to the next process, one to the one after it and, from rank 0, one to each.
+	// A directed graph: two edges to the next process, one to the process after it and, from rank 0, one to each
+	// process.
 	edges := func(p int) []int32 {
 		out := []int32{int32((p + 1) % n), int32((p + 2) % n), int32((p + 1) % n)}
 		for q := 0; p == 0 && q < n; q++ {
@@ -65,7 +66,8 @@ func withTopology(c *comm.Comm, name string) (*comm.Comm, error) {
 	return c.NewDistGraphAdjacent(&comm.DistGraph{Sources: sources, Destinations: destinations})
 }
 
-// counterpart returns which of the destinations of process from its message to source place i of process me comes from.
+// counterpart returns the index, among the destinations of process from, of its message to source index i of process
+// me.
 func counterpart(name string, n, me, i int) int {
 	sources, _ := neighborsOf(name, n, me)
 	if name != "graph" {
@@ -107,7 +109,7 @@ func TestNeighborhoods(t *testing.T) {
 					for kind := first; kind <= last; kind++ {
 						for _, elements := range []int{0, 5, 6000} {
 							seed++
-							// What a process sends as its k-th block.
+							// The size of block k of a process.
 							uneven := kind == coll.KindNeighborAllgatherv ||
 								kind == coll.KindNeighborAlltoallv ||
 								kind == coll.KindNeighborAlltoallw
@@ -134,7 +136,7 @@ func TestNeighborhoods(t *testing.T) {
 							}
 							for i, p := range sources {
 								if p == abi.MPI_PROC_NULL {
-									// left as it was
+									// unchanged
 									out = append(out, bytes.Repeat([]byte{0xee},
 										2*elements))
 									if uneven {
@@ -187,7 +189,7 @@ func TestNeighborhoodErrors(t *testing.T) {
 	require.NoError(t, es[0].Run(&k))
 	k.Send.Addr = abi.MPI_IN_PLACE
 	require.EqualValues(t, abi.MPI_ERR_BUFFER, mpierr.ClassOf(es[0].Run(&k)))
-	// The communicator and the types live as long as a request needs them.
+	// The communicator and the types must live until the request completes.
 	k.Send.Addr = address(b)
 	r, err := es[0].Init(&k)
 	require.NoError(t, err)

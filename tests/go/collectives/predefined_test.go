@@ -15,9 +15,9 @@ import (
 	"gompirma/core/op"
 )
 
-// Every predefined operation on every predefined type that it is defined for, with few and many elements: each process
-// must get the same bits, those of a reduction in the order of ranks, and no gap of the receive buffer may change.
-// Types that only C knows are left to the tests in C.
+// TestPredefinedOperations checks every predefined operation on every predefined type that it is defined for, with few
+// and many elements: each process must get the same bits, those of a reduction in rank order, and no gap of the receive
+// buffer may change. The tests in C cover the types that only C knows.
 func TestPredefinedOperations(t *testing.T) {
 	type pair struct {
 		o *op.Op
@@ -47,7 +47,8 @@ func TestPredefinedOperations(t *testing.T) {
 					count = 40
 				}
 				size := int(b.Extent) * count
-				// The order of the slots: from the last rank to the first, each on the left.
+				// The order of the shared-memory collectives: from the last rank to the first, each as
+				// the left operand.
 				fold := func(lo, hi int) []byte {
 					acc := input(i, hi-1, size)
 					for r := hi - 2; r >= lo; r-- {
@@ -78,7 +79,7 @@ func TestPredefinedOperations(t *testing.T) {
 					pack(packed, &from)
 					unpack(&to, packed)
 				}
-				// messages may begin at the root; rounding, NaN
+				// messages may begin at the root; rounding and NaN differ
 				inexact := b.Class == datatype.Floating || b.Class == datatype.Complex ||
 					b.Class == datatype.Pair
 				if !bytes.Equal(want, recv) && !inexact {

@@ -79,7 +79,7 @@ func (s *selection) add(tests []string) {
 
 func (s *selection) empty() bool { return len(s.goTests) == 0 && len(s.ctests) == 0 }
 
-// result is one run of one test. failed tells how it ended; output is that of a failed run.
+// result is one run of one test. failed says how it ended; output is that of a failed run.
 type result struct {
 	name   string
 	failed bool
@@ -198,7 +198,7 @@ func runCtest(ctx context.Context, build string, patterns []string, round int) (
 	return ctestResults(string(text)), nil
 }
 
-// ctestResults parses the log of a run of ctest. The output of a failed test stands behind its line.
+// ctestResults parses the log of a run of ctest. The output of a failed test follows its line.
 func ctestResults(log string) []result {
 	var results []result
 	at := ctestLine.FindAllStringSubmatchIndex(log, -1)

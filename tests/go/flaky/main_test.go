@@ -82,7 +82,7 @@ func TestChangedTests(t *testing.T) {
 		ctests: []string{`(^|/)conformance/put\.`, `(^|/)unit/win/lock\.`}}, got)
 }
 
-// A test that fails in one of three rounds is listed with its count, and its output is kept.
+// TestRepeat checks that a test that fails in one of three rounds is listed with its count, and its output is kept.
 func TestRepeat(t *testing.T) {
 	bin, build := t.TempDir(), t.TempDir()
 	ctest := `while [ "$1" != --output-log ]; do shift; done

@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// kind is the arithmetic of a predefined type.
+// kind is the class of arithmetic of a predefined type.
 type kind uint8
 
 const (
@@ -19,24 +19,24 @@ const (
 	logical   // values 0 and 1
 	floating
 	cmplx
-	pair // a value and an index
+	pair // a value and an index (MINLOC, MAXLOC)
 )
 
 // span is a range of bytes, [from, to).
 type span struct{ from, to int }
 
-// Basic is a predefined datatype: its arithmetic, and which of its bytes carry the value; the others are padding.
+// Basic is a predefined datatype: its arithmetic, and the bytes that carry its value; the other bytes are padding.
 type Basic struct {
 	Name   string // of the MPI handle
 	Kind   kind
-	Extent int    // distance of elements in an array
+	Extent int    // distance of elements in an array, in bytes
 	Spans  []span // bytes of data
-	part   *Basic // of complex: the real type; of pairs: the type of the value
-	index  *Basic // of pairs
-	at     int    // of pairs: where the index is
+	part   *Basic // of complex: the real type; of pairs: the value's type
+	index  *Basic // of pairs: the index's type
+	at     int    // of pairs: the index's offset
 }
 
-// align is the alignment of the type in C.
+// align returns the alignment of the type in C.
 func (b *Basic) align() int {
 	if b.part != nil {
 		if b.Kind == pair {
@@ -47,8 +47,8 @@ func (b *Basic) align() int {
 	return b.Extent
 }
 
-// typed says that memory must hold values of this type before it takes part in arithmetic: not every pattern of bits is
-// one, or its sums would be inexact.
+// typed reports whether memory must be initialized with values of this type before arithmetic uses it: some bit
+// patterns are not valid values, or their sums would be inexact.
 func (b *Basic) typed() bool { return b.Kind >= logical }
 
 func simple(name string, k kind, size int) *Basic {
@@ -76,7 +76,7 @@ func pairOf(name string, part, index *Basic) *Basic {
 	return b
 }
 
-// longDouble is 80 bits in 16 bytes on x86, IEEE quadruple precision elsewhere.
+// longDouble has 80 bits in 16 bytes on x86, and IEEE quadruple precision on other processors.
 var longDouble = func() *Basic {
 	b := simple("MPI_LONG_DOUBLE", floating, 16)
 	if x87 {
@@ -98,7 +98,7 @@ var (
 	doubleInt   = pairOf("MPI_DOUBLE_INT", float64Type, intType)
 )
 
-// basics are the predefined types that programs use.
+// basics lists the predefined types that programs use.
 var basics = []*Basic{
 	byteType, shortType, intType, longType, int64Type, float32Type, float64Type, longDouble,
 	simple("MPI_SIGNED_CHAR", signed, 1), simple("MPI_UNSIGNED_CHAR", unsigned, 1),
@@ -119,7 +119,7 @@ var basics = []*Basic{
 	pairOf("MPI_LONG_DOUBLE_INT", longDouble, intType),
 }
 
-// Op is a predefined operation, or compare-and-swap, by the name of its MPI handle.
+// Op is a predefined operation, or compare-and-swap, named after the MPI handle.
 type Op string
 
 const (
@@ -141,7 +141,7 @@ const (
 )
 
 // ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4; MPI_CHAR as MPI_SIGNED_CHAR, MPI_AINT with the logical
-// ones), MPI_NO_OP and compare-and-swap apart.
+// ones), without MPI_NO_OP and compare-and-swap.
 func (b *Basic) ops() []Op {
 	switch b.Kind {
 	case signed, unsigned:
@@ -160,10 +160,10 @@ func (b *Basic) ops() []Op {
 	return []Op{opReplace}
 }
 
-// swappable says whether MPI_Compare_and_swap takes b.
+// swappable reports whether MPI_Compare_and_swap accepts b.
 func (b *Basic) swappable() bool { return b.Kind <= bits || b.Kind == logical }
 
-// copy moves one value; padding stays as it is.
+// copy copies one value; padding in to does not change.
 func (b *Basic) copy(to, from []byte) {
 	for _, s := range b.Spans {
 		copy(to[s.from:s.to], from[s.from:s.to])
@@ -179,7 +179,7 @@ func (b *Basic) equal(x, y []byte) bool {
 	return true
 }
 
-// loadInt returns an integer as 64 bits, sign-extended if it has a sign.
+// loadInt returns an integer as 64 bits, sign-extended if the type is signed.
 func (b *Basic) loadInt(p []byte) uint64 {
 	var v uint64
 	for i := b.Extent - 1; i >= 0; i-- {
@@ -198,7 +198,8 @@ func (b *Basic) storeInt(p []byte, v uint64) {
 	}
 }
 
-// Floating-point values are computed with the precision of their type, rounding to nearest even as the hardware does.
+// loadFloat returns a floating-point value with the precision of its type. Arithmetic rounds to nearest even as the
+// hardware does.
 func (b *Basic) loadFloat(p []byte) *big.Float {
 	switch {
 	case b.Extent == 4:
@@ -220,7 +221,7 @@ func (b *Basic) loadFloat(p []byte) *big.Float {
 		mantissa.SetUint64(hi&(1<<48-1) | 1<<48)
 		mantissa.Or(mantissa.Lsh(mantissa, 64), new(big.Int).SetUint64(lo))
 	}
-	if exponent != 0 { // else zero: programs have no denormal numbers
+	if exponent != 0 { // otherwise zero: programs have no denormal numbers
 		f.SetInt(mantissa)
 		f.SetMantExp(f, exponent-16383-bits)
 	}
@@ -274,7 +275,7 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// reduce computes inout = inout op in for one value. compare is only for opSwap.
+// reduce computes inout = inout op in for one value. Only opSwap uses compare.
 func (b *Basic) reduce(op Op, inout, in, compare []byte) {
 	switch op {
 	case opNoOp:
@@ -290,7 +291,7 @@ func (b *Basic) reduce(op Op, inout, in, compare []byte) {
 	}
 	switch b.Kind {
 	case floating:
-		switch b.Extent { // the same, but quicker
+		switch b.Extent { // fast path for float and double
 		case 4:
 			x, y := math.Float32frombits(binary.LittleEndian.Uint32(inout)),
 				math.Float32frombits(binary.LittleEndian.Uint32(in))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFloats compares the two ways in which values of float and double are reduced.
+// TestFloats compares the two implementations of reduction for float and double.
 func TestFloats(t *testing.T) {
 	g := &generator{Rand: rand.New(rand.NewPCG(3, 4))}
 	for range 2000 {

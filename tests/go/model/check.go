@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Output is what a program wrote: for each phase and rank of the phase's window its memory and its result buffers, one
-// behind the other.
+// Output is the output of a program: for each phase and rank of the phase's window, its memory and its result buffers,
+// concatenated.
 type Output struct {
 	Memory, Results [][][]byte
 }
 
-// Failure says how an output differs from what the standard allows.
+// Failure describes how an output differs from what the standard allows.
 type Failure struct {
 	Phase int
 	Text  string
@@ -23,40 +23,40 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("phase %d: %s", f.Phase, f.Text) }
 
-// event is one operation on one element that several origins accumulate into.
+// event is one operation on one element into which several origins accumulate.
 type event struct {
 	origin                   int
 	call                     *Action
 	op                       Op
-	operand, compare, result []byte // result: as the program got it, nil: not fetched
+	operand, compare, result []byte // result: as the program received it, nil if the call does not fetch
 }
 
 // place is an element of a member's memory.
 type place struct{ rank, at int }
 
-// history is what happened to one element.
+// history holds the operations on one element.
 type history struct {
 	basic  *Basic
-	events [][]*event // of each origin in its order; the same one again for a call that was made several times
+	events [][]*event // of each origin in its order; a repeated call is listed once for each repetition
 }
 
-// checker goes through one phase.
+// checker checks one phase.
 type checker struct {
 	p      *Program
 	ph     *Phase
-	memory [][]byte // as it must be
-	// owners[rank][at] is 1 + the only origin that accumulates into the element at this place, -1: there are
-	// several.
+	memory [][]byte // expected contents
+	// owners[rank][at] is 1 + the only origin that accumulates into the element at this place, or -1 for several
+	// origins.
 	owners    [][]int8
 	histories map[place]*history
-	// Padding that a call may have changed takes the value found.
+	// Padding that a call may have changed: the checker adopts the value found.
 	padding []place
-	// Undecided counts elements with too many possible orders to look at.
+	// Undecided counts elements with too many possible orders to try all.
 	Undecided int
 }
 
-// Check compares an output with the model. nil: it is right. undecided: elements whose history was too long to be
-// decided.
+// Check compares an output with the model. It returns nil if the output is allowed. undecided counts elements whose
+// history is too long to be decided.
 func Check(p *Program, out *Output) (failure *Failure, undecided int) {
 	memory := make([][][]byte, len(p.Windows)) // by window
 	for i, w := range p.Windows {
@@ -91,7 +91,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 			}
 		}
 	}
-	// The memory found decides where several final values are possible.
+	// Where several final values are possible, the checker adopts the memory found.
 	for at, h := range c.histories {
 		found := memory[at.rank][at.at : at.at+h.basic.Extent]
 		initial := c.memory[at.rank][at.at : at.at+h.basic.Extent]
@@ -117,7 +117,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 	return nil
 }
 
-// differ returns the first place at which the two differ, -1: none.
+// differ returns the first offset at which the two differ, or -1.
 func differ(want, got []byte) int {
 	for i := range want {
 		if want[i] != got[i] {
@@ -137,7 +137,7 @@ func show(want, got []byte, at int) string {
 		want[from:to], n)
 }
 
-// users lists the calls of the phase that touch a byte.
+// users lists the calls of the phase that access a byte.
 func (c *checker) users(rank, at int) string {
 	var b strings.Builder
 	for origin, actions := range c.ph.Ranks {
@@ -182,7 +182,7 @@ func (c *checker) findOwners() {
 	}
 }
 
-// loose says which bytes of long double carry nothing: any value may be found there.
+// loose returns the bytes of long double that carry no value: any value is allowed there.
 func (b *Basic) loose() []span {
 	switch {
 	case b == longDouble && x87:
@@ -203,7 +203,7 @@ func (c *checker) loosen(rank, at int, b *Basic) {
 	}
 }
 
-// offsets lists where the elements of one side of a call lie in its buffer.
+// offsets lists the offsets of the elements of one side of a call in its buffer.
 func offsets(t *Type, count, pos int) []int {
 	var all []int
 	if t != nil {
@@ -212,7 +212,7 @@ func offsets(t *Type, count, pos int) []int {
 	return all
 }
 
-// call does what a does; got are its result buffers as the program has them.
+// call applies a to the model. got holds its result buffers as the program received them.
 func (c *checker) call(rank int, a *Action, got []byte) error {
 	for i := range a.Times {
 		var want, found []byte
@@ -231,7 +231,7 @@ func (c *checker) call(rank int, a *Action, got []byte) error {
 	return nil
 }
 
-// move does a call for the time-th time.
+// move applies repetition number time of a call.
 func (c *checker) move(rank int, a *Action, time int, want, got []byte) {
 	memory := c.memory[a.Target]
 	var from, to []int
@@ -341,11 +341,12 @@ func (h *history) String() string {
 
 const mostStates = 300_000
 
-// explain looks for an order of the events that gives every result and the final value. decided false: it gave up.
+// explain searches for an order of the events that gives every result and the final value. decided is false if it gave
+// up.
 func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	b := h.basic
 	start := make([]byte, b.Extent)
-	b.copy(start, initial) // without padding, which is no part of the state
+	b.copy(start, initial) // without padding, which is not part of the state
 	if h.orderless(start) {
 		value := bytes.Clone(start)
 		for _, events := range h.events {
@@ -360,7 +361,7 @@ func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	return ok, ok || len(s.seen) < mostStates
 }
 
-// orderless says that every order of the events gives the same value, and that nothing of what is between can be known.
+// orderless reports whether every order of the events gives the same value and no event observes an intermediate value.
 func (h *history) orderless(initial []byte) bool {
 	first := h.first().op
 	for _, events := range h.events {
@@ -376,8 +377,8 @@ func (h *history) orderless(initial []byte) bool {
 	return first.commutes(h.basic) || first == opSum && h.exact(initial)
 }
 
-// exact says that no sum of any of the operands is rounded: all numbers are multiples of one power of two, and their
-// absolute values together have no more digits than fit.
+// exact reports whether no sum of any subset of the operands is rounded: all numbers are multiples of one power of two,
+// and the sum of their absolute values fits into the mantissa.
 func (h *history) exact(initial []byte) bool {
 	parts, at := []*Basic{h.basic}, 0
 	if h.basic.Kind == cmplx {
@@ -411,19 +412,19 @@ func (h *history) exact(initial []byte) bool {
 	return true
 }
 
-// search is for an order of a history's events, depth first.
+// search is a depth-first search for an order of a history's events.
 type search struct {
 	h     *history
 	final []byte
-	seen  map[string]bool // states that lead nowhere
-	done  []int           // events of each origin
+	seen  map[string]bool // states from which no order exists
+	done  []int           // number of events done, by origin
 }
 
-// from says whether the events that are not done yet can follow on value; done is as before if they cannot.
+// from reports whether the remaining events can follow on value. done is unchanged if they cannot.
 func (s *search) from(value []byte) bool {
 	b := s.h.basic
-	// An event that has fetched this value and leaves it as it is can only do so wherever it comes: it may as well
-	// be the next.
+	// An event that fetched this value and does not change it fits at any point with this value: it may as well be
+	// the next one.
 	before := slices.Clone(s.done)
 	for o := 0; o < len(s.done); o++ {
 		for s.done[o] < len(s.h.events[o]) {
@@ -441,7 +442,7 @@ func (s *search) from(value []byte) bool {
 	return false
 }
 
-// next is the value behind e; nil: e has another result.
+// next returns the value after e, or nil if e has another result.
 func (s *search) next(e *event, value []byte) []byte {
 	if e.result != nil && !s.h.basic.equal(value, e.result) {
 		return nil
@@ -466,7 +467,7 @@ func (s *search) branch(value []byte, b *Basic) bool {
 		return false
 	}
 	s.seen[string(key)] = true
-	// What was fetched says most about the order.
+	// Fetching events first: their results constrain the order most.
 	for _, fetched := range []bool{true, false} {
 		for o, events := range s.h.events {
 			if s.done[o] == len(events) || (events[s.done[o]].result != nil) != fetched {

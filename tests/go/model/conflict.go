@@ -1,8 +1,8 @@
 package model
 
-// What happens to the bytes of a window within one phase, so that the generator makes no calls that the standard leaves
-// undefined (MPI-5.0 12.7): a byte belongs to one origin, or is only read, or belongs to an element into which
-// everybody accumulates with the same type.
+// This file tracks the accesses to each byte of a window within one phase, so that the generator makes no calls that
+// the standard leaves undefined (MPI-5.0 12.7). A byte belongs to one origin, or is read only, or belongs to an element
+// into which all origins accumulate with the same type.
 
 type use uint8
 
@@ -11,15 +11,15 @@ const (
 	reading
 	writing
 	accumulating
-	incrementing // by verbIncrement under exclusive locks
+	incrementing // by verbIncrement, under exclusive locks
 	touching     // by loads and stores of one rank
 )
 
-// cell is what is known of one byte.
+// cell is the state of one byte in a phase.
 type cell struct {
 	use     use
-	tainted bool  // the origin has changed it in this phase: others cannot know what they would read
-	origin  int8  // several: more than one
+	tainted bool  // the origin has changed it in this phase: a read by another rank has no defined result
+	origin  int8  // several: more than one origin
 	segment int16 // of the origin's last access
 	element int32 // index in tracker.elements
 }
@@ -30,21 +30,21 @@ const several = -1
 type element struct {
 	base     int
 	basic    *Basic
-	origin   int  // several: more than one
-	alone    bool // only its origin may go on
+	origin   int  // several: more than one origin
+	alone    bool // only the same origin may access it from now on
 	ops      map[Op]bool
 	calls    int
-	fetching int // of them
+	fetching int // number of fetching calls
 }
 
-// tracker has the cells of all members of a window.
+// tracker holds the cells of all members of a window.
 type tracker struct {
 	cells    [][]cell
 	elements []element
-	// segments[origin][target] counts the points at which origin's calls to target were complete there.
+	// segments[origin][target] counts the points at which all of origin's calls to target are complete.
 	segments [][]int
-	mixed    bool // different operations may meet in one element
-	most     int  // calls that may meet in one element
+	mixed    bool // different operations may accumulate into one element
+	most     int  // maximum number of calls on one element
 }
 
 func newTracker(w *Window) *tracker {
@@ -56,19 +56,19 @@ func newTracker(w *Window) *tracker {
 	return t
 }
 
-// ours says that only origin has used the cell, and that all it did is complete.
+// ours reports whether only origin has used the cell, and all its accesses are complete.
 func (c *cell) ours(origin, segment int) bool {
 	return int(c.origin) == origin && int(c.segment) < segment
 }
 
-// claim tries to add a call to what happens; false: it would conflict, and nothing has changed.
+// claim tries to add a call to the phase. It returns false, and changes nothing, if the call would conflict.
 func (t *tracker) claim(origin int, a *Action) bool {
 	if a.Target == procNull || a.TCount == 0 {
 		return true
 	}
 	cells, segment := t.cells[a.Target], t.segments[origin][a.Target]
 	ok := true
-	var repeated map[int]int // how often the call has come to an element, if it may come more than once
+	var repeated map[int]int // number of accesses of this call to each element, if that may be more than one
 	if a.accumulates() && !a.TType.disjoint(a.TCount) {
 		repeated = map[int]int{}
 	}
@@ -137,7 +137,7 @@ func (t *tracker) touch(c *cell, origin, segment int, a *Action, element int32) 
 	}
 }
 
-// kind is the operation of an accumulate-type call.
+// kind returns the operation of an accumulate-type call.
 func (a *Action) kind() Op {
 	if a.Verb == verbIncrement {
 		return verbIncrement
@@ -145,7 +145,8 @@ func (a *Action) kind() Op {
 	return a.Op
 }
 
-// mayAccumulate: before is how often the same call has come to the element at at.
+// mayAccumulate reports whether a may accumulate into the element at at. before is the number of accesses of the same
+// call to this element so far.
 func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Basic, a *Action, before int) bool {
 	if before >= t.most/2 {
 		return false
@@ -186,8 +187,8 @@ func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Ba
 	return true
 }
 
-// easy says that many calls together with a can be checked: every one fetches, which tells their order, or none does
-// and all orders give the same.
+// easy reports whether many calls together with a can be checked: each one fetches, which determines their order, or
+// none does and all orders give the same value.
 func (e *element) easy(a *Action, b *Basic) bool {
 	if a.Result != nil {
 		return e.fetching == e.calls
@@ -203,13 +204,13 @@ func (e *element) easy(a *Action, b *Basic) bool {
 	return true
 }
 
-// commutes says that any order of calls with op gives the same value, exactly. Sums of floating-point numbers do if
-// nothing is rounded.
+// commutes reports whether any order of calls with op gives exactly the same value. Sums of floating-point numbers do
+// if nothing is rounded.
 func (op Op) commutes(b *Basic) bool {
 	return op != opReplace && op != opSwap && b.Kind != floating && b.Kind != cmplx
 }
 
-// accumulate notes the call in its element.
+// accumulate records the call in its element.
 func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Action) int32 {
 	c := cells[at]
 	known := (c.use == accumulating || c.use == incrementing) && t.elements[c.element].base == at &&
@@ -220,7 +221,7 @@ func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Acti
 	}
 	e := &t.elements[c.element]
 	for i := at; i < at+b.Extent; i++ {
-		// Memory that the origin has used in another way before is its own for the rest of the phase.
+		// Memory that the origin has accessed otherwise before belongs to it until the end of the phase.
 		if cells[i].use == reading || cells[i].use == writing ||
 			(cells[i].use == accumulating && cells[i].element != c.element) {
 			e.alone = true

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Type is a datatype: a predefined one, or a constructor with its arguments. It knows its typemap, computed from the
-// standard's definitions and from nothing of the library.
+// Type is a datatype: a predefined one, or a constructor with its arguments. It computes its typemap from the
+// standard's definitions, without the library.
 type Type struct {
 	Basic *Basic // predefined
-	ctor  string // as interp.c reads it
+	ctor  string // constructor, in the form that interp.c reads
 	args  []int
 	kids  []*Type
-	id    int // in the program; set when it is written
+	id    int // number in the program; set when the type is written
 
-	elems            []elem // the typemap, without the bounds' markers
+	elems            []elem // the typemap, without lb and ub markers
 	lb, ub           int
 	marked           bool // the bounds come from MPI_Type_create_resized
 	trueLB, trueUB   int
@@ -35,7 +35,7 @@ func leaf(b *Basic) *Type {
 
 func (t *Type) extent() int { return t.ub - t.lb }
 
-// each calls do with the offset of every element of count copies, in typemap order.
+// each calls do with the offset and the predefined type of every element of count copies, in typemap order.
 func (t *Type) each(count int, do func(off int, b *Basic)) {
 	for i := range count {
 		for _, e := range t.elems {
@@ -53,7 +53,7 @@ func (t *Type) bounds(count int) (from, to int) {
 	return min(t.trueLB, last+t.trueLB), max(t.trueUB, last+t.trueUB)
 }
 
-// disjoint says whether no byte belongs to two elements of count copies.
+// disjoint reports whether no byte belongs to two elements of count copies.
 func (t *Type) disjoint(count int) bool {
 	var all []elem
 	t.each(count, func(off int, b *Basic) { all = append(all, elem{off, b}) })
@@ -66,13 +66,13 @@ func (t *Type) disjoint(count int) bool {
 	return true
 }
 
-// placed is a type at a displacement, blocklength times.
+// placed is blocklength copies of a type at a displacement.
 type placed struct {
 	length, disp int // disp in bytes
 	kid          *Type
 }
 
-// make computes typemap and bounds of the sequence of placed types.
+// make computes typemap and bounds of a type that consists of the given placed types.
 func (t *Type) make(parts []placed) *Type {
 	type bound struct {
 		lb, ub int
@@ -100,7 +100,7 @@ func (t *Type) make(parts []placed) *Type {
 					t.trueLB, t.trueUB = min(t.trueLB, lo), max(t.trueUB, hi)
 				}
 			}
-			// Markers win over everything else (MPI-5.0 5.1.7).
+			// Explicit bounds override all others (MPI-5.0 5.1.7).
 			if p.kid.marked {
 				widen(&marked, at+p.kid.lb, at+p.kid.ub)
 			} else {
@@ -121,7 +121,7 @@ func resized(kid *Type, lb, extent int) *Type {
 	return t
 }
 
-// settled wraps a type whose extent would depend on how a library pads for alignment.
+// settled wraps a type whose extent would depend on a library's alignment padding.
 func settled(t *Type) *Type {
 	if t.Basic == nil && !t.marked && t.extent()%t.alignment != 0 {
 		return resized(t, t.lb, t.extent())
@@ -140,7 +140,7 @@ func (t *Type) String() string {
 	return fmt.Sprintf("%s%v(%s)", t.ctor, t.args, strings.Join(kids, ", "))
 }
 
-// run is a part of a type signature: n elements of one predefined type.
+// run is a segment of a type signature: n elements of one predefined type.
 type run struct {
 	basic *Basic
 	n     int
@@ -151,10 +151,10 @@ type run struct {
 type shaper struct {
 	*rand.Rand
 	grain int
-	most  int // span of the types it makes, about
+	most  int // approximate largest span of the types
 }
 
-// typeFor makes a type with the signature sig, whose elements do not overlap.
+// typeFor makes a type with the signature sig whose elements do not overlap.
 func (s *shaper) typeFor(sig []run, depth int) *Type {
 	if len(sig) > 1 {
 		parts := make([]*Type, len(sig))
@@ -220,7 +220,7 @@ func (s *shaper) constructed(b *Basic, n, depth int) *Type {
 		kid := s.typeOf(b, n, depth-1)
 		before, behind := s.gap()*s.grain, s.gap()*s.grain
 		from, to := min(kid.lb, kid.trueLB), max(kid.ub, kid.trueUB)
-		if s.IntN(4) == 0 { // bounds that lie inside or beside the data
+		if s.IntN(4) == 0 { // bounds inside or outside the data
 			return resized(kid, from+before, to-from+behind)
 		}
 		return resized(kid, from-before, to-from+before+behind)
@@ -234,7 +234,7 @@ func (s *shaper) constructed(b *Basic, n, depth int) *Type {
 	return &t
 }
 
-// pitch is the distance at which copies of kid do not overlap, in multiples of its extent.
+// pitch returns the distance, in multiples of kid's extent, at which copies of kid do not overlap.
 func pitch(kid *Type) int {
 	if kid.extent() <= 0 {
 		return 0
@@ -242,7 +242,7 @@ func pitch(kid *Type) int {
 	return (kid.trueUB - kid.trueLB + kid.extent() - 1) / kid.extent()
 }
 
-// spacing is the same in bytes.
+// spacing returns the distance in bytes at which copies of kid do not overlap.
 func (s *shaper) spacing(kid *Type) int {
 	return up(max(kid.extent(), kid.trueUB-kid.trueLB, 1), s.grain)
 }
@@ -301,7 +301,7 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 		}
 	} else {
 		for left := n; left > 0; {
-			k := s.IntN(left + 1) // blocks of length 0 too
+			k := s.IntN(left + 1) // blocks of length 0 occur too
 			lengths = append(lengths, k)
 			left -= k
 			if len(lengths) > 2*n {
@@ -315,7 +315,7 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	if inBytes {
 		unit = s.grain
 	}
-	// Disjoint slots in some order, laid out from a random beginning, in units.
+	// Disjoint blocks in random order, in units, from a random start.
 	disps := make([]int, len(lengths))
 	at := s.IntN(5) - 2
 	for _, i := range s.Perm(len(lengths)) {
@@ -349,7 +349,7 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	return t.make(parts)
 }
 
-// structOf places the parts one behind the other, in some order of memory.
+// structOf makes a struct of kids whose blocks do not overlap. Their order in memory is random.
 func (s *shaper) structOf(kids []*Type) *Type {
 	disps := make([]int, len(kids))
 	at := (s.IntN(5) - 2) * s.grain
@@ -369,7 +369,7 @@ func (s *shaper) structOf(kids []*Type) *Type {
 	return t.make(parts)
 }
 
-// up rounds n up to a multiple of to; n may be negative.
+// up rounds n up to a multiple of to. n may be negative.
 func up(n, to int) int {
 	if r := n % to; r > 0 {
 		return n + to - r
@@ -400,7 +400,7 @@ func (s *shaper) subarray(b *Basic, n, depth int) *Type {
 	}
 	t := &Type{ctor: "subarray", kids: []*Type{kid}}
 	t.args = append(append(append([]int{dims}, sizes...), subsizes...), append(starts, order)...)
-	// Elements in the order of the array: the last dimension runs fastest in C's order, the first in Fortran's.
+	// Elements in the order of the array: the last dimension varies fastest in C's order, the first in Fortran's.
 	fastest := make([]int, dims) // dimensions, fastest first
 	for d := range dims {
 		fastest[d] = d

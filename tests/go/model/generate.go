@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// Profile says what kind of programs to make.
+// Profile selects the kind of programs to generate.
 type Profile struct {
 	Ranks    int
-	Windows  int    // most
-	Kind     string // of windows; "": any
-	Bytes    int    // most per member, about
-	Elements int    // most in a call, about
-	Calls    int    // most of a rank in a phase
+	Windows  int    // maximum number of windows
+	Kind     string // kind of windows; "": any
+	Bytes    int    // approximate maximum size of a member's memory
+	Elements int    // approximate maximum number of elements in a call
+	Calls    int    // maximum number of calls of a rank in a phase
 	Phases   int
-	Depth    int  // most levels of datatypes
-	Mixed    bool // different operations accumulate into one element at the same time
-	Hot      int  // of 100 accumulates, how many go where another one went
-	Burst    int  // of 100 accumulates, how many are made many times; if any, ranks also collide
+	Depth    int  // maximum nesting of datatypes
+	Mixed    bool // different operations may accumulate into one element concurrently
+	Hot      int  // percentage of accumulates that reuse the target location of an earlier one
+	Burst    int  // percentage of accumulates that are repeated many times; if > 0, ranks also collide
 	Plain    bool // no derived datatypes
-	Strange  bool // elements at addresses that are no multiples of their size
-	// Reference leaves out what Debian's MPICH gets wrong: sizes and addresses of windows that are no multiples of
-	// 64, MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop,
-	// locks with MPI_MODE_NOCHECK. And what MPI does not allow: elements that overlap at the target.
+	Strange  bool // elements at addresses that are not multiples of their size
+	// Reference leaves out what Debian's MPICH gets wrong: window sizes and addresses that are not multiples of 64,
+	// MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop, locks with
+	// MPI_MODE_NOCHECK. It also leaves out what MPI does not allow: elements that overlap at the target.
 	Reference bool
-	Apart     bool // the ranks are on several nodes: no windows of shared memory
+	Apart     bool // the ranks are on several nodes: no shared-memory windows
 }
 
-// generator makes one program.
+// generator generates one program.
 type generator struct {
 	*rand.Rand
 	profile Profile
@@ -39,10 +39,10 @@ type generator struct {
 	win  *Window
 	ph   *Phase
 	use  *tracker
-	past [][]*Action // accumulate-type calls of this phase by target
+	past [][]*Action // accumulate-type calls of this phase, by target
 }
 
-// Generate makes the program of a seed: the same one for the same profile.
+// Generate returns the program of a seed. The same seed and profile always give the same program.
 func Generate(seed uint64, profile Profile) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6d6f64656c)), profile: profile}
 	g.p = &Program{Seed: seed, N: profile.Ranks, Fresh: g.IntN(3) == 0}
@@ -114,7 +114,8 @@ func (g *generator) window() *Window {
 	return w
 }
 
-// info gives w some keys that the standard or gompirma knows; none of them changes what a program may see.
+// info adds to w some info keys of the standard or of gompirma. None of them changes the results that a program may
+// see.
 func (g *generator) info(w *Window) {
 	maybe := func(info string) {
 		if g.IntN(3) == 0 {
@@ -143,7 +144,7 @@ func (g *generator) info(w *Window) {
 	}
 }
 
-// zones divides a region by the types that its memory holds, and fills it.
+// zones divides a region into zones of one type each, and initializes it.
 func (g *generator) zones(m *Member, region int) {
 	r := m.Regions[region]
 	for at := 0; at < r.Size; {
@@ -153,7 +154,7 @@ func (g *generator) zones(m *Member, region int) {
 		}
 		if g.IntN(2) == 0 {
 			z.basic = pick(g, basics...)
-			// each in its way updated: by compare-and-swap, under a lock
+			// each zone for one way of update: by compare-and-swap, or under a lock
 			if g.profile.Burst > 0 && g.IntN(2) == 0 {
 				z.basic = pick(g, float32Type, float64Type, longDouble, doubleInt)
 			}
@@ -181,7 +182,7 @@ func (g *generator) fill(b []byte) {
 	}
 }
 
-// value makes one value of b, fit to be an operand of op on memory that holds such values.
+// value returns a random value of b that is a valid operand of op on memory that holds such values.
 func (g *generator) value(b *Basic, op Op, small bool, to []byte) {
 	float := func(x float64, p *Basic, to []byte) { p.storeFloat(to, big.NewFloat(x)) }
 	switch b.Kind {
@@ -219,7 +220,7 @@ func (g *generator) value(b *Basic, op Op, small bool, to []byte) {
 	}
 }
 
-// Assertions, as interp.c reads them.
+// Assertions, in the form that interp.c reads.
 const (
 	noCheck = 1 << iota
 	noStore
@@ -281,7 +282,7 @@ func (g *generator) everyone() []int {
 	return all
 }
 
-// written says whether any call of this phase changes rank's memory, stored whether there are stores to it.
+// written reports whether any call of this phase changes rank's memory; stored, whether there are stores to it.
 func (g *generator) written(rank int) (written, stored bool) {
 	for _, actions := range g.ph.Ranks {
 		for _, a := range actions {
@@ -297,7 +298,7 @@ func (g *generator) written(rank int) (written, stored bool) {
 	return written, stored
 }
 
-// maybeRequests completes the requests of rank now, or not: then they are completed at the end of the phase.
+// maybeRequests completes the requests of rank now, or leaves them to the end of the phase.
 func (g *generator) maybeRequests(rank int) {
 	if g.IntN(2) == 0 {
 		g.do(rank, "requests", g.IntN(5))
@@ -343,7 +344,7 @@ func (g *generator) pscw() {
 		if len(origins[r]) > 0 {
 			g.do(r, "post", append([]int{check, len(origins[r])}, origins[r]...)...)
 		}
-		if check != 0 { // posts must be there before start
+		if check != 0 { // posts must precede start
 			g.do(r, "barrier")
 		}
 		if len(targets[r]) > 0 {
@@ -359,7 +360,7 @@ func (g *generator) pscw() {
 				g.do(r, "wait")
 			}
 		}
-		if g.win.Kind == "shared" { // for the loads and stores
+		if g.win.Kind == "shared" { // rank's loads and stores access its own memory
 			g.do(r, "own")
 			g.do(r, "barrier")
 			g.do(r, "own")
@@ -376,10 +377,11 @@ func (g *generator) pscw() {
 }
 
 func (g *generator) passive() {
-	// Without any exclusive lock NOCHECK is allowed.
+	// NOCHECK is allowed if no lock is exclusive.
 	unchecked := g.IntN(3) == 0 && !g.profile.Reference
-	// The standard gives lock_all no order. On one node it takes its locks in ascending order too, on several
-	// when they are needed: then nobody may have an exclusive lock and ask for the next one meanwhile.
+	// The standard gives lock_all no order. On one node lock_all acquires its locks in ascending order too. On
+	// several nodes it acquires each when needed: then no rank may hold an exclusive lock while it requests the
+	// next lock.
 	several := !g.profile.Apart || g.IntN(2) == 0
 	lockAll := !g.profile.Apart || !several
 	for r := range g.p.N {
@@ -393,8 +395,8 @@ func (g *generator) passive() {
 	}
 }
 
-// lockEpoch is lock_all, or locks of some targets at once: in ascending order, so that no ranks wait for each other in
-// a circle. several: more than one may be exclusive; lockAll: it may be lock_all.
+// lockEpoch makes a lock_all epoch, or locks several targets in ascending order, so that ranks cannot deadlock.
+// several: more than one lock may be exclusive. lockAll: lock_all is allowed.
 func (g *generator) lockEpoch(r int, unchecked, several, lockAll bool) {
 	check := func() int {
 		if unchecked {
@@ -447,7 +449,7 @@ func (g *generator) lockEpoch(r int, unchecked, several, lockAll bool) {
 	}
 }
 
-// held is what a program does that never leaves one lock_all epoch: flushes and barriers instead.
+// held makes a phase of a program that stays in one lock_all epoch: it uses flushes and barriers instead.
 func (g *generator) held() {
 	for r := range g.p.N {
 		g.do(r, "sync")
@@ -461,13 +463,13 @@ func (g *generator) held() {
 	}
 }
 
-// collide lets all ranks accumulate many times into the same elements at the same time, and do nothing else.
+// collide makes all ranks accumulate many times into the same elements concurrently, and do nothing else.
 func (g *generator) collide() {
 	g.ph.Sync = "collide"
 	usual := g.profile
 	g.profile.Hot, g.profile.Burst = 100, 100
 	defer func() { g.profile = usual }()
-	// If every call fetches, or none does and all have one operation, long histories can be checked.
+	// If every call fetches, or if none fetches and all use one operation, long histories can be checked.
 	verbs := []string{verbAccumulate}
 	if g.IntN(3) == 0 {
 		verbs = []string{verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap}
@@ -504,8 +506,8 @@ func (g *generator) collide() {
 	}
 }
 
-// rounds makes calls of r to targets in an epoch of passive target, with something between them that completes some.
-// It returns true if there are requests among them.
+// rounds makes calls of r to targets in a passive target epoch, with calls between them that complete some. It returns
+// true if some of the calls are request-based.
 func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool) {
 	first := len(g.ph.Ranks[r])
 	for range 1 + g.IntN(3) {
@@ -541,7 +543,7 @@ func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool)
 	return requests
 }
 
-// place finds bytes of target's memory for count copies of t, starting in z. -1: there is no room.
+// place returns a place in target's memory for count copies of t that starts in z, or -1 if they do not fit.
 func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, at int) {
 	from, to := t.bounds(count)
 	region := m.Regions[z.region]
@@ -564,10 +566,10 @@ func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, a
 	return -1, 0
 }
 
-// elements is how many elements a call may have.
+// elements returns a random number of elements for a call.
 func (g *generator) elements() int {
 	if most := g.profile.Elements; g.profile.Burst == 100 && most > 100 && g.IntN(2) == 0 {
-		return 64 + g.IntN(most-64) // many enough for a lock
+		return 64 + g.IntN(most-64) // enough that accumulates lock the target
 	}
 	if g.IntN(3) == 0 {
 		return 1
@@ -578,7 +580,7 @@ func (g *generator) elements() int {
 	return 1 + g.IntN(g.profile.Elements)
 }
 
-// side makes a type for a signature and a count of it.
+// side makes a type for a signature, and the count of it.
 func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	depth := 0
@@ -591,7 +593,7 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 			return leaf(sig[0].basic), sig[0].n
 		}
 		if sig[0].n > 2000 {
-			// Only regular types are made large: a block of an eighth, so many times.
+			// Only regular types are made large: a block of one eighth, repeated.
 			for count = 8; sig[0].n%count != 0; count-- {
 			}
 			sig = []run{{sig[0].basic, sig[0].n / count}}
@@ -611,9 +613,9 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	return t, count
 }
 
-// close makes a type for a signature and a count of it whose elements may overlap: repeated ones, and others that share
-// some bytes if displacements are no multiples of their size. MPI has no such targets and results; gompirma takes the
-// elements in their order.
+// close makes a type for a signature, and a count of it, whose elements may overlap: repeated elements, and elements
+// that share some bytes if displacements are not multiples of their size. MPI does not allow such targets and results;
+// gompirma processes the elements in their order.
 func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	b, n := sig[0].basic, min(sig[0].n, 2000)
@@ -661,7 +663,7 @@ func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 		for i := range n / length {
 			parts = append(parts, placed{length, i * stride, kid})
 		}
-	case 3: // copies closer together than they are long
+	case 3: // copies at a distance below their length
 		count = s.divisor(n)
 		kid := s.typeOf(b, n/count, g.IntN(2))
 		return resized(kid, min(kid.lb, kid.trueLB), g.IntN(s.spacing(kid)+1)/grain*grain), count
@@ -669,7 +671,7 @@ func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 	return settled(t.make(parts)), count
 }
 
-// buffer makes an origin or result buffer for count copies of t; data: with values.
+// buffer makes an origin or result buffer for count copies of t. data: filled with values.
 func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Buffer {
 	from, to := t.bounds(count)
 	before := (max(0, -from) + 15) / 16 * 16
@@ -686,7 +688,7 @@ func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Bu
 	return b
 }
 
-// call makes a call of rank to one of the targets, or a load or store; nil if it finds nothing that is allowed.
+// call makes a call of rank to one of the targets, or a load or store. It returns nil if it finds none that is allowed.
 func (g *generator) call(rank int, targets []int) *Action {
 	for range 8 {
 		a := g.aim(rank, pick(g, verbs...), pick(g, targets...))
@@ -697,14 +699,14 @@ func (g *generator) call(rank int, targets []int) *Action {
 	return nil
 }
 
-// verbs are the calls, as often as programs make them.
+// verbs lists the calls; a repeated entry is generated more often.
 var verbs = []string{
 	verbPut, verbPut, verbPut, verbPut, verbPut, verbGet, verbGet, verbGet, verbGet, verbAccumulate, verbAccumulate,
 	verbAccumulate, verbAccumulate,
 	verbGetAccumulate, verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap, verbLoad, verbStore,
 }
 
-// accept adds a to the phase if it is in conflict with nothing there.
+// accept adds a to the phase if it conflicts with none of the phase's actions.
 func (g *generator) accept(rank int, a *Action) bool {
 	if !g.use.claim(rank, a) {
 		return false
@@ -717,8 +719,8 @@ func (g *generator) accept(rank int, a *Action) bool {
 	return true
 }
 
-// aim makes a call of rank to target; loads and stores go to rank's own memory unless they can reach target's. nil: it
-// found no place or no type.
+// aim makes a call of rank to target. Loads and stores access rank's own memory unless rank can access target's. It
+// returns nil if it finds no place or no type.
 func (g *generator) aim(rank int, verb string, target int) *Action {
 	if (verb == verbLoad || verb == verbStore) && g.win.Kind != "shared" {
 		target = rank
@@ -747,7 +749,7 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 		return nil
 	}
 	if z.basic == nil && (a.Verb == verbPut || a.Verb == verbGet) && !g.profile.Plain && g.IntN(4) == 0 {
-		// A structure of several types.
+		// A struct of several types.
 		for range 1 + g.IntN(3) {
 			if c := pick(g, basics...); !c.typed() {
 				sig = append(sig, run{c, 1 + g.IntN(6)})
@@ -776,7 +778,7 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 	if a.accumulates() {
 		a.Op = pick(g, b.ops()...)
 		if g.profile.Burst == 100 && g.IntN(2) == 0 && slices.Contains(b.ops(), opSum) {
-			a.Op = opSum // what is lost shows
+			a.Op = opSum // a lost update changes the sum
 		}
 		if g.profile.Reference && b.Kind == unsigned && (a.Op == opMin || a.Op == opMax) {
 			a.Op = opReplace
@@ -791,14 +793,14 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 	return g.finish(a, sig, z.small)
 }
 
-// echo aims a at the target of an earlier call.
+// echo directs a to the target location of an earlier call.
 func (g *generator) echo(a, before *Action) *Action {
 	b := before.TType.elems[0].basic
 	a.Region, a.Disp, a.At, a.Op = before.Region, before.Disp, before.At, before.Op
 	n := len(before.TType.elems) * before.TCount
 	a.TType, a.TCount = before.TType, before.TCount
 	if a.Verb == verbFetch || a.Verb == verbSwap || g.IntN(4) == 0 {
-		// One of the elements that the earlier call wrote to.
+		// One of the elements that the earlier call accessed.
 		m := g.win.Members[a.Target]
 		i := g.IntN(n)
 		a.At += i/len(before.TType.elems)*before.TType.extent() +
@@ -869,7 +871,7 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	case verbGet:
 		a.RType, a.RCount, a.Result = result()
 	case verbGetAccumulate:
-		if a.Op != opNoOp || g.IntN(2) == 0 { // else the origin is NULL, 0, MPI_DATATYPE_NULL
+		if a.Op != opNoOp || g.IntN(2) == 0 { // otherwise the origin is NULL, 0, MPI_DATATYPE_NULL
 			a.OType, a.OCount, a.Origin = origin()
 		}
 		a.RType, a.RCount, a.Result = result()
@@ -925,14 +927,15 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	return a
 }
 
-// burst makes a a call that is made many times, so that those of several origins meet; false: not this one.
+// burst turns a into a call that is repeated many times, so that calls of several origins overlap. It returns false if
+// a does not qualify.
 func (g *generator) burst(a *Action, b *Basic) bool {
 	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst ||
 		!a.TType.disjoint(a.TCount) {
 		return false
 	}
 	if (b.Kind == floating || b.Kind == cmplx) && a.Op == opProd {
-		return false // out of range soon
+		return false // values would soon be out of range
 	}
 	most := 60000
 	for _, region := range g.win.Members[a.Target].Regions {
@@ -942,14 +945,14 @@ func (g *generator) burst(a *Action, b *Basic) bool {
 	}
 	if a.Result != nil {
 		most = 1500
-		a.Result.Size = up(a.Result.Size, 16) // the next buffer is aligned as this one
+		a.Result.Size = up(a.Result.Size, 16) // the next result buffer has the same alignment
 	}
 	most = max(2, most/(a.TCount*len(a.TType.elems)))
 	a.Times = most/4 + g.IntN(most)
 	return true
 }
 
-// overlapping makes a type with elements that share bytes, which the origin of a put may have; nil: none this time.
+// overlapping makes a type with elements that share bytes, which only the origin of a put may have, or returns nil.
 func (g *generator) overlapping(sig []run) *Type {
 	b, n := sig[0].basic, sig[0].n
 	if len(sig) > 1 || b.typed() || n > 100 || g.profile.Plain || g.IntN(10) > 0 {
@@ -963,7 +966,7 @@ func (g *generator) overlapping(sig []run) *Type {
 	return (&Type{ctor: "hvector", args: []int{n, 1, stride}, kids: []*Type{leaf(b)}}).make(parts)
 }
 
-// increment adds a verbIncrement of rank, which has locked target exclusively.
+// increment adds a verbIncrement of rank, which holds an exclusive lock on target.
 func (g *generator) increment(rank, target int) {
 	m := g.win.Members[target]
 	if len(m.zones) == 0 {
@@ -985,7 +988,7 @@ func (g *generator) increment(rank, target int) {
 			g.id++
 			a.ID = g.id
 			g.ph.Ranks[rank] = append(g.ph.Ranks[rank], a)
-			g.use.segments[rank][target]++ // it flushes
+			g.use.segments[rank][target]++ // the action flushes
 			return
 		}
 	}

@@ -18,11 +18,11 @@ import (
 
 // Environment of these tests:
 //
-//	GOMPIRMA_SOAK=10m            random seeds for so long, instead of a few fixed ones
+//	GOMPIRMA_SOAK=10m            random seeds for this duration, instead of a few fixed ones
 //	GOMPIRMA_MODEL_SEED=17       only the program of this seed ...
 //	GOMPIRMA_MODEL_PROFILE=name  ... and of this profile
 //	GOMPIRMA_MODEL_CALLS=3,8     only these calls of it
-//	GOMPIRMA_MODEL_TIMES=100     so many times
+//	GOMPIRMA_MODEL_TIMES=100     number of repetitions
 //	GOMPIRMA_MODEL_PRINT=1       a listing of the program
 //	GOMPIRMA_MODEL_MPI=mpich     under Debian's MPICH (or openmpi) instead of gompirma
 var (
@@ -35,7 +35,7 @@ var (
 	envMPI     = os.Getenv("GOMPIRMA_MODEL_MPI")
 )
 
-// named is a profile under test: what is generated and how it is run.
+// named is a profile under test: what to generate and how to run it.
 type named struct {
 	name string
 	Profile
@@ -105,14 +105,15 @@ func profiles() []named {
 			all[i].Plain = true
 		}
 		all[i].Apart = cmp.Or(os.Getenv("GOMPIRMA_NODES"), "1") != "1"
-		if envMPI != "" { // what others get wrong, or need not do
+		if envMPI != "" { // cases that other MPIs get wrong or need not support
 			all[i].Reference, all[i].Strange, all[i].Mixed = true, false, false
 		}
 	}
 	return all
 }
 
-// TestModelItself runs programs in this process: what a right execution gives must pass, and a changed byte must not.
+// TestModelItself runs programs in this process: the checker must accept correct outputs and must reject an output with
+// one changed byte.
 func TestModelItself(t *testing.T) {
 	for _, profile := range profiles() {
 		t.Run(profile.name, func(t *testing.T) {
@@ -142,7 +143,7 @@ func TestModelItself(t *testing.T) {
 	}
 }
 
-// sharedElements counts the elements into which several origins accumulate at the same time.
+// sharedElements counts the elements into which several origins accumulate concurrently.
 func sharedElements(p *Program) int {
 	n := 0
 	for _, ph := range p.Phases {
@@ -160,8 +161,8 @@ func sharedElements(p *Program) int {
 	return n
 }
 
-// damage changes one byte of an output, of memory or of a result; "": there was none, or it is one that may have any
-// value.
+// damage changes one byte of an output, of memory or of a result. It returns "" if there is no byte, or if the chosen
+// byte may have any value.
 func damage(p *Program, out *Output, r *rand.Rand) string {
 	i := r.IntN(len(p.Phases))
 	ph := p.Phases[i]
@@ -176,7 +177,8 @@ func damage(p *Program, out *Output, r *rand.Rand) string {
 	at := r.IntN(len(where))
 	where[at] ^= 1 << r.IntN(8)
 	if what == "memory" {
-		// Padding of long double, and elements into which several origins have put a value of their own.
+		// Exempt: padding of long double, and elements into which several origins have put a value of their
+		// own.
 		for _, actions := range ph.Ranks {
 			for _, a := range actions {
 				loose := false
@@ -229,7 +231,7 @@ func launcher(t *testing.T) *Launcher {
 		cc, l.Command = filepath.Join(build, "bin/gompicc"), []string{filepath.Join(build, "bin/gompirun"),
 			"-n"}
 	case "mpich":
-		l.Timeout = 4 * time.Minute // its ranks never sleep
+		l.Timeout = 4 * time.Minute // MPICH's ranks busy-wait
 		cc, l.Command = "mpicc.mpich", []string{"mpiexec.mpich", "-n"}
 	case "openmpi":
 		cc, l.Command = "mpicc.openmpi", []string{"mpirun.openmpi", "--oversubscribe", "-n"}
@@ -241,11 +243,11 @@ func launcher(t *testing.T) *Launcher {
 	return l
 }
 
-// batch is how many programs run in one job, batches how many jobs there are for each profile without GOMPIRMA_SOAK;
-// -short: one.
+// batch is the number of programs in one job. batches is the number of jobs for each profile without GOMPIRMA_SOAK; one
+// job with -short.
 const batch, batches = 12, 5
 
-// some returns as many programs of a profile as run in one job, with the seeds that seed gives.
+// some returns batch programs of a profile, with the seeds that seed returns.
 func some(profile named, seed func(i int) uint64) []*Program {
 	n := batch
 	if profile.Bytes > 10000 || profile.Burst > 0 {
@@ -281,7 +283,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// soak runs random seeds until the time is over or something is wrong.
+// soak runs random seeds until the time is over or a program fails.
 func soak(t *testing.T, l *Launcher) {
 	length, err := time.ParseDuration(envSoak)
 	require.NoError(t, err, "GOMPIRMA_SOAK")
@@ -340,7 +342,7 @@ func repeat(t *testing.T, l *Launcher) {
 	}
 }
 
-// runAll executes the programs and, if one fails, makes it small and says how to repeat it.
+// runAll executes the programs. If one fails, it shrinks that program and reports how to repeat the failure.
 func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
 	l.Env = profile.env
 	outputs, err := l.Run(programs)
@@ -377,7 +379,7 @@ func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
 
 func report(t *testing.T, l *Launcher, profile named, p *Program, failure error) {
 	last := failure
-	// What needs a certain timing fails now and then only.
+	// A timing-dependent failure does not occur in every run.
 	fails := func(q *Program) bool {
 		for range 4 {
 			if err := l.Try(q); err != nil {

@@ -1,11 +1,12 @@
-// Package model makes random RMA programs, runs them under an MPI and compares what they did with a sequential model.
+// Package model makes random RMA programs, runs them under an MPI library and compares the results with a sequential
+// model.
 //
 // A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator
-// (generate.go) makes only programs that the standard allows: what happens at one place of memory at a time is either
-// one origin's alone, or reading, or accumulating. interp.c executes a program with nothing but mpi.h and writes down,
-// after each phase, what the memory and the result buffers hold. check.go goes through the same actions in order; where
-// several origins accumulate into one element it looks for an order of their operations that explains every result
-// (each element's history must be linearizable, with the operations of one origin in its order, MPI-5.0 12.7.2).
+// (generate.go) makes only programs that the standard allows: at any time a memory location is used by one origin
+// alone, or only read, or only accumulated into. interp.c executes a program with only mpi.h, and writes memory and
+// result buffers to a file after each phase. check.go processes the same actions in order. Where several origins
+// accumulate into one element, it searches for an order of their operations that explains every result (each element's
+// history must be linearizable, with the operations of one origin in its order, MPI-5.0 12.7.2).
 package model
 
 import (
@@ -18,16 +19,16 @@ import (
 type Program struct {
 	Seed    uint64
 	N       int
-	Fresh   bool // datatypes are made for each call and freed right behind it
+	Fresh   bool // datatypes are made for each call and freed right after it
 	Windows []*Window
 	Phases  []*Phase
 }
 
-// Window is one window; all ranks are members, in the order Order.
+// Window is one window. All ranks are members, in the order Order.
 type Window struct {
 	Kind    string   // create, allocate, shared, dynamic
 	Info    []string // key=value
-	Held    bool     // MPI_Win_lock_all as long as it is there
+	Held    bool     // in an MPI_Win_lock_all epoch for its whole life
 	Order   []int    // rank in MPI_COMM_WORLD of each member
 	Members []*Member
 }
@@ -37,45 +38,44 @@ type Member struct {
 	Unit    int
 	Skew    int // distance of the base from an aligned address, for memory that the program allocates
 	Regions []Region
-	Init    []byte // of all regions, one behind the other
+	Init    []byte // initial bytes of all regions, concatenated
 	zones   []zone
 }
 
-// Region is memory of one member: the whole window, or one of the pieces attached to a dynamic window.
+// Region is memory of one member: the whole window, or one of the ranges attached to a dynamic window.
 type Region struct {
 	Memory      string // malloc, static, alloc (MPI_Alloc_mem); "" where the window allocates
-	Start, Size int    // in Member.Init
+	Start, Size int    // Start: offset in Member.Init
 }
 
-// zone is a part of a region in which accumulates use one type only; nil: any of those that are not typed().
+// zone is a range of a region in which accumulates use one type only. basic nil: any type that is not typed().
 type zone struct {
-	region, start, size int // start in the region
+	region, start, size int // start: offset in the region
 	basic               *Basic
-	small               bool // values are few, so that compare-and-swap finds what it looks for
+	small               bool // few different values, so that compare-and-swap often succeeds
 }
 
 // Phase is a part of a program after which all ranks' operations are complete everywhere. Its actions are for one
-// window, by rank in that window.
+// window, indexed by rank in that window.
 type Phase struct {
 	Win   int
 	Sync  string
 	Ranks [][]*Action
 }
 
-// Action is one thing that a rank does. ID is 0 for synchronization, which is only Verb and Args.
+// Action is one action of a rank. ID is 0 for synchronization, which has only Verb and Args.
 type Action struct {
 	ID   int
 	Verb string
 	Args []int
 
-	Form int // formRequest and so on
-	// that the call is made, one right behind the other; each time with the same origin and a result buffer of its
-	// own
+	Form int // formRequest etc.
+	// number of consecutive calls; each has the same origin buffer and its own result buffer
 	Times        int
 	Op           Op
-	Target       int // rank in the window, procNull
-	Region, Disp int // of the target's buffer; Disp in units, from the region's beginning
-	At           int // the same in bytes, from the beginning of the member's memory
+	Target       int // rank in the window, or procNull
+	Region, Disp int // Region: of the target's memory; Disp: in units, from the region's start
+	At           int // the same location in bytes, from the start of the member's memory
 	Origin       *Buffer
 	Compare      *Buffer
 	Result       *Buffer
@@ -91,13 +91,13 @@ const procNull = -1
 
 // Forms of a communication call.
 const (
-	formRequest = 1 << iota // MPI_Rput and so on
-	formCount               // the _c function
+	formRequest = 1 << iota // MPI_Rput etc.
+	formCount               // the large-count function (_c)
 	formBottom              // MPI_BOTTOM with a type of absolute addresses for the origin or result buffer
 )
 
-// Buffer is an origin, compare or result buffer. Pos is where its address lies in it, since types may reach below their
-// address.
+// Buffer is an origin, compare or result buffer. Pos is the offset of its address in it, since types may extend below
+// their address.
 type Buffer struct {
 	Size, Pos int
 	Data      []byte // nil: a result buffer, filled with resultFill
@@ -105,7 +105,7 @@ type Buffer struct {
 
 const resultFill = 0xa5
 
-// verbs that communicate, and what interp.c reads behind them.
+// Verbs that communicate, and the arguments that interp.c reads after them.
 const (
 	verbPut           = "put"
 	verbGet           = "get"
@@ -113,12 +113,12 @@ const (
 	verbGetAccumulate = "get_accumulate"
 	verbFetch         = "fetch_and_op"
 	verbSwap          = "compare_and_swap"
-	verbStore         = "store" // a plain store to the memory of Target, by its address
+	verbStore         = "store" // a plain store to Target's memory, by its address
 	verbLoad          = "load"
 	verbIncrement     = "increment" // get, flush, add, put, flush under an exclusive lock
 )
 
-// accumulates says whether a is an accumulate-type call.
+// accumulates reports whether a is an accumulate-type call.
 func (a *Action) accumulates() bool {
 	switch a.Verb {
 	case verbAccumulate, verbGetAccumulate, verbFetch, verbSwap:
@@ -157,7 +157,7 @@ func (a *Action) String() string {
 	return b.String()
 }
 
-// String is a listing for people.
+// String returns a listing for readers.
 func (p *Program) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "program of seed %d, %d ranks\n", p.Seed, p.N)
@@ -207,7 +207,7 @@ func (w *writer) bytes(b []byte) int {
 	return off
 }
 
-// add makes t known to the program, its parts before it.
+// add defines t in the program, after the types that it consists of.
 func (w *writer) add(t *Type) {
 	if t == nil || t.Basic != nil {
 		return
@@ -328,7 +328,7 @@ func (w *writer) action(a *Action) {
 	w.text.WriteByte('\n')
 }
 
-// outputs returns how many bytes rank r of the phase's window writes after it, in two parts: memory and results.
+// outputs returns the number of bytes that rank r of the phase's window writes after it, for memory and for results.
 func (p *Program) outputs(ph *Phase, r int) (memory, results int) {
 	memory = len(p.Windows[ph.Win].Members[r].Init)
 	for _, a := range ph.Ranks[r] {

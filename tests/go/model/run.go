@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// Launcher starts interp under some MPI.
+// Launcher starts interp under an MPI library.
 type Launcher struct {
 	Interp  string   // the compiled interp.c
-	Command []string // behind it come the number of ranks, interp and a folder
-	Env     []string // more environment
+	Command []string // launch command; the number of ranks, interp and a directory follow it
+	Env     []string // additional environment
 	Timeout time.Duration
 }
 
-// Run executes the programs, which have the same number of ranks, in one job. It returns the output of each that came
-// to its end; err says what went wrong with the job, such as a crash in the first program that has no output.
+// Run executes the programs in one job. All must have the same number of ranks. It returns the output of each program
+// that finished. err describes a failure of the job, for example a crash in the first program without output.
 func (l *Launcher) Run(programs []*Program) (outputs []*Output, err error) {
 	dir, err := os.MkdirTemp("", "gompirma-model-")
 	if err != nil {
@@ -107,7 +107,7 @@ func read(p *Program, files []*bytes.Reader) (*Output, error) {
 	return out, nil
 }
 
-// Try runs one program and says what was wrong with it, nil: nothing.
+// Try runs one program. It returns an error that describes what is wrong, or nil.
 func (l *Launcher) Try(p *Program) error {
 	outputs, err := l.Run([]*Program{p})
 	if len(outputs) == 1 {
@@ -118,7 +118,7 @@ func (l *Launcher) Try(p *Program) error {
 	return err
 }
 
-// Only leaves of a program the calls with the given numbers; what synchronizes stays.
+// Only returns a copy of the program that keeps the calls with the given numbers and all synchronization.
 func (p *Program) Only(ids map[int]bool) *Program {
 	q := *p
 	q.Phases = nil
@@ -151,8 +151,8 @@ func (p *Program) Calls() []int {
 	return ids
 }
 
-// Shrink looks for a part of p's calls with which it still fails, until time is over. A part of a program is as correct
-// as the whole.
+// Shrink searches for a subset of p's calls with which p still fails, until time end. Every subset of a correct program
+// is a correct program.
 func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []int) {
 	keep := p.Calls()
 	set := func(ids []int) map[int]bool {
@@ -180,7 +180,7 @@ func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []i
 		}
 	}
 	small := p.Only(set(keep))
-	// Phases without calls, from the end: they only synchronize.
+	// Remove phases without calls, from the end: they only synchronize.
 	for i := len(small.Phases) - 1; i >= 0 && time.Now().Before(end); i-- {
 		q := *small
 		q.Phases = append(append([]*Phase{}, small.Phases[:i]...), small.Phases[i+1:]...)
@@ -197,7 +197,7 @@ func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []i
 	return small, keep
 }
 
-// Numbers writes 3,5,8 and reads it.
+// Numbers formats a list of numbers as 3,5,8.
 func Numbers(ids []int) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {

@@ -1,9 +1,12 @@
-// Command report runs `go test` and prints what it prints without -v. What tests skip, which `go test` alone does not
-// tell, it appends to a file, a line for each with the reason; to another one how long each test took, a line
-// "SECONDS NAME PACKAGE TEST" for each; to a third one the first lines of what failed tests printed. Its status is that
-// of `go test`.
+// Command report runs `go test` and prints the output that `go test` prints without -v. It also appends to three files:
 //
-//	go run ./tests/go/report LEFT_OUT TOOK WRONG NAME -p 2 ./...   the arguments behind NAME are `go test`'s
+//   - the skipped tests, which `go test` alone does not report: one line for each, with the reason;
+//   - the duration of each test: one line "SECONDS NAME PACKAGE TEST" for each;
+//   - the first lines of output of failed tests.
+//
+// Its exit status is that of `go test`.
+//
+//	go run ./tests/go/report LEFT_OUT TOOK WRONG NAME -p 2 ./...   the arguments after NAME are `go test`'s
 package main
 
 import (
@@ -46,10 +49,10 @@ func main() {
 	}
 }
 
-// report is where what `go test` tells goes.
+// report holds the destinations of the report.
 type report struct {
 	out, leftOut, took, wrong io.Writer
-	name                      string // of this run, in took and wrong
+	name                      string // name of this run, in took and wrong
 }
 
 func run(to report, args []string) error {
@@ -72,7 +75,7 @@ type event struct {
 	Elapsed                       float64
 }
 
-// line is something that a test printed, or its package where test is "".
+// line is a line of output of a test, or of its package if test is "".
 type line struct{ test, text string }
 
 var (
@@ -81,12 +84,12 @@ var (
 	where    = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 )
 
-// read copies what `go test` prints without -v, and writes down what was skipped and how long tests took, those within
-// others not. Lines that are not JSON are copied.
+// read copies what `go test` prints without -v, and records the skipped tests and the durations of tests, those of
+// subtests not. It copies lines that are not JSON.
 func (to report) read(in io.Reader) error {
 	out := to.out
-	lines := map[string][]line{}   // package: what was printed
-	quiet := map[string][]string{} // package: tests that passed or were skipped
+	lines := map[string][]line{}   // output, by package
+	quiet := map[string][]string{} // tests that passed or were skipped, by package
 	b := bufio.NewReader(in)
 	for {
 		text, err := b.ReadBytes('\n')
@@ -119,7 +122,7 @@ func (to report) read(in io.Reader) error {
 			delete(lines, e.Package)
 			delete(quiet, e.Package)
 		}
-		if err != nil { // what has no end: go test itself was ended
+		if err != nil { // packages without an end: go test itself was killed
 			for pkg, printed := range lines {
 				show(out, printed, nil, true)
 				to.first(strings.TrimPrefix(pkg, "gompirma/"), printed, quiet[pkg])
@@ -132,7 +135,7 @@ func (to report) read(in io.Reader) error {
 	}
 }
 
-// reason is what a test said when it skipped itself.
+// reason returns the message with which a test skipped itself.
 func reason(lines []line, test string) string {
 	var said []string
 	for _, l := range lines {
@@ -146,10 +149,11 @@ func reason(lines []line, test string) string {
 	return strings.Join(said, " ")
 }
 
-// mostOfWrong is how many lines a package that failed may have in wrong: what hangs ends in a dump of all goroutines.
+// mostOfWrong is the maximum number of lines of a failed package in wrong: a hung test ends in a dump of all
+// goroutines.
 const mostOfWrong = 40
 
-// first writes down how a package that failed began to tell of it.
+// first records the first lines of a failed package's report.
 func (to report) first(pkg string, lines []line, quiet []string) {
 	var all strings.Builder
 	show(&all, lines, quiet, true)
@@ -161,7 +165,7 @@ func (to report) first(pkg string, lines []line, quiet []string) {
 	}
 }
 
-// show prints the closing line of a package, and of a failed one all but the output of tests that passed.
+// show prints the closing line of a package; for a failed package, all output except that of tests that passed.
 func show(out io.Writer, lines []line, quiet []string, failed bool) {
 	hidden := map[string]bool{}
 	for _, test := range quiet {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// printed is a line of `go test -json` for something printed.
+// printed returns a line of `go test -json` for an output event.
 func printed(pkg, test, text string) string {
 	return fmt.Sprintf(`{"Action":"output","Package":"gompirma/%s","Test":"%s","Output":"%s\n"}`, pkg, test, text) +
 		"\n"
@@ -69,7 +69,7 @@ func TestTook(t *testing.T) {
 	require.Equal(t, "2.25 go test core/rma TestA\n120.00 go test capi TestB\n", took.String())
 }
 
-// What is kept of a failure is how it begins, each line with where it comes from.
+// TestWrong checks that the report keeps the first lines of a failure, each prefixed with its origin.
 func TestWrong(t *testing.T) {
 	var in, wrong strings.Builder
 	in.WriteString(printed("a", "TestA", "fine") + ended("a", "TestA", "pass"))
