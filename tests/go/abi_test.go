@@ -16,10 +16,10 @@ import (
 	"gompirma/core/version"
 )
 
-// TestExports reads the library's dynamic symbols: every function of the standard under both names, those that convert
-// for Fortran included, MPI_X weak so that a profiling library may replace it; those of mpix_gompirma.h, and no other
-// name: none of the C library's. Names have no version: a program built with another library of the standard ABI asks
-// for none.
+// TestExports checks the library's dynamic symbols: every function of the standard under both names, including the
+// Fortran handle conversions, with MPI_X weak so that a profiling library may replace it; those of mpix_gompirma.h; and
+// no other name, in particular none of the C library's. Names have no version, because a program linked with another
+// library of the standard ABI requests none.
 func TestExports(t *testing.T) {
 	library, err := elf.Open(filepath.Join(built(t), "lib/libgompirma.so"))
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestExports(t *testing.T) {
 		delete(defined, name)
 		delete(defined, "P"+name)
 	}
-	// What is beyond the standard stands in the header for it, and that has nothing else.
+	// Exactly the extensions are declared in the header for them.
 	header, err := os.ReadFile(filepath.Join(built(t), "include/mpix_gompirma.h"))
 	require.NoError(t, err)
 	declared := regexp.MustCompile(`(?m)^int (MPIX_\w+)\(`).FindAllStringSubmatch(string(header), -1)
@@ -69,7 +69,7 @@ func TestExports(t *testing.T) {
 	require.Nil(t, library.Section(".gnu.version_d"), "the library's names have versions")
 }
 
-// TestLibraryVersion: what the library says of itself, what its header says and what gompi-info says are one thing.
+// TestLibraryVersion checks that the library, its header and gompi-info report the same version.
 func TestLibraryVersion(t *testing.T) {
 	const source = `
 #include <mpi.h>
@@ -106,7 +106,7 @@ int main(void)
 	require.Equal(t, "gompirma "+version.String+"\n", string(out))
 }
 
-// TestUnsupported calls a function that gompirma does not have (it takes a socket to a process of another job).
+// TestUnsupported calls a function that gompirma does not support (it takes a socket to a process of another job).
 func TestUnsupported(t *testing.T) {
 	const source = `
 #include <mpi.h>
@@ -133,8 +133,8 @@ int main(int argc, char **argv)
 	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
 }
 
-// TestOtherLibrarysProgram runs a program that was linked with another library of the standard ABI: LD_LIBRARY_PATH
-// alone makes it use this one.
+// TestOtherLibrarysProgram runs a program that was linked with another library of the standard ABI. LD_LIBRARY_PATH
+// alone makes it use this library.
 func TestOtherLibrarysProgram(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -166,7 +166,7 @@ func TestOtherLibrarysProgram(t *testing.T) {
 	}
 }
 
-// eachCompiler does the same with each of several compilers.
+// eachCompiler runs do for each of several compilers.
 func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compiler string)) {
 	for _, compiler := range compilers {
 		t.Run(compiler, func(t *testing.T) {
@@ -178,7 +178,8 @@ func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compil
 	}
 }
 
-// The header is C++ of every standard, for g++ and clang++; also where a program includes it as C.
+// TestHeaderCXX checks that the header is valid in every C++ standard, for g++ and clang++, also if a program includes
+// it as C.
 func TestHeaderCXX(t *testing.T) {
 	asC := filepath.Join(t.TempDir(), "as_c.cc")
 	require.NoError(t, os.WriteFile(asC,
@@ -197,8 +198,8 @@ func TestHeaderCXX(t *testing.T) {
 	})
 }
 
-// What MPI-3.0 removed compiles without a warning in every C and C++, used or not, also where a program was ported by
-// options or brings its own.
+// TestHeaderRemoved checks that names that MPI-3.0 removed compile without a warning in every C and C++ standard, used
+// or not, also where a program was ported by options or has its own definitions.
 func TestHeaderRemoved(t *testing.T) {
 	dir := t.TempDir()
 	unused := filepath.Join(dir, "unused.c")

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAgain: a process can make its instance, end it and make it again (core.Instance), alone, on one node and on two:
-// what sessions stand on. MPI has no other call for that, so the library is built with one (capi/again.go).
+// TestAgain checks that a process can create its instance, end it and create it again (core.Instance): alone, on one
+// node and on two. Sessions rely on that. MPI has no other call for it, so the test builds the library with one
+// (capi/again.go).
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	// Only the library differs from the prefix in build/.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// documents are the maps of the sources, and the most lines that each may have.
+// documents lists the overviews of the sources, and the maximum number of lines of each.
 var documents = map[string]int{"CALLS.md": 300, "ARCHITECTURE.md": 200, "THREADS.md": 150}
 
 func readDocument(t *testing.T, name string) string {
@@ -23,8 +23,9 @@ func readDocument(t *testing.T, name string) string {
 var lock = regexp.MustCompile(`(?m)^\s*(?:static |var )?(?:_Alignas\(\w+\) )?` +
 	`(?:(?:struct gompi_(?:mutex|biased)|pthread_mutex_t|atomic_flag|gompi_a32) (\w+)[;, =]|(\w+) +sync\.(?:RW)?Mutex)`)
 
-// Everything in code spans of the documents exists: files and folders where they say, functions, types and locks in the
-// sources. They are short: maps, not manuals.
+// TestArchitectureDocument checks that everything in code spans of the documents exists: files and directories at the
+// stated place, functions, types and locks in the sources. The documents have a bounded length: they are maps, not
+// manuals.
 func TestArchitectureDocument(t *testing.T) {
 	defined := map[string]bool{}
 	definitions := []*regexp.Regexp{
@@ -61,7 +62,7 @@ func TestArchitectureDocument(t *testing.T) {
 
 func checkNames(t *testing.T, document string, defined map[string]bool) {
 	span := regexp.MustCompile("`([^`]+)`")
-	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // of a room, whose files come without it
+	heading := regexp.MustCompile("^\\| `(capi/[a-z]+)/`") // package; its files have no directory
 	room := ""
 	for _, line := range strings.Split(document, "\n") {
 		if m := heading.FindStringSubmatch(line); m != nil {
@@ -90,7 +91,7 @@ func checkNames(t *testing.T, document string, defined map[string]bool) {
 	}
 }
 
-// Every lock of a process is in docs/THREADS.md, as `name` (`file`).
+// TestThreadsDocument checks that docs/THREADS.md lists every lock of a process, as `name` (`file`).
 func TestThreadsDocument(t *testing.T) {
 	document := strings.Join(strings.Fields(readDocument(t, "THREADS.md")), " ")
 	found := 0
@@ -109,7 +110,7 @@ func TestThreadsDocument(t *testing.T) {
 	require.GreaterOrEqual(t, found, 60)
 }
 
-// TestRationaleOrder: docs/RATIONALE.md has its entries below directories that exist, each once.
+// TestRationaleOrder checks that the entries of docs/RATIONALE.md are below directories that exist, each once.
 func TestRationaleOrder(t *testing.T) {
 	document := readDocument(t, "RATIONALE.md")
 	sections := regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(document, -1)

@@ -15,8 +15,8 @@ import (
 	"gompirma/tests/go/suite"
 )
 
-// What needs loads and stores is found where the program is recompiled; in the counterparts, which differ in little,
-// nothing is.
+// TestCheckAccesses checks that --check finds conflicts of loads and stores in recompiled programs, and nothing in
+// their counterparts, which differ only slightly.
 func TestCheckAccesses(t *testing.T) {
 	_, err := os.Stat(filepath.Join(built(t), "bin/gompifort"))
 	require.NoError(t, err)
@@ -44,7 +44,8 @@ func TestCheckAccesses(t *testing.T) {
 			got, out := checked(t, p, program)
 			require.ElementsMatch(t, want, got, out)
 			if strings.Contains(p.Name, "shared") {
-				// On one core a rank uses memory of another before that has returned from its creation.
+				// On one core a rank accesses another's memory before that rank has returned from the
+				// window's creation.
 				got, out = checked(t, p, program, "taskset", "-c", oneCore(t))
 				require.ElementsMatch(t, want, got, out)
 			}
@@ -52,7 +53,7 @@ func TestCheckAccesses(t *testing.T) {
 	}
 }
 
-// oneCore returns the number of a core that this process may use.
+// oneCore returns the number of a processor that this process may use.
 func oneCore(t *testing.T) string {
 	var allowed unix.CPUSet
 	require.NoError(t, unix.SchedGetaffinity(0, &allowed))
@@ -64,7 +65,7 @@ func oneCore(t *testing.T) string {
 	return ""
 }
 
-// Each thread keeps what it did in memory of its own, which goes with it.
+// TestCheckEndedThreads checks that the memory in which a thread records its accesses is released when the thread ends.
 func TestCheckEndedThreads(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rank 1 makes the later access of a conflict, or of none, and says what its call returned and its handlers got.
+// errorProgram is a program whose rank 1 makes the later access of a conflict, or one without a conflict. It prints the
+// return value of its call and the arguments of its error handlers.
 const errorProgram = `
 #include <mpi.h>
 #include <stdio.h>
@@ -80,7 +81,8 @@ int main(int argc, char **argv)
 }
 `
 
-// The later call of a conflict returns the class, the earlier one does not, and handlers are called once.
+// TestCheckError checks that the later call of a conflict returns the error class, that the earlier one does not, and
+// that handlers are called once.
 func TestCheckError(t *testing.T) {
 	program := compile(t, errorProgram)
 	for _, c := range []struct{ what, how, want string }{
@@ -102,13 +104,13 @@ func TestCheckError(t *testing.T) {
 			require.Contains(t, string(text), `"race"`)
 		})
 	}
-	// Without the word it is told, and returns what it did.
+	// Without "error", --check only reports the conflict and the call returns its normal value.
 	status, out, err := gompirun(t, "-n", "2", "--check", program, "put", "return")
 	require.Equal(t, 3, status, "%s%s", out, err)
 	require.Contains(t, out, "1: 0 0, of win 0, of comm 0")
 }
 
-// The handler that windows have if nothing else is said ends the job, behind the line that tells why.
+// TestCheckErrorFatal checks that the default error handler of windows ends the job, after the line with the reason.
 func TestCheckErrorFatal(t *testing.T) {
 	for _, what := range []string{"put", "recv"} {
 		status, out, err := gompirun(t, "-n", "2", "--check=error", compile(t, errorProgram), what, "fatal")
@@ -120,7 +122,8 @@ func TestCheckErrorFatal(t *testing.T) {
 	}
 }
 
-// A program in which everything is ordered does not notice, with several nodes, with threads and with datatypes.
+// TestCheckErrorClean checks that a correctly synchronized program sees no error, with several nodes, with threads and
+// with datatypes.
 func TestCheckErrorClean(t *testing.T) {
 	program := compile(t, errorProgram)
 	for _, args := range [][]string{{}, {"--nodes", "2"}} {
@@ -132,7 +135,8 @@ func TestCheckErrorClean(t *testing.T) {
 	}
 }
 
-// A load that conflicts is no call: the next call on the window raises the error.
+// TestCheckErrorLoad checks that a conflicting load, which is no call, makes the next call on the window raise the
+// error.
 func TestCheckErrorLoad(t *testing.T) {
 	program := compile(t, errorProgram, "--check", "-O1")
 	status, text, told := gompirun(t, "-n", "2", "--check=error", program, "load", "handler")
@@ -172,7 +176,8 @@ int main(int argc, char **argv)
 }
 `
 
-// Who has loaded what an operation wrote is looked at after it, also while its call has not returned.
+// TestCheckErrorUnderway checks that loads of data that an operation wrote are checked after the operation, also while
+// its call has not returned.
 func TestCheckErrorUnderway(t *testing.T) {
 	program := compile(t, errorUnderway, "--check", "-O1")
 	for range 5 {
@@ -212,7 +217,7 @@ program p
 end program
 `
 
-// In Fortran it is what ierror gets.
+// TestCheckErrorFortran checks that ierror receives the class in Fortran.
 func TestCheckErrorFortran(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "program.f90")
 	require.NoError(t, os.WriteFile(source, []byte(errorFortran), 0o666))
@@ -273,7 +278,7 @@ int main(int argc, char **argv)
 }
 `
 
-// Each thread has its own calls' answers.
+// TestCheckErrorThreads checks that each thread receives the errors of its own calls.
 func TestCheckErrorThreads(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "2", "--check=error", compile(t, errorThreads))
 	require.Equal(t, 3, status, "%s%s", out, err)
@@ -316,7 +321,8 @@ int main(int argc, char **argv)
 }
 `
 
-// One of two calls is the later one, also where the target has not returned from the creation of its window.
+// TestCheckErrorAtOnce checks that exactly one of two concurrent calls counts as the later one, also if the target has
+// not returned from the creation of its window.
 func TestCheckErrorAtOnce(t *testing.T) {
 	status, out, err := gompirun(t, "-n", "3", "--check=error", compile(t, errorAtOnce))
 	require.Equal(t, 3, status, "%s%s", out, err)

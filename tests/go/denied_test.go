@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denying starts a command for which system calls fail, as a container's seccomp profile has it; skips the test where
-// there are no such filters.
+// denying starts a command for which system calls fail, as under a container's seccomp profile. It skips the test if
+// the system has no such filters.
 func denying(t *testing.T, deny string, errno unix.Errno, calls string, command ...string) *launch {
 	args := append([]string{strconv.Itoa(int(errno))}, strings.Fields(calls)...)
 	l := prepareProgram(t, deny, append(append([]string{}, args...), "--", "true")...)
@@ -24,7 +24,7 @@ func denying(t *testing.T, deny string, errno unix.Errno, calls string, command 
 	return prepareProgram(t, deny, append(append(args, "--"), command...)...)
 }
 
-// TestDenied: memfd_create and fallocate are denied, one or both, and jobs run all the same.
+// TestDenied checks that jobs run if memfd_create, fallocate or both are denied.
 func TestDenied(t *testing.T) {
 	program, deny := compile(t, usesAll), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -57,7 +57,7 @@ func TestDenied(t *testing.T) {
 		before, after)
 }
 
-// TestDeniedAll: where there is no way left the error says what is to be done.
+// TestDeniedAll checks that the error says what to do if no alternative remains.
 func TestDeniedAll(t *testing.T) {
 	program, deny := compile(t, usesAll), compileFile(t, "deny.c")
 	for _, command := range []string{filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program, program} {
@@ -68,7 +68,7 @@ func TestDeniedAll(t *testing.T) {
 	}
 }
 
-// sleepers has each rank wait so long for the others that it sleeps.
+// sleepers is a program whose ranks wait for each other long enough to sleep.
 const sleepers = `
 #include <mpi.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ int main(void)
 }
 `
 
-// TestDeniedMembarrier: those who wake others have a barrier of their own where one process has no membarrier(2).
+// TestDeniedMembarrier checks that wakers use a full barrier if one process has no membarrier(2).
 func TestDeniedMembarrier(t *testing.T) {
 	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -112,8 +112,8 @@ func TestDeniedMembarrier(t *testing.T) {
 	}
 }
 
-// givesBack has a window's memory, and memory shared in place, back with the system after MPI_Win_free: the blocks of
-// the node's memory are as before.
+// givesBack is a program that checks that MPI_Win_free returns a window's memory, and memory shared in place, to the
+// system: the number of blocks of the node's memory is as before.
 const givesBack = `
 #include <mpi.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ int main(void)
 }
 `
 
-// TestDeniedGivesBack: without fallocate memory goes back to the system too.
+// TestDeniedGivesBack checks that memory is returned to the system without fallocate too.
 func TestDeniedGivesBack(t *testing.T) {
 	program, deny := compile(t, givesBack), compileFile(t, "deny.c")
 	l := denying(t, deny, unix.EPERM, "fallocate", filepath.Join(built(t), "bin/gompirun"), "-n", "1", program)
@@ -160,8 +160,8 @@ func TestDeniedGivesBack(t *testing.T) {
 	require.Equal(t, strings.Repeat("8 MiB, 0\n", 6), l.out.String())
 }
 
-// pingPong waits for answers over the network for a second. From MPI_Init on a thread that changes the cores that it
-// may use ends its process.
+// pingPong waits for answers over the network for a second. After MPI_Init, a thread that changes its CPU affinity ends
+// its process.
 const pingPong = `
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -208,7 +208,7 @@ int main(void)
 }
 `
 
-// TestCoresAreTheProgramsAffair: no thread changes the cores that it may use, however busy they are.
+// TestCoresAreTheProgramsAffair checks that no thread of the library changes its CPU affinity, even under load.
 func TestCoresAreTheProgramsAffair(t *testing.T) {
 	program := compile(t, pingPong)
 	for range 2 {
@@ -228,7 +228,7 @@ func TestCoresAreTheProgramsAffair(t *testing.T) {
 	require.Equal(t, "over\nover\n", l.out.String())
 }
 
-// TestDeniedReads: members that may not read each other's memory, all or one of them, do collectives all the same.
+// TestDeniedReads checks that collectives work if some or all members may not read the other members' memory.
 func TestDeniedReads(t *testing.T) {
 	t.Parallel()
 	deny, gompirun := compileFile(t, "deny.c"), filepath.Join(built(t), "bin/gompirun")
@@ -252,8 +252,8 @@ func TestDeniedReads(t *testing.T) {
 	}
 }
 
-// noHandlers ERRNO handler -- COMMAND starts a command that ends when it installs a handler of a signal other than
-// those of the C library.
+// noHandlers ERRNO handler -- COMMAND starts a command that ends when it installs a signal handler, except those of the
+// C library.
 const noHandlers = `
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -286,15 +286,15 @@ int main(int argc, char **argv)
 }
 `
 
-// TestDeniedSignals: at no moment has the library a handler of a signal, also while the Go runtime starts: a fault that
-// came then would be Go's.
+// TestDeniedSignals checks that the library never installs a signal handler, also while the Go runtime starts: Go would
+// report a fault at that time as its own.
 func TestDeniedSignals(t *testing.T) {
 	l := denying(t, compile(t, noHandlers), 0, "handler", compile(t, usesAll))
 	require.Zero(t, l.run(t), "%s", &l.err)
 	require.Equal(t, "right 0 of 1\n", l.out.String())
 }
 
-// TestDeniedRandom: where getrandom is denied there is /dev/urandom.
+// TestDeniedRandom checks that /dev/urandom replaces getrandom if that is denied.
 func TestDeniedRandom(t *testing.T) {
 	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
 	for _, command := range []string{program, filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program,

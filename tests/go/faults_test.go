@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that end by a fault of their own, in places where Go is near: the user sees the signal that it was, in a
-// line, and nothing of Go.
+// Programs that end by a fault of their own while Go code or its stack is involved: the user sees one line with the
+// signal, and nothing of Go.
 
 // faults is a program that faults in the place that its argument names.
 const faults = `
@@ -206,7 +206,7 @@ func TestFaults(t *testing.T) {
 			assert.Contains(t, stderr, "status 42")
 		})
 	}
-	// A handler ends the job where it has interrupted Go.
+	// A handler ends the job after it interrupted Go.
 	for _, place := range []string{"alarm", "alarm-onstack"} {
 		t.Run(place, func(t *testing.T) {
 			status, _, stderr := gompirun(t, "-n", "2", program, place)
@@ -217,11 +217,11 @@ func TestFaults(t *testing.T) {
 	t.Run("debugger", func(t *testing.T) { assert.Contains(t, stopOfFault(t, program, "reduction"), program) })
 }
 
-// stopOfFault runs a program as a debugger does until its first thread faults, and returns the line of its memory map
-// in which that thread then is.
+// stopOfFault runs a program under ptrace until its first thread faults. It returns the line of the memory map that
+// contains that thread's instruction pointer.
 func stopOfFault(t *testing.T, args ...string) string {
 	t.Helper()
-	runtime.LockOSThread() // which is the tracer
+	runtime.LockOSThread() // this thread is the tracer
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}
@@ -254,8 +254,8 @@ func stopOfFault(t *testing.T, args ...string) string {
 	return ""
 }
 
-// Calls that need MPI say that it is not there, before it is initialized and after it has been finalized, all with one
-// class.
+// TestOutside checks that calls that need MPI report, before it is initialized and after it has been finalized, that it
+// is not available, all with one error class.
 func TestOutside(t *testing.T) {
 	for name, call := range map[string]string{
 		"MPI_Comm_rank":      "MPI_Comm_rank(MPI_COMM_WORLD, &x)",
@@ -307,7 +307,7 @@ int main(int argc, char **argv)
 	}
 }
 
-// A limit under which the library cannot start is named in one line.
+// TestLimits checks that one line names the limit under which the library cannot start.
 func TestLimits(t *testing.T) {
 	program := compile(t, faults)
 	for _, c := range []struct{ limit, says string }{

@@ -14,14 +14,14 @@ import (
 	"gompirma/core/abi"
 )
 
-// Every function that Fortran has is called from Fortran, in each binding, with a value of its own for every argument,
-// and C functions that stand in for the library look whether each value came where the standard's C prototype has it,
-// and send back others. So an argument that is left out, exchanged or converted wrongly is found, for functions too
-// that no other test calls. The programs are made here from the table in core/abi; what a Fortran program writes is
-// found out here anew, not with the code that wrote the bindings.
+// This test calls every function that has a Fortran binding from Fortran, in each binding, with a different value for
+// every argument. C functions in place of the library check that each value arrives where the standard's C prototype
+// has it, and return other values. So the test finds an argument that is left out, exchanged or converted wrongly, also
+// for functions that no other test calls. It generates the programs from the table in core/abi, and derives the Fortran
+// declarations independently of the code that generates the bindings.
 //
-// Left to the programs in fortran/test: what takes procedures, completes requests, or has attributes, whose arguments C
-// does not simply get.
+// The programs in fortran/test cover the functions listed here: those with procedure arguments, that complete requests,
+// or that have attributes, whose arguments the bindings do not simply pass to C.
 var calledElsewhere = strings.Fields(`
 	MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall MPI_Testany MPI_Testsome MPI_Request_get_status
 	MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some MPI_Startall
@@ -32,26 +32,26 @@ var calledElsewhere = strings.Fields(`
 	MPI_File_create_errhandler MPI_Session_create_errhandler MPI_Register_datarep MPI_Register_datarep_c
 	MPI_Comm_spawn MPI_Comm_spawn_multiple MPI_Session_get_nth_pset`)
 
-// largeNames are the large-count forms that Fortran cannot tell from the small ones: they keep their _c in mpi_f08
-// (MPI-5.0 19.1.5).
+// largeNames are the large-count forms that Fortran cannot distinguish from the small ones: they keep their _c in
+// mpi_f08 (MPI-5.0 19.1.5).
 var largeNames = strings.Fields(
 	`MPI_Type_create_resized_c MPI_Type_get_extent_c MPI_Type_get_true_extent_c MPI_File_get_type_extent_c`)
 
-// the processes of what alltoallw is called on, the dimensions of MPI_Cart_sub, and the length of arrays the table does
-// not tell
+// peers is the number of processes of the communicator for alltoallw, the number of dimensions for MPI_Cart_sub, and
+// the length of arrays for which the table has none.
 const peers = 3
 
-// argument is one parameter of a call that is tested.
+// argument is one parameter of a tested call.
 type argument struct {
 	*abi.Param
-	class  string   // of its type in Fortran
-	number int      // its place, from which its values are made
-	n      int      // elements if it is an array, else 0
-	length bool     // it is the length of another
+	class  string   // of the argument's type in Fortran
+	number int      // position, from which the test values are derived
+	n      int      // number of elements of an array, otherwise 0
+	length bool     // the length of another argument
 	dims   []string // as in the table
 }
 
-// arguments lists them all, with those that a binding has not.
+// arguments returns all arguments of a function, including those that the binding omits.
 func arguments(f *abi.Function, binding string) []argument {
 	lengths := map[string]int{}
 	for _, p := range f.Params {
@@ -103,7 +103,7 @@ func (a argument) shown(binding string) bool {
 	return a.Hidden&hidden == 0 && a.Kind.Name != "VARARGS" && a.Kind.Fortran != "none"
 }
 
-// in and out are the numbers that go in and come out.
+// in returns the input value.
 func (a argument) in() int64 {
 	if a.length {
 		return int64(a.number)
@@ -155,9 +155,9 @@ func cFunction(f *abi.Function, id int) string {
 	inner := slices.DeleteFunc(slices.Clone(params), func(s string) bool { return s == "..." || s == "void" })
 	fmt.Fprintf(&b, "static %s f%d(%s)\n{\n", f.Returns, id,
 		strings.Join(append([]string{"int profiling"}, inner...), ", "))
-	// A helper of the bindings, or what is tested?
+	// Distinguish a call by a helper of the bindings from the tested call.
 	fmt.Fprintf(&b, "    int mine = arrive(%d, profiling);\n", id)
-	helper := fmt.Sprint(peers) // what the bindings get that ask for themselves
+	helper := fmt.Sprint(peers) // result for bindings that query the library themselves
 	if f.Name == "MPI_Topo_test" {
 		helper = "MPI_DIST_GRAPH"
 	}
@@ -297,7 +297,7 @@ static int arrive(int id, int profiling)
 // ---- The calls in Fortran ----
 
 // declare returns the declaration of an argument's variable, the statements that set it, and the conditions that must
-// hold afterwards.
+// hold after the call.
 func (a argument) declare(f *abi.Function, binding string) (declaration string, set, want []string) {
 	v := fmt.Sprintf("a%d", a.number)
 	if a.length {
@@ -406,7 +406,7 @@ func (a argument) declare(f *abi.Function, binding string) (declaration string, 
 	return typ + " :: " + v + shape, set, want
 }
 
-// subroutine writes the calls of one function.
+// subroutine generates the calls of one function.
 func subroutine(f *abi.Function, id int, binding string) string {
 	var b strings.Builder
 	name := f.Name

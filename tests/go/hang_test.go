@@ -12,17 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What gompirun says of jobs that hang, and that it says nothing of others.
+// Tests of gompirun's reports about jobs that hang. It must report nothing about other jobs.
 
-// hangs compiles the program whose ways to hang the tests go through.
+// hangs compiles the program with the deadlocks and hangs that the tests run.
 func hangs(t *testing.T) string {
 	source, err := os.ReadFile("testdata/hangs.c")
 	require.NoError(t, err)
 	return compile(t, string(source), "-pthread")
 }
 
-// deadlocks are ways to hang, with the options of gompirun for each; what it says of why nobody goes on; and behind a
-// "+" what it says, too.
+// deadlocks lists ways to hang: for each the options of gompirun, the reported reason why no rank can proceed and,
+// after a "+", further expected output.
 const deadlocks = `
 receives -n 2
     0 waits in MPI_Recv (tag 7) for 1; 1 waits in MPI_Recv (tag 7) for 0
@@ -151,7 +151,8 @@ large-sends -n 2
     0 waits in MPI_Send (tag 3) for 1 to receive; 1 waits in MPI_Send (tag 3) for 0 to receive
 `
 
-// Each hang is told once, with why nobody goes on where that is certain, and the job ends.
+// TestDeadlocks checks that each hang is reported once, with the reason why no rank can proceed if that is certain, and
+// that the job ends.
 func TestDeadlocks(t *testing.T) {
 	program := hangs(t)
 	for _, one := range regexp.MustCompile(`(?m)^\S.*\n(?: .*\n)+`).FindAllString(deadlocks, -1) {
@@ -174,8 +175,8 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// With each wait is said where in the program its call is: of calls in C and in Go, with a frame pointer and without,
-// with debug information and without, and behind other libraries.
+// TestDeadlocksHavePlaces checks that each reported wait has the place of its call in the program: for calls in C and
+// in Go, with and without frame pointers, with and without debug information, and through other libraries.
 func TestDeadlocksHavePlaces(t *testing.T) {
 	source, err := os.ReadFile("testdata/hangs.c")
 	require.NoError(t, err)
@@ -207,7 +208,8 @@ func TestDeadlocksHavePlaces(t *testing.T) {
 		`from main\+0x[0-9a-f]+ in program\n`, says(bare, "split"))
 }
 
-// What may be woken from outside of the job is no deadlock, nor is the job ended: it may hang.
+// TestMayHang checks that a wait that something outside of the job may end is no deadlock, and that the job is not
+// ended: it may hang.
 func TestMayHang(t *testing.T) {
 	program := hangs(t)
 	const may = `^gompirun: may hang: rank 0's thread \d+ waits outside MPI in `
@@ -229,7 +231,8 @@ func TestMayHang(t *testing.T) {
 	}
 }
 
-// The job goes on to hang if it shall only be told: once. With off nothing is said.
+// TestDeadlockIsReportedOnce checks that a job whose deadlock is only reported continues to hang, and that the report
+// appears once. With "off" nothing is reported.
 func TestDeadlockIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	program := hangs(t)
@@ -250,7 +253,7 @@ func TestDeadlockIsReportedOnce(t *testing.T) {
 	}
 }
 
-// What threads wait for outside of the job is reported on request, too.
+// TestMayHangOnRequest checks that a report on request includes threads that wait for something outside of the job.
 func TestMayHangOnRequest(t *testing.T) {
 	args := strings.Fields("--deadlock-after 0.3 --timeout 1.5 -n 2")
 	status, _, err := gompirun(t, append(args, hangs(t), "outside-pipe")...)
@@ -259,7 +262,7 @@ func TestMayHangOnRequest(t *testing.T) {
 	require.NotContains(t, err, "deadlock")
 }
 
-// Whoever is not in MPI may call it at any time, so nothing is said.
+// TestNoDeadlock checks that nothing is reported while a rank is outside of MPI: it may call MPI at any time.
 func TestNoDeadlock(t *testing.T) {
 	t.Parallel()
 	program := hangs(t)
@@ -283,7 +286,7 @@ func TestNoDeadlock(t *testing.T) {
 	}
 }
 
-// A rank that is stopped is not taken for one that waits.
+// TestNoDeadlockOfStoppedRank checks that a stopped rank does not count as waiting.
 func TestNoDeadlockOfStoppedRank(t *testing.T) {
 	t.Parallel()
 	program := hangs(t)
@@ -295,7 +298,7 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 		rank, pid, _ := strings.Cut(line, " ")
 		if number, err := strconv.Atoi(pid); err == nil && rank == "0" {
 			require.NoError(t, syscall.Kill(number, syscall.SIGSTOP))
-			time.Sleep(3 * time.Second) // as long as it would take; to be too short hides an error only
+			time.Sleep(3 * time.Second) // a report takes less; too short would only hide errors
 			require.NoError(t, syscall.Kill(number, syscall.SIGCONT))
 		}
 	}
@@ -303,7 +306,8 @@ func TestNoDeadlockOfStoppedRank(t *testing.T) {
 	require.Empty(t, l.err.String())
 }
 
-// SIGUSR1 has gompirun say what the ranks do, and does not reach ranks that it would end.
+// TestSignalTellsWhatRanksDo checks that SIGUSR1 makes gompirun report the state of the ranks, and that the signal,
+// which would end them, does not reach them.
 func TestSignalTellsWhatRanksDo(t *testing.T) {
 	program := hangs(t)
 	l := prepare(t, "-n", "2", program, "lock-computes")

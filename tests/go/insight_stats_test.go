@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// counted is what --stats=FILE writes, as far as tests look at it.
+// counted is the part of the output of --stats=FILE that the tests use.
 type counted struct {
 	Seconds, Mpi, Imbalance float64
 	Ranks                   []struct {
@@ -43,7 +43,7 @@ type counted struct {
 	Costs []string
 }
 
-// calls returns calls and bytes of each function.
+// calls returns the number of calls and bytes of each function.
 func (c *counted) calls() map[string][2]int64 {
 	all := map[string][2]int64{}
 	for _, f := range c.Functions {
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 }
 `
 
-// Counts and bytes are exact.
+// TestInsightStats checks that counts and bytes are exact.
 func TestInsightStats(t *testing.T) {
 	program := compile(t, countedProgram)
 	for name, args := range map[string][]string{
@@ -171,7 +171,7 @@ func TestInsightStats(t *testing.T) {
 				}
 				require.Equal(t, want.uses, got)
 			}
-			// Rank 0 slept a tenth of a second while the others waited.
+			// Rank 0 sleeps a tenth of a second while the other ranks wait.
 			require.Len(t, c.Costs, 3)
 			require.Regexp(t, `(?m)^rank [123] waited [0-9.]+ % of the run in MPI_Barrier for rank 0, which spent `,
 				strings.Join(c.Costs, "\n"))
@@ -180,8 +180,8 @@ func TestInsightStats(t *testing.T) {
 	}
 }
 
-// A datatype may have the handle of one that was freed, and another size. gompirma's handles come back so late that a
-// tool behind makes it so: all contiguous types are one.
+// TestInsightStatsSameHandle checks that a datatype may have the handle of a freed one with another size. gompirma
+// reuses handles so late that a second tool simulates it: all contiguous types get one handle.
 func TestInsightStatsSameHandle(t *testing.T) {
 	dir := t.TempDir()
 	file, library := filepath.Join(dir, "tool.c"), filepath.Join(dir, "libtool.so")
@@ -260,14 +260,14 @@ int main(int argc, char **argv)
 }
 `
 
-// Operations are told by the way that they take, and all of them.
+// TestInsightStatsWays checks that all operations are counted by the path that they take.
 func TestInsightStatsWays(t *testing.T) {
 	program := compile(t, waysProgram)
 	const large = 20 * 4 * 100000
 	check := func(c *counted, window int, put, get, fetch []string) {
 		t.Helper()
 		for name, want := range map[string]struct {
-			ways         []string // that may be taken beside none
+			ways         []string // paths that may occur besides none
 			calls, bytes int64
 		}{"put": {put, 20, 80}, "get": {get, 20, large}, "fetch_and_op": {fetch, 20, 80}} {
 			calls, bytes := int64(0), int64(0)
@@ -296,7 +296,7 @@ func TestInsightStatsWays(t *testing.T) {
 	c = statistics(t, nil, 0, "-n", "2", "--nodes", "2", program, "1")
 	check(c, 0, network, network, network)
 	check(c, 1, network, network, network)
-	c = statistics(t, nil, 0, "-n", "2", program, "64") // two more than are known one by one
+	c = statistics(t, nil, 0, "-n", "2", program, "64") // two more than are counted individually
 	check(c, 62, either, []string{"cma"}, ring)
 	others := c.Windows[63].Uses["get"]
 	require.Equal(t, "others", c.Windows[63].Name)
@@ -312,7 +312,7 @@ func TestInsightStatsWays(t *testing.T) {
     lock +2 `, text)
 }
 
-// What is printed, and that the program's output is its own.
+// TestInsightStatsTable checks the printed table, and that the program's output is unchanged.
 func TestInsightStatsTable(t *testing.T) {
 	program := compile(t, countedProgram)
 	l := prepare(t, "--stats", "-n", "2", program)
@@ -335,7 +335,8 @@ func TestInsightStatsTable(t *testing.T) {
 	require.Contains(t, text, "/nonexistent/x")
 }
 
-// Threads count for themselves, also more at a time than have slots, and those that come later.
+// TestInsightStatsThreads checks that threads are counted separately, also if more threads exist at a time than have
+// slots, and if some start later.
 func TestInsightStatsThreads(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -385,7 +386,8 @@ int main(int argc, char **argv)
 	}
 }
 
-// A rank that was killed has counted what it did, and a job may be counted and recorded at once.
+// TestInsightStatsKilled checks that the counts of a killed rank are kept, and that a job may be counted and recorded
+// at the same time.
 func TestInsightStatsKilled(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -414,7 +416,8 @@ int main(void)
 	require.Equal(t, 2000, strings.Count(string(content), "MPI_Comm_size("))
 }
 
-// What is counted and recorded asks nothing that would be a further error: the program's handlers are called once.
+// TestInsightErrorsOnce checks that counting and recording make no call that raises a further error: the program's
+// handlers are called once.
 func TestInsightErrorsOnce(t *testing.T) {
 	tests, err := filepath.Abs(filepath.Join(top, "tests/c"))
 	require.NoError(t, err)
@@ -426,7 +429,7 @@ func TestInsightErrorsOnce(t *testing.T) {
 	}
 }
 
-// Without gompirun, or under another launcher, rank 0 prints sums.
+// TestInsightAlone checks that rank 0 prints sums without gompirun, or under another launcher.
 func TestInsightAlone(t *testing.T) {
 	program := compile(t, countedProgram)
 	env := []string{"LD_PRELOAD=" + filepath.Join(built(t), "lib/libgompirma-insight.so"), "GOMPIRMA_INSIGHT=stats"}
@@ -445,7 +448,7 @@ func TestInsightAlone(t *testing.T) {
 	cmd.Stderr = &text
 	require.NoError(t, cmd.Run(), text.String())
 	check(1, text.String())
-	// A program that is none of MPI, and a value that means nothing.
+	// A program that does not use MPI, and an invalid value.
 	cmd = exec.Command("true")
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()

@@ -18,7 +18,7 @@ import (
 	"gompirma/core/insight"
 )
 
-// exports returns the functions that a library in build/lib gives to programs.
+// exports returns the functions that a library in build/lib exports.
 func exports(t *testing.T, library string) (names []string) {
 	file, err := elf.Open(filepath.Join(built(t), "lib", library))
 	require.NoError(t, err)
@@ -34,12 +34,12 @@ func exports(t *testing.T, library string) (names []string) {
 	return names
 }
 
-// Each function that the library exports has a wrapper by both of its names, unless it leaves no record, and the
-// wrappers' library exports nothing else.
+// TestInsightWrapsAll checks that each exported function has a wrapper under both of its names, except functions
+// without a record, and that the wrappers' library exports nothing else.
 func TestInsightWrapsAll(t *testing.T) {
 	no := func(name string) bool { return !strings.HasPrefix(strings.TrimPrefix(name, "P"), "MPI_") }
 	library := slices.DeleteFunc(exports(t, "libgompirma.so"), no)
-	for _, c := range abi.FortranConversions() { // calls that convert handles are no calls of MPI's operations
+	for _, c := range abi.FortranConversions() { // conversions of handles leave no record
 		library = slices.DeleteFunc(library, func(name string) bool {
 			return strings.TrimPrefix(name, "P") == c.Name
 		})
@@ -58,7 +58,7 @@ func TestInsightWrapsAll(t *testing.T) {
 	require.Equal(t, library, slices.DeleteFunc(wrapped, no))
 }
 
-// recorded runs a job and returns what --records writes, by rank and thread, without times and addresses.
+// recorded runs a job and returns the output of --records, by rank and thread, without times and addresses.
 func recorded(t *testing.T, env []string, wantStatus int, args ...string) map[string][]string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "records")
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 }
 `
 
-// calls is what recordedProgram leaves at a rank.
+// calls returns the expected records of a rank of recordedProgram.
 func calls(name string, rank int) []string {
 	gathered := [2]string{"recvcounts=[1 1], displs=[0 1]", "recvcounts=-, displs=-"}[rank]
 	put := fmt.Sprintf("origin_addr=A, origin_count=1, origin_datatype=0x214, target_rank=%d, target_disp=3, "+
@@ -172,7 +172,8 @@ func calls(name string, rank int) []string {
 	return lines
 }
 
-// Calls of a program with their arguments, and who called: in front of it may be a shell, and it may fork.
+// TestInsightRecords checks the recorded calls of a program, with their arguments and callers. The program may be
+// started by a shell, and it may fork.
 func TestInsightRecords(t *testing.T) {
 	program := compile(t, recordedProgram)
 	for name, c := range map[string]struct {
@@ -193,7 +194,7 @@ func TestInsightRecords(t *testing.T) {
 					want[i] = strings.ReplaceAll(want[i], "ARGC", c.argc)
 				}
 				have := got[fmt.Sprintf("%d.0", rank)]
-				for i := range have { // what differs between ways to send
+				for i := range have { // parts that depend on the protocol of a send
 					have[i] = strings.ReplaceAll(have[i], "request=[A]", "request=[0x181]")
 					have[i] = strings.ReplaceAll(have[i], "[A A]", "[A 0x181]")
 					if strings.Contains(have[i], "MPI_Irecv") {
@@ -210,8 +211,9 @@ func TestInsightRecords(t *testing.T) {
 	})
 }
 
-// Another tool sees the same calls as without: preloaded behind, as a library that the program names, or in the
-// program itself, where the calls of PMPI_X are seen. Each call is recorded once.
+// TestInsightSecondTool checks that another tool sees the same calls with gompirma's tool and without. The other tool
+// is preloaded behind it, or a library that the program names, or in the program itself, where the calls of PMPI_X are
+// seen. Each call is recorded once.
 func TestInsightSecondTool(t *testing.T) {
 	const tool = `
 #include <mpi.h>
@@ -237,7 +239,7 @@ int MPI_Finalize(void)
 	for name, c := range map[string]struct {
 		program string
 		env     []string
-		puts    int // that are recorded
+		puts    int // expected number of recorded puts
 	}{
 		"preloaded": {compile(t, recordedProgram), []string{"LD_PRELOAD=" + library}, 1},
 		"named": {compile(t, recordedProgram, "-L"+dir, "-Wl,--no-as-needed", "-ltool", "-Wl,-rpath,"+dir),
@@ -258,7 +260,8 @@ int MPI_Finalize(void)
 	}
 }
 
-// Nothing is lost when the ring is smaller than what threads write at a time, nor mixed.
+// TestInsightThreads checks that no records are lost or mixed when the threads write more at a time than the ring can
+// hold.
 func TestInsightThreads(t *testing.T) {
 	const threads, each = 4, 20000
 	program := compile(t, fmt.Sprintf(`
@@ -301,7 +304,7 @@ int main(void)
 	require.Equal(t, each/4, all)
 }
 
-// What a rank had recorded is there when it has been killed, to the call that it was in.
+// TestInsightKilled checks that the records of a killed rank are complete up to the call that it was in.
 func TestInsightKilled(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -325,7 +328,7 @@ int main(void)
 	require.Len(t, got["1.0"], 3+50000)
 }
 
-// A program whose MPI comes with something that it loads, as an extension of an interpreter does.
+// TestInsightLoadedLater checks a program that loads MPI later with a plugin, as an interpreter loads an extension.
 func TestInsightLoadedLater(t *testing.T) {
 	dir := t.TempDir()
 	file, library := filepath.Join(dir, "extension.c"), filepath.Join(dir, "extension.so")
@@ -352,8 +355,8 @@ int main(int argc, char **argv)
 	require.Equal(t, want[9], got["0.0"][9])
 }
 
-// Calls of Fortran are seen, also by their names with P, with who called the bindings. What the bindings call to
-// convert arguments, such as a datatype of an array's section, is not.
+// TestInsightFortran checks that Fortran calls are recorded, also under their PMPI names, with the caller of the
+// bindings. Calls that the bindings make to convert arguments, such as datatypes of array sections, are not recorded.
 func TestInsightFortran(t *testing.T) {
 	needFortran(t)
 	dir := t.TempDir()
@@ -393,7 +396,8 @@ end program
 	require.Contains(t, strings.Join(got["1.0"], "\n"), "target_rank=0, target_disp=1")
 }
 
-// Calls within a call are part of it, and one that is left by longjmp keeps none that follow from being seen.
+// TestInsightNested checks that calls within a call are part of it, and that later calls are recorded after a longjmp
+// out of a call.
 func TestInsightNested(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -445,7 +449,8 @@ int main(void)
 		"MPI_Finalize"}, names)
 }
 
-// Who need not wait loses what does not fit, and the number is known.
+// TestInsightDrops checks that a rank that need not wait drops records that do not fit, and that their number is
+// reported.
 func TestInsightDrops(t *testing.T) {
 	const n = 100000
 	program := compile(t, fmt.Sprintf(`
@@ -460,7 +465,7 @@ int main(void)
 	for name, waits := range map[string]insight.Mode{"lost": 0, "nobody reads": insight.Waits} {
 		t.Run(name, func(t *testing.T) {
 			if waits != 0 {
-				t.Parallel() // it waits ten seconds, once
+				t.Parallel() // waits ten seconds, once
 			}
 			m, err := insight.Create(1, insight.Records|waits, 0)
 			require.NoError(t, err)

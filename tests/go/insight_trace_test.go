@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// traced is a trace file, as JSON has it. Times are in microseconds.
+// traced is a decoded trace file. Times are in microseconds.
 type traced struct {
 	TraceEvents []traceEvent
 	OtherData   struct {
@@ -46,7 +46,7 @@ type traceEvent struct {
 	Args              map[string]any
 }
 
-// text is the event without times.
+// text returns the event without times.
 func (e *traceEvent) text() string {
 	var parts []string
 	for k, v := range e.Args {
@@ -60,7 +60,7 @@ func (e *traceEvent) text() string {
 
 func (e *traceEvent) end() float64 { return e.Ts + e.Dur }
 
-// of returns the calls of a rank's thread in order; without a name all.
+// of returns the calls of a rank's thread in order: those with the given name, or all if the name is empty.
 func (d *traced) of(rank, thread int, name string) (calls []traceEvent) {
 	for _, e := range d.TraceEvents {
 		if e.Ph == "X" && e.Pid == rank && e.Tid == thread && (name == "" || e.Name == name) {
@@ -76,7 +76,8 @@ func (d *traced) of(rank, thread int, name string) (calls []traceEvent) {
 	return calls
 }
 
-// trace runs a job with --trace and returns what is in the file, of which a page can be made, and what was said.
+// trace runs a job with --trace. It returns the contents of the file and gompirun's output, and checks that the file
+// can be converted to a page.
 func trace(t *testing.T, env []string, wantStatus int, args ...string) (*traced, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace.json")
@@ -136,7 +137,8 @@ int main(int argc, char **argv)
 }
 `
 
-// Every call of a program with its peers, bytes, places and objects; arrows from sends to receives.
+// TestTrace checks every call of a program with its peers, bytes, places and objects, and the arrows from sends to
+// receives.
 func TestTrace(t *testing.T) {
 	program := compile(t, tracedProgram)
 	both := func(rank int, texts ...[2]string) (list []string) {
@@ -200,7 +202,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// checkArrows: both ends lie within the calls that they belong to.
+// checkArrows checks that both ends of each arrow lie within the calls that they belong to.
 func (d *traced) checkArrows(t *testing.T, want [][2]string) {
 	t.Helper()
 	ends := map[string]*[2]string{}
@@ -225,7 +227,7 @@ func (d *traced) checkArrows(t *testing.T, want [][2]string) {
 	require.ElementsMatch(t, want, got)
 }
 
-// checkFences: of each fence who came first has waited for the other, from when it came itself.
+// checkFences checks that, in each fence, the first rank to arrive waits for the other one from its arrival on.
 func (d *traced) checkFences(t *testing.T) {
 	t.Helper()
 	mine, others := d.of(0, 0, "MPI_Win_fence"), d.of(1, 0, "MPI_Win_fence")
@@ -310,7 +312,8 @@ int main(void)
 	}
 }
 
-// What a rank had recorded before it was killed is in the file, and the call in which another was ends with the job.
+// TestTraceKilled checks that the file has the records of a killed rank, and that another rank's open call ends with
+// the job.
 func TestTraceKilled(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -338,7 +341,7 @@ int main(void)
 	require.Equal(t, []int64{0, 0}, d.OtherData.Dropped)
 }
 
-// Where gompirun is slower than the ranks, these wait: nothing is missing of many times what a ring has room for.
+// TestTraceComplete checks that ranks wait for a slower gompirun: nothing is lost of many times the ring's capacity.
 func TestTraceComplete(t *testing.T) {
 	const n = 30000
 	program := compile(t, fmt.Sprintf(`
@@ -373,8 +376,8 @@ int main(void)
 	require.Equal(t, n, counts["MPI_Win_flush"])
 }
 
-// With --trace=drop operations are lost while nobody reads, which are counted and said, and nothing else is: the rank
-// stops gompirun.
+// TestTraceDropped checks that, with --trace=drop, only operations are lost while gompirun does not read (the rank
+// stops it), and that gompirun reports their number.
 func TestTraceDropped(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -409,7 +412,7 @@ int main(void)
 	require.Equal(t, "sync MPI_Win_free win=w", d.of(0, 0, "MPI_Win_free")[0].text())
 }
 
-// A call with two records, of its entry and of its return, is one call that is missing.
+// TestTraceDroppedCalls checks that a lost call with two records, one at entry and one at return, counts as one.
 func TestTraceDroppedCalls(t *testing.T) {
 	program := compile(t, `
 #include <mpi.h>
@@ -438,7 +441,7 @@ int main(void)
 	require.Equal(t, int64(100000+6), int64(len(d.of(0, 0, "")))+d.OtherData.Dropped[0])
 }
 
-// With --check its findings stand in the file: those of an example, in which a fence is missing.
+// TestTraceChecked checks that, with --check, the file contains the findings: those of an example with a missing fence.
 func TestTraceChecked(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(top, "examples/racy_halo.c"))
 	require.NoError(t, err)
@@ -446,7 +449,7 @@ func TestTraceChecked(t *testing.T) {
 	require.Contains(t, said, "race: window 'rod'")
 	require.True(t, d.OtherData.Checked)
 	require.NotEmpty(t, d.OtherData.Conflicts)
-	line := 0 // where the fence is missing: of the call behind it
+	line := 0 // line of the call after the missing fence
 	for i, text := range strings.Split(string(source), "\n") {
 		if line == 0 && strings.Contains(text, "MPI_Gather(") {
 			line = i + 1
@@ -465,7 +468,7 @@ func TestTraceChecked(t *testing.T) {
 	}
 }
 
-// A file that cannot be written is said before anything runs.
+// TestTraceUnwritable checks that gompirun reports a file that cannot be written before it starts anything.
 func TestTraceUnwritable(t *testing.T) {
 	status, out, said := gompirun(t, "--trace=/nonexistent/trace.json", "-n", "2", "echo", "started")
 	require.Equal(t, 2, status)

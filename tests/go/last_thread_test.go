@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endsByThread is a program whose main thread ends by pthread_exit. Another thread, where there is one, goes on until
-// the system says that the main thread is no more, and then does its work.
+// endsByThread is a program whose main thread ends by pthread_exit. A second thread, if any, continues until the system
+// reports that the main thread has ended, and then does its work.
 const endsByThread = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 }
 `
 
-// TestLastThread: a process ends, with status 0 and its functions of atexit called, when the last thread of the
+// TestLastThread checks that a process ends, with status 0 and after its atexit functions, when the last thread of the
 // application has ended, whatever threads the library has.
 func TestLastThread(t *testing.T) {
 	program := compile(t, endsByThread)
@@ -132,7 +132,7 @@ func TestLastThread(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "at exit\n", string(out))
 	})
-	// The threads of libpmix are not the application's either.
+	// The threads of libpmix do not count as the application's either.
 	t.Run("libpmix", func(t *testing.T) {
 		needCommand(t, "mpirun.openmpi")
 		l := prepareProgram(t, "mpirun.openmpi", "--oversubscribe", "-n", "1", program, "")
@@ -140,7 +140,7 @@ func TestLastThread(t *testing.T) {
 		require.NotZero(t, l.run(t))
 		require.Equal(t, "at exit\n", l.out.String(), "%s", &l.err)
 	})
-	// A job ends as if the rank had returned from main.
+	// The job ends as if the rank had returned from main.
 	t.Run("without finalize", func(t *testing.T) {
 		status, _, returned := gompirun(t, "-n", "1", program, "return")
 		same, _, left := gompirun(t, "-n", "1", program, "leave")

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The launcher with programs of MPI, and these programs under other launchers and under none.
+// Tests of the launcher with MPI programs, and of these programs under other launchers and without one.
 
-// endings is a program whose ranks end in the way that the first argument names; rank 1 is the odd one where there is
-// one.
+// endings is a program whose ranks end in the way that the first argument names. If there is a rank 1, only it ends
+// that way.
 const endings = `
 #include <mpi.h>
 #include <pthread.h>
@@ -129,7 +129,7 @@ func TestLauncherMPI(t *testing.T) {
 		if c.says == "" {
 			require.Empty(t, err)
 		}
-		// What a rank is ended for is said once, by gompirun; only MPI_Abort and a fatal error have a line of
+		// gompirun reports the cause of a rank's end once; only MPI_Abort and a fatal error print a line of
 		// their own.
 		most := 1
 		if strings.HasPrefix(c.args, "abort") || strings.HasPrefix(c.args, "raise") || c.args == "own" {
@@ -143,8 +143,8 @@ func TestLauncherMPI(t *testing.T) {
 	require.Contains(t, err, "gompirun: rank 1 (program) called MPI_Abort")
 }
 
-// A fatal error ends a process without a launcher, too, with a status that is not 0, also where 0 is all that is left
-// of the application's code in a status.
+// TestFatalStatusAlone checks that a fatal error ends a process without a launcher with a status other than 0, also if
+// the low bits of the application's error code, which become the status, are 0.
 func TestFatalStatusAlone(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	for code, want := range map[string]int{"0": 1, "1": 1, "44": 44, "256": 1, "300": 44, "65536": 1} {
@@ -154,7 +154,8 @@ func TestFatalStatusAlone(t *testing.T) {
 	}
 }
 
-// A process without a launcher ends after MPI_Abort, also where another thread keeps a stream that would be flushed.
+// TestAbortWithHeldStream checks that a process without a launcher ends after MPI_Abort, even if another thread holds
+// the lock of a stream that exit would flush.
 func TestAbortWithHeldStream(t *testing.T) {
 	t.Parallel()
 	program := compile(t, `
@@ -206,9 +207,9 @@ func TestLauncherMPITimeout(t *testing.T) {
 	require.Contains(t, err, "gompirun: ranks 0-1 are not blocked in MPI (computing, or polling with MPI_Test)\n")
 }
 
-// A program finds the library without a path of its own and without LD_LIBRARY_PATH: one that was linked to another
-// library of the standard ABI, or to this one without an rpath; started directly or by something else. What
-// LD_LIBRARY_PATH names comes first.
+// TestLauncherLibraries checks that a program finds the library without its own path and without LD_LIBRARY_PATH: a
+// program linked to another library of the standard ABI, or to this one without an rpath, started directly or by
+// another command. Libraries that LD_LIBRARY_PATH names come first.
 func TestLauncherLibraries(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -228,7 +229,7 @@ func TestLauncherLibraries(t *testing.T) {
 		command(t, dir, nil, "gcc", include, "-o", "p-"+soname, source, soname)
 		programs = append(programs, "p-"+soname)
 	}
-	// In the folder where the ranks start there is another library: nobody asked for it.
+	// The directory in which the ranks start has another library, which must not be used.
 	for _, path := range []string{"unset", "", "/nowhere"} {
 		for _, program := range programs {
 			for _, args := range [][]string{{"./" + program}, {"sh", "-c", "./" + program},
@@ -255,7 +256,7 @@ func TestLauncherLibraries(t *testing.T) {
 	}
 }
 
-// However gompirun or a rank is killed, nothing is left and nobody hangs.
+// TestLauncherMPIKills checks that nothing remains and no process hangs, however gompirun or a rank is killed.
 func TestLauncherMPIKills(t *testing.T) {
 	program := compile(t, endings, "-pthread")
 	start := func(mode string, wrapped bool) *launch {
@@ -278,7 +279,7 @@ func TestLauncherMPIKills(t *testing.T) {
 				require.Equal(t, status, l.wait(t), "%s, wrapped: %v, %v", mode, wrapped, signal)
 			}
 		}
-		// A rank is killed from outside.
+		// A signal from outside kills a rank.
 		l := start(mode, false)
 		victim := 0
 		for _, p := range l.processes() {
@@ -295,18 +296,19 @@ func TestLauncherMPIKills(t *testing.T) {
 
 func TestLauncherMPITwice(t *testing.T) {
 	program := compile(t, endings, "-pthread")
-	// Two programs of MPI one after the other are not one job.
+	// Two MPI programs that a rank runs one after the other are not one job.
 	status, _, err := gompirun(t, "-n", "2", "sh", "-c", `"$0" fine && "$0" fine`, program)
 	require.NotZero(t, status)
 	require.Contains(t, err, "before")
-	// But several form one together, with scripts in between.
+	// But several programs form one job, also through scripts.
 	status, out, err := gompirun(t, "-n", "1", program, "fine", ":", "-n", "2", "sh", "-c", `exec "$0" fine`,
 		program)
 	require.Zero(t, status, err)
 	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
 }
 
-// What a rank told the launcher just before its end counts, whichever of the two gompirun notices first.
+// TestLauncherLastWords checks that a message that a rank sent to the launcher just before its end counts, whichever of
+// the two gompirun notices first.
 func TestLauncherLastWords(t *testing.T) {
 	for range 5 {
 		status, _, err := gompirun(t, "-n", "20", "sh", "-c",
@@ -325,12 +327,13 @@ func TestWithoutLauncher(t *testing.T) {
 		require.Equal(t, c.status, l.run(t), &l.err)
 		require.Equal(t, "up 0 of 1\n", l.out.String())
 	}
-	// What stands between launcher and program has closed the descriptors: better no job than many of one process.
+	// A command between launcher and program has closed the descriptors: no job is better than many jobs of one
+	// process.
 	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `exec "$0" fine 3>&- 4>&-`, program)
 	require.NotZero(t, status)
 	require.Empty(t, out)
 	require.Contains(t, err, "PMI_FD")
-	// Without the control segment alone they make one of their own.
+	// If only the control segment is missing, the ranks create their own.
 	status, out, err = gompirun(t, "-n", "3", "sh", "-c", `exec "$0" all 4>&-`, program)
 	require.Zero(t, status, err)
 	require.Len(t, sorted(out), 3)
@@ -352,7 +355,7 @@ func TestUnderHydra(t *testing.T) {
 	require.NotZero(t, l.run(t))
 }
 
-// gompirun starts programs of another MPI that speaks PMI-1.
+// TestLauncherOtherMPI checks that gompirun starts programs of another MPI that uses PMI-1.
 func TestLauncherOtherMPI(t *testing.T) {
 	needCommand(t, "mpicc.mpich")
 	dir := t.TempDir()
@@ -366,8 +369,8 @@ func TestLauncherOtherMPI(t *testing.T) {
 	require.Contains(t, err, "rank 1 (program) called MPI_Abort with status 42")
 }
 
-// A program that is linked to an MPI library with which it cannot work is refused, or its user warned where only a
-// library that it uses is. Stubs stand for the libraries of Open MPI and MPICH.
+// TestLauncherForeignMPI checks that gompirun rejects a program that is linked to an incompatible MPI library, and that
+// it only warns if a library of the program is linked to one. Stubs stand for the libraries of Open MPI and MPICH.
 func TestLauncherForeignMPI(t *testing.T) {
 	dir := t.TempDir()
 	command(t, dir, nil, "sh", "-ec", `

@@ -15,11 +15,11 @@ import (
 	"gompirma/core/version"
 )
 
-// Programs under limits of setrlimit(2), as a shell's ulimit sets them: they run, or one line says which limit is too
+// Programs under limits of setrlimit(2), as set by a shell's ulimit: they run, or one line reports which limit is too
 // low.
 
-// usesAll is a program that uses a bit of everything that takes memory: windows of every kind, MPI_Alloc_mem, messages
-// large and small, communicators.
+// usesAll is a program that uses all features that need memory: windows of every kind, MPI_Alloc_mem, large and small
+// messages, communicators.
 const usesAll = `
 #include <mpi.h>
 #include <stdio.h>
@@ -81,16 +81,16 @@ int main(void)
 }
 `
 
-// limited starts a command under a shell's ulimit, as a user without privileges.
+// limited starts a command under a shell's ulimit, as an unprivileged user.
 func limited(t *testing.T, ulimit string, command ...string) *launch {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
 		shell = "/bin/sh"
 	}
-	// Descriptors that this test has from whoever started it would count.
+	// Close descriptors that this test inherited: they would count.
 	command = append([]string{shell, "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit " + ulimit +
 		` && exec "$0" "$@"`}, command...)
-	if os.Geteuid() == 0 { // as another user it might not get to the programs
+	if os.Geteuid() == 0 { // another user might not have access to the programs
 		command = append([]string{"setpriv", "--bounding-set", "-all", "--"}, command...)
 	}
 	program, err := exec.LookPath(command[0])
@@ -98,7 +98,7 @@ func limited(t *testing.T, ulimit string, command ...string) *launch {
 	return prepareProgram(t, program, command[1:]...)
 }
 
-// TestLimitFiles: all memory is in files without names, of which the limit for files should not speak.
+// TestLimitFiles checks that the limit for files does not apply to the library's memory, which is in unnamed files.
 func TestLimitFiles(t *testing.T) {
 	program := compile(t, usesAll)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -133,7 +133,7 @@ func TestLimitFiles(t *testing.T) {
 	}
 }
 
-// TestLimitFilesOutput: a rank's output that gompirun writes to a file which may not become that large.
+// TestLimitFilesOutput checks that gompirun reports the limit when a rank's output exceeds it in a file.
 func TestLimitFilesOutput(t *testing.T) {
 	l := limited(t, "-f 4", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "/bin/sh", "-c",
 		"yes | head -n 100000")
@@ -145,7 +145,7 @@ func TestLimitFilesOutput(t *testing.T) {
 	require.Regexp(t, `^gompirun: the output cannot be written: .*file too large\n$`, l.err.String())
 }
 
-// TestLimitDescriptors: few descriptors are enough for a rank.
+// TestLimitDescriptors checks that a rank runs with few descriptors.
 func TestLimitDescriptors(t *testing.T) {
 	program := compile(t, usesAll)
 	for _, limit := range []string{"-n 9", "-n 64"} {
@@ -167,7 +167,7 @@ func TestLimitDescriptors(t *testing.T) {
 		l.err.String())
 }
 
-// TestLimitsSayWhich: what cannot run under a limit says in a line which one it is, the launcher as well as a rank.
+// TestLimitsSayWhich checks that the launcher and a rank report in one line which limit prevents them from running.
 func TestLimitsSayWhich(t *testing.T) {
 	program := compile(t, usesAll)
 	gompirun := filepath.Join(built(t), "bin/gompirun")
@@ -200,7 +200,7 @@ func TestLimitsSayWhich(t *testing.T) {
 	}
 }
 
-// locksAll is a program that has all its new memory locked. It then makes a window, or a datatype of many blocks.
+// locksAll is a program that locks all its new memory. It then creates a window, or a datatype of many blocks.
 const locksAll = `
 #include <mpi.h>
 #include <stdio.h>
@@ -228,7 +228,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestLimitLockedMemory: what the system refuses because too much memory would be locked says so.
+// TestLimitLockedMemory checks that the error names the limit of locked memory if the system refuses memory because of
+// it.
 func TestLimitLockedMemory(t *testing.T) {
 	program := compile(t, locksAll)
 	l := limited(t, "-l 8192", program)
@@ -244,8 +245,8 @@ func TestLimitLockedMemory(t *testing.T) {
 	require.Regexp(t, `ulimit -l 8192`, l.err.String())
 }
 
-// asOther makes a launch of gompirun that of a user who has no other processes, with copies that any user can get at:
-// how many root may have nothing limits.
+// asOther makes a launch of gompirun run as a user who has no other processes, with copies that any user can read: the
+// number of processes is not limited for root.
 func asOther(t *testing.T, l *launch, program string) {
 	if os.Geteuid() != 0 {
 		t.Skip("how many processes this user has already is not known")
@@ -273,7 +274,7 @@ func asOther(t *testing.T, l *launch, program string) {
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
 }
 
-// mappingsGone is a program that has nearly as many mappings as a process may have, and then asks for memory.
+// mappingsGone is a program that creates nearly as many mappings as a process may have, and then allocates memory.
 const mappingsGone = `
 #include <mpi.h>
 #include <stdio.h>
@@ -308,7 +309,7 @@ int main(int argc, char **argv)
 }
 `
 
-// TestLimitMappings: an error that comes of the number of mappings names what allows more of them.
+// TestLimitMappings checks that an error caused by the number of mappings names the setting that raises the limit.
 func TestLimitMappings(t *testing.T) {
 	program := compile(t, mappingsGone)
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")

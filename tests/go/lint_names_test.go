@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Names in comments and documents that the tree does not have, by what they are.
+// foreignNames lists, by category, names in comments and documents that the tree does not define.
 var foreignNames = map[string]string{
 	"the kernel's, the C library's, the linker's": "__wrap_X _FORTIFY_SOURCE " +
 		"FUTEX_PRIVATE FUTEX_PRIVATE_FLAG MADV_DONTDUMP MADV_MERGEABLE " +
@@ -33,10 +33,10 @@ var foreignNames = map[string]string{
 	"made by the build": "conformance_put",
 }
 
-// span is a part of a text, from begin to before end.
+// span is a range of a text, from begin to before end.
 type span struct{ begin, end int }
 
-// blank returns a text with blanks in spans, so that all else keeps its place.
+// blank returns a text with blanks in spans, so that the rest keeps its position.
 func blank(text string, spans []span) string {
 	out := []byte(text)
 	for _, s := range spans {
@@ -49,8 +49,8 @@ func blank(text string, spans []span) string {
 	return string(out)
 }
 
-// divided returns a file as what it says to readers and what it says to compilers, each with blanks for the other. A
-// document has the first alone; a source's comments are it.
+// divided splits a file into text for readers and text for compilers, each with blanks in place of the other. The prose
+// of a source file is its comments. A document has prose only.
 func divided(file, content string) (prose, code string) {
 	var comments []span
 	switch filepath.Ext(file) {
@@ -100,12 +100,12 @@ func cComments(content string) (spans []span) {
 	return spans
 }
 
-// tree is what the files have that a comment may name.
+// tree holds the names in the tree that a comment may use.
 type tree struct {
-	files    map[string]bool            // by path and by each end of it, such as shm/layout.go and layout.go
-	words    map[string]bool            // of code, strings included, and names of files without their ends
-	ends     map[string]bool            // of words that begin with MPI_: lock_all, RMA_SYNC
-	packages map[string]map[string]bool // by the name of a Go package: what it declares, methods and fields too
+	files    map[string]bool            // by path and by each suffix of it, such as shm/layout.go and layout.go
+	words    map[string]bool            // of code, strings included, and file names without extension
+	ends     map[string]bool            // suffixes of words that begin with MPI_: lock_all, RMA_SYNC
+	packages map[string]map[string]bool // declarations by Go package name, methods and fields included
 }
 
 func newTree() *tree {
@@ -114,7 +114,7 @@ func newTree() *tree {
 
 var word = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// variants is the line of a C test that names its arguments.
+// variants matches the line of a C test that names its arguments.
 var variants = regexp.MustCompile(`(?m)^ \* args: .*$`)
 
 func (k *tree) add(t *testing.T, name, content string) {
@@ -137,7 +137,7 @@ func (k *tree) add(t *testing.T, name, content string) {
 	}
 }
 
-// declare notes what a Go file declares.
+// declare records the declarations of a Go file.
 func (k *tree) declare(t *testing.T, name, content string) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
 	require.NoError(t, err)
@@ -167,15 +167,15 @@ func (k *tree) declare(t *testing.T, name, content string) {
 }
 
 var (
-	elsewhere = regexp.MustCompile(`https?://\S+|<[\w./]+>|\]\(#[^)]*\)`) // an address, a header of the system, a link inside
+	elsewhere = regexp.MustCompile(`https?://\S+|<[\w./]+>|\]\(#[^)]*\)`) // URL, system header, inner link
 	fileName  = regexp.MustCompile(`[\w./*-]*[\w*]\.(?:c|h|go|S|sh|cc|F90|f90|inc|txt|md)\b`)
 	ofPackage = regexp.MustCompile(`\b([a-z]\w*)\.(?:\(\*(\w+)\)\.)?([A-Z]\w*)`)
 	inner     = regexp.MustCompile(`^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]`) // nodeOf, DataPath
 )
 
-// missing calls report with each name in a text, and its line, that the tree does not have. A name is that of a file,
-// of something in a Go package, or a word with an underscore, with a capital inside or with () behind it. What ends in
-// an underscore or a star is the beginning of names; what follows MPI_ and more is the end of one.
+// missing calls report for each name in a text that the tree does not have, with its line. A name is a file name, a
+// member of a Go package, or a word with an underscore, an inner capital or a trailing (). A name that ends in an
+// underscore or a star is a prefix. A name may also be the part of an MPI name after MPI_.
 func (k *tree) missing(file, text string, report func(name string, line int)) {
 	found := func(at int, name string) { report(name, 1+strings.Count(text[:at], "\n")) }
 	spans := func(all [][]int) (list []span) {
@@ -213,7 +213,7 @@ func (k *tree) missing(file, text string, report func(name string, line int)) {
 	}
 }
 
-// file reports whether there is a file of that name, or one that the pattern fits.
+// file reports whether there is a file of that name, or one that matches the pattern.
 func (k *tree) file(name string) bool {
 	if name = path.Clean(name); k.files[name] || !strings.Contains(name, "*") {
 		return k.files[name]
@@ -226,7 +226,7 @@ func (k *tree) file(name string) bool {
 	return false
 }
 
-// begins reports whether a word begins so.
+// begins reports whether any word has the prefix.
 func (k *tree) begins(prefix string) bool {
 	for w := range k.words {
 		if strings.HasPrefix(w, prefix) {
@@ -236,7 +236,7 @@ func (k *tree) begins(prefix string) bool {
 	return false
 }
 
-// TestLintNames: comments and documents name what there is.
+// TestLintNames checks that the names in comments and documents exist.
 func TestLintNames(t *testing.T) {
 	k, here := newTree(), "tests/go/lint_names_test.go"
 	foreign := map[string]bool{}
@@ -246,7 +246,7 @@ func TestLintNames(t *testing.T) {
 		}
 	}
 	texts(t, func(file, content string) {
-		if file != here { // whose strings are names that there are not
+		if file != here { // its strings contain names that do not exist
 			k.add(t, file, content)
 		}
 	})
@@ -265,7 +265,7 @@ func TestLintNames(t *testing.T) {
 	}
 }
 
-// TestLintNamesFinds: what is taken for a name, and where.
+// TestLintNamesFinds checks which words count as names, and where.
 func TestLintNamesFinds(t *testing.T) {
 	k := newTree()
 	k.add(t, "core/shm/node.go", "package shm\n\ntype Node struct{ Size int }\n\nfunc (n *Node) Leave() {}\n"+

@@ -20,14 +20,14 @@ var proseDirs = append(filepath.SplitList(os.Getenv("GOMPIRMA_PROSE")), "docs/RA
 var (
 	riddle = regexp.MustCompile(`^(Who|Whoever|Whichever|What (is|was|has|had|are|were)|Nobody|Somebody)\b`)
 	slang  = regexp.MustCompile(`(?i)\b(so many|so much|in vain|for good|of late|by turns)\b|\bThe same, but\b`)
-	// A comment's line without its markers.
+	// A line of a comment without its markers.
 	marker   = regexp.MustCompile(`^\s*(?:/\*+|//|\*/|\*(?:\s|$))?\s?(.*?)\s*(?:\*/)?\s*$`)
 	itemMark = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s`)
-	// The end of a sentence, with what closes it.
+	// The end of a sentence, with closing punctuation.
 	sentenceEnd = regexp.MustCompile(`[.!?][)"'` + "`" + `]*(?:\s+|$)`)
 	abbreviated = regexp.MustCompile(`(?:\b(?:e\.g|i\.e|etc|vs|cf|[A-Z])|\.\.)\.$`)
 	beginning   = regexp.MustCompile(`^(?:[A-Z0-9"'(` + "`" + `]|[a-z]+_)`)
-	// A function or prototype of C that begins in the first column.
+	// A C function or prototype that begins in the first column.
 	cDefinition  = regexp.MustCompile(`^(?:[A-Za-z_][\w ]*[ *]+)(\w+)\(`)
 	goDefinition = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)`)
 	partEnd      = regexp.MustCompile(`[;:]\s`)
@@ -42,14 +42,14 @@ var (
 
 const longestSentence = 35 // words
 
-// sentence is one of a text, with the line on which it begins.
+// sentence is a sentence of a text, with the line on which it begins.
 type sentence struct {
 	line int
 	text string
 }
 
-// sentences returns those of a file. A blank line, a list item, a table and indented text end a sentence, and so does a
-// comment behind code.
+// sentences returns the sentences of a file. A blank line, a list item, a table and indented text end a sentence, and
+// so does a comment behind code.
 func sentences(file, content string) (found []sentence) {
 	content = preamble.ReplaceAllStringFunc(content, func(m string) string { // C, not text
 		return strings.Repeat("\n", strings.Count(m, "\n"))
@@ -105,7 +105,7 @@ func sentences(file, content string) (found []sentence) {
 	return found
 }
 
-// proseErrors returns what the rules for text refuse in a file, as lines that begin with the line's number.
+// proseErrors returns the violations of the rules for text in a file, as lines that begin with the line's number.
 func proseErrors(file, content string) (found []string) {
 	add := func(line int, format string, args ...any) {
 		found = append(found, fmt.Sprintf("%d: ", line)+fmt.Sprintf(format, args...))
@@ -165,7 +165,7 @@ func functionComments(file, content string) (found []string) {
 	return found
 }
 
-// TestLintProse holds the text of proseDirs to plain technical English, as far as a machine can see it.
+// TestLintProse checks the machine-checkable rules for the text of proseDirs.
 func TestLintProse(t *testing.T) {
 	texts(t, func(file, content string) {
 		covered := slices.ContainsFunc(proseDirs, func(dir string) bool {
@@ -180,7 +180,7 @@ func TestLintProse(t *testing.T) {
 	})
 }
 
-// TestLintProseFinds shows what the rules refuse, and what they permit.
+// TestLintProseFinds checks which text the rules reject, and which they permit.
 func TestLintProseFinds(t *testing.T) {
 	long := strings.TrimSuffix(strings.Repeat("word ", longestSentence), " ")
 	for _, c := range []struct {

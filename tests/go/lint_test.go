@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The layers of DESIGN section 2, lowest first. A package may import those of lower layers; one that is missing here
-// fails the test, so that whoever adds it says where it belongs.
+// layers lists the layers of DESIGN section 2, lowest first. A package may import packages of lower layers. A package
+// that is missing here fails the test, so that its author must choose a layer.
 var layers = [][]string{
 	{"core/abi", "core/version", "core/limit", "core/stack", "core/lastwords", "core/random", "core/trim"},
 	{"core/handle", "core/mpierr", "core/proc", "core/insight"},
@@ -39,8 +39,8 @@ var layers = [][]string{
 	{"capi"},
 }
 
-// Imports between packages of one layer that are needed: a communicator has a group, operations are
-// defined for datatypes, booting speaks protocols.
+// sideways lists the permitted imports between packages of one layer: a communicator has a group, operations are
+// defined for datatypes, booting uses protocols.
 var sideways = map[string][]string{
 	"core/comm":               {"core/group"},
 	"core/op":                 {"core/datatype"},
@@ -49,7 +49,7 @@ var sideways = map[string][]string{
 	"core/boot":               {"core/boot/pmi1"},
 }
 
-// listed is what `go list -json` says of a package.
+// listed is the output of `go list -json` for a package.
 type listed struct {
 	ImportPath, Name, Doc string
 	Imports               []string
@@ -60,7 +60,7 @@ type listed struct {
 	CgoCFLAGS             []string
 }
 
-// packages lists every package of the module, by path inside it.
+// packages returns every package of the module, by its path inside the module.
 func packages(t *testing.T) map[string]listed {
 	cmd := exec.Command("go", "list", "-json", "./...")
 	cmd.Dir = top
@@ -77,8 +77,8 @@ func packages(t *testing.T) map[string]listed {
 	return all
 }
 
-// layerOf returns the index of a package's layer, -1 if it has none. A package below another's folder, such as
-// core/boot/pmi1, belongs to it.
+// layerOf returns the index of a package's layer, or -1 if it has none. A package in a subdirectory of another one,
+// such as core/boot/pmi1, belongs to the layer of that package.
 func layerOf(path string) int {
 	for ; path != "."; path = filepath.Dir(path) {
 		for i, layer := range layers {
@@ -103,7 +103,7 @@ func TestLintImportsGoOneWay(t *testing.T) {
 			}
 			return mine
 		}
-		// programs stand above all, capi apart
+		// commands and tests may import all packages; capi is checked separately
 		if strings.HasPrefix(path, "cmd/") || strings.HasPrefix(path, "tests/") ||
 			strings.HasPrefix(path, "bench/") || filepath.Base(path) == "gen" {
 			for _, i := range own(p.Imports) {
@@ -124,7 +124,8 @@ func TestLintImportsGoOneWay(t *testing.T) {
 	}
 }
 
-// What needs C is in capi, behind interfaces of core, so that core builds and is tested without C.
+// TestLintCoreIsGo checks that code that needs C is in capi, behind interfaces of core, so that core builds and is
+// tested without C.
 func TestLintCoreIsGo(t *testing.T) {
 	n := 0
 	for path, p := range packages(t) {
@@ -159,12 +160,13 @@ func TestLintPackages(t *testing.T) {
 
 var included = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 
-// A room, which is a folder of C below capi, includes headers of its own and of the rooms that its anchor file imports,
-// and imports no room that it does not include. So the layers of Go's imports are those of C. No room imports core,
-// whose changes would have its C compiled anew; capi/engine, which has no C but what its Go files call, does.
+// TestLintRooms checks the imports of a package with C below capi. It includes headers of its own and of the packages
+// that its anchor file imports, and imports no such package without including its headers. So Go's imports also define
+// the layers of C. No package imports core, because changes of core would recompile its C. The exception is
+// capi/engine, whose only C is in its Go files.
 func TestLintRooms(t *testing.T) {
 	all := packages(t)
-	used := map[string]map[string]bool{} // by room
+	used := map[string]map[string]bool{} // by package
 	for path := range all {
 		if strings.HasPrefix(path, "capi/") {
 			used[path] = map[string]bool{path: true}
@@ -203,8 +205,8 @@ func TestLintRooms(t *testing.T) {
 	}
 }
 
-// Memory orders have names in one header; what is static has a name of its own in all of the C, and so has each struct;
-// comments say what is returned.
+// TestLintC checks that memory orders have names in one header, that static names and struct names are unique in all of
+// the C code, and that comments state return values.
 func TestLintC(t *testing.T) {
 	order := regexp.MustCompile(`memory_order_|__ATOMIC_|\batomic_(load|store|exchange|fetch|compare)`)
 	static := regexp.MustCompile(`(?m)^static (?:inline |__attribute__\(\(\w+\)\) )*[\w ]+?[ *](\w+\()`)
@@ -216,7 +218,8 @@ func TestLintC(t *testing.T) {
 			!strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
 			return
 		}
-		// What the compiler calls in place of the program's own atomics has their orders.
+		// Exempt: the functions that the compiler calls in place of the program's own atomics use the program's
+		// memory orders.
 		if path != "capi/base/order.h" && path != "capi/access/calls.c" {
 			require.Empty(t, order.FindString(content), "%s: orders have names in capi/base/order.h", path)
 		}
@@ -232,8 +235,9 @@ func TestLintC(t *testing.T) {
 	require.Greater(t, len(first), 100)
 }
 
-// Application memory is copied by what capi/datatype/memory.h lists, so that another kind of it is added in one place.
-// In the rooms that copy it memcpy is for the library's own structures: its length is made of sizes of types.
+// TestLintCopies checks that only the functions that capi/datatype/memory.h lists copy application memory, so that
+// another kind of memory can be added in one place. In the packages that copy it, memcpy is only for the library's own
+// structures: its length consists of sizes of types.
 func TestLintCopies(t *testing.T) {
 	room := regexp.MustCompile(`^capi/(coll|message|rma|transport|update)/.*\.[ch]$`)
 	copies, n := regexp.MustCompile(`mem(?:cpy|move)\([^;]*`), 0
@@ -249,7 +253,7 @@ func TestLintCopies(t *testing.T) {
 	require.Greater(t, n, 10)
 }
 
-// texts calls do with every text file of the project: path with slashes, content.
+// texts calls do with every text file of the project: its path with slashes, and its content.
 func texts(t *testing.T, do func(path, content string)) {
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -313,7 +317,7 @@ func TestLintFormatted(t *testing.T) {
 	})
 }
 
-// generatedFile reports whether a program writes a file; the ABI's header counts as such.
+// generatedFile reports whether a program generates a file; the ABI's header counts as generated.
 func generatedFile(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "z") || strings.HasPrefix(path, "include/") ||
 		path == "fortran/mpif.h" || path == "fortran/i8/mpif.h"
@@ -331,7 +335,7 @@ func columns(line string) int {
 	return n
 }
 
-// rawStrings returns the lines of a Go file, from 1, in which a raw string stands.
+// rawStrings returns the numbers, from 1, of the lines of a Go file that contain a part of a raw string.
 func rawStrings(content string) map[int]bool {
 	lines := map[int]bool{}
 	files := token.NewFileSet()
@@ -351,8 +355,9 @@ func rawStrings(content string) map[int]bool {
 	}
 }
 
-// codeAndTables returns the lines of a Markdown file, from 1, that cannot be wrapped: rows of tables, and code, which
-// stands four columns in behind an empty line or other code. In a list such a line belongs to an item.
+// codeAndTables returns the numbers, from 1, of the lines of a Markdown file that cannot be wrapped: rows of tables,
+// and code, which is indented by four columns after an empty line or other code. In a list such a line belongs to an
+// item.
 func codeAndTables(content string) map[int]bool {
 	lines := map[int]bool{}
 	item := regexp.MustCompile(`^ {0,3}([-*+]|[0-9]+[.)]) `)
@@ -366,12 +371,12 @@ func codeAndTables(content string) map[int]bool {
 		list = item.MatchString(line) || list && (indented || !empty)
 		code = indented && !list && (empty || code)
 		lines[i+1] = code || strings.HasPrefix(line, "|")
-		empty = strings.HasPrefix(line, "#") // code may follow a heading at once
+		empty = strings.HasPrefix(line, "#") // code may follow a heading directly
 	}
 	return lines
 }
 
-// tooLong returns the lines of a file, from 1, that end behind column 120 and need not.
+// tooLong returns the numbers, from 1, of the lines of a file that exceed 120 columns and can be wrapped.
 func tooLong(path, content string) []int {
 	address := regexp.MustCompile(`https?://[^\s)>"]+`)
 	var excepted map[int]bool
@@ -404,7 +409,7 @@ func TestLintColumns(t *testing.T) {
 	})
 }
 
-// TestLintColumnsExcepts: only what cannot be wrapped may be long.
+// TestLintColumnsExcepts checks that only lines that cannot be wrapped may be long.
 func TestLintColumnsExcepts(t *testing.T) {
 	long := strings.Repeat("word ", 24) + "w" // 121 columns
 	for _, c := range []struct {

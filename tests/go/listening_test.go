@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Which sockets of a job others may connect to, and what becomes of those who do.
+// Tests of the sockets of a job that accept connections, and of connections from outside of the job.
 
-// listens is a program whose ranks say where the library listens, "at ADDRESS" a line.
+// listens is a program whose ranks print the addresses at which the library listens, one line "at ADDRESS" each.
 const listens = `
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -50,7 +50,7 @@ int main(void)
 }
 `
 
-// A job listens for connections between its nodes, and else, once MPI_Init is over, for none.
+// TestListens checks that a job listens for connections between its nodes and, after MPI_Init, for no others.
 func TestListens(t *testing.T) {
 	program := compile(t, listens)
 	at := func(l *launch, env ...string) (all []net.IP) {
@@ -83,8 +83,8 @@ func TestListens(t *testing.T) {
 	are(at(prepareProgram(t, args[0], args[1:]...), only), "two nodes under Hydra and an interface", isFirst)
 }
 
-// fewFiles is a program whose rank 0 has no descriptor left, while strangers connect to it, of which rank 1 is all:
-// they say nothing, or nonsense. Afterwards both talk to each other as before.
+// fewFiles is a program whose rank 0 has no descriptor left while unknown peers connect to it. Rank 1 acts as all of
+// these peers: they send nothing, or invalid data. Afterwards both ranks communicate as before.
 const fewFiles = `
 #include <mpi.h>
 #include <netinet/in.h>
@@ -140,7 +140,8 @@ int main(void)
 }
 `
 
-// Strangers that connect to a rank without a descriptor end no job.
+// TestStrangersWithoutDescriptors checks that unknown peers that connect to a rank without free descriptors do not end
+// the job.
 func TestStrangersWithoutDescriptors(t *testing.T) {
 	program := compile(t, fewFiles)
 	l := limited(t, "-n 64", filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)

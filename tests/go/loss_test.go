@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLoss: a rank is killed and the job lives on, since its launcher waits for a shell. What the others do among
-// themselves goes on; what needs the dead one ends with an error that names it; on one node, two, and one for each.
+// TestLoss kills a rank of a job that continues, because its launcher waits for a shell. Communication among the other
+// ranks continues. Operations that need the failed process end with an error that names it. The job runs on one node,
+// on two, and with one node for each rank.
 func TestLoss(t *testing.T) {
 	t.Parallel()
 	program := compileFile(t, "loss.c")
@@ -33,15 +34,15 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestSurvivorsAreSilent: whatever ends a job, ranks that see another one end on the way do not report that as the
-// cause. They outlive SIGTERM, so they always see it.
+// TestSurvivorsAreSilent checks that, whatever ends a job, ranks that see another rank end meanwhile do not report that
+// as the cause. They ignore SIGTERM, so they always see it.
 func TestSurvivorsAreSilent(t *testing.T) {
 	program := compileFile(t, "survivors.c")
 	type end struct {
 		*launch
 		name      string
 		interrupt bool
-		cause     string // how the messages begin
+		cause     string // prefix of the messages
 	}
 	causes := map[string]string{
 		"abort":     "gompirma: rank 0: MPI_Abort(0x101, 7)\ngompirun: rank 0 (program) called MPI_Abort",

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that have very many objects at once: none takes much memory, and when they have gone it is the system's
-// again.
+// Programs that have very many objects at the same time: no object takes much memory, and the memory returns to the
+// system after they are freed.
 
-// mass is a program that makes many objects of a kind and frees them. It prints how many bytes each has taken, and how
-// many of 1000 parts of that memory are left.
+// mass is a program that creates many objects of a kind and frees them. It prints the number of bytes of each object,
+// and the remaining part of that memory in thousandths.
 const mass = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -116,8 +116,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestMass: at the most an object takes so many bytes, a bit more than a reference MPI's; when all are freed a sixth of
-// it is left at most, besides what a process has that has done something.
+// TestMass checks an upper bound of bytes for each object, a bit more than a reference MPI's. After all are freed, at
+// most a sixth of the memory remains, besides that of any process that has run.
 func TestMass(t *testing.T) {
 	const something = 8 << 20
 	program := compile(t, mass)

@@ -14,11 +14,11 @@ import (
 	"gompirma/core/limit"
 )
 
-// Memory that a control group bounds: who asks for more than there is gets MPI_ERR_NO_MEM, and nobody is killed,
-// however many ask at once.
+// Memory that a control group limits: a rank that requests more than is available gets MPI_ERR_NO_MEM, and no process
+// is killed, even if many request memory at the same time.
 
-// taker is a program whose ranks take memory in the way that the first argument names, in pieces of the MiB that the
-// second says, until there is none. Each rank writes to all that it gets, and says how many pieces it got.
+// taker is a program whose ranks allocate memory by the method that the first argument names, in blocks of as many MiB
+// as the second one says, until allocation fails. Each rank writes to all its memory, and prints the number of blocks.
 const taker = `
 #include <mpi.h>
 #include <stdio.h>
@@ -84,8 +84,8 @@ int main(int argc, char **argv)
 }
 `
 
-// memoryGroup makes a control group that may use so many bytes, and in it one without a limit of its own; it returns
-// the folders of both. What cannot be is a skip.
+// memoryGroup creates a control group with a memory limit of bytes, and in it one without its own limit. It returns the
+// directories of both. It skips the test if that is not possible.
 func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 	t.Helper()
 	var why error
@@ -114,14 +114,14 @@ func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 	return "", ""
 }
 
-// remove takes a control group away, once the processes in it are gone.
+// remove removes a control group after its processes have ended.
 func remove(t *testing.T, dir string) {
 	var err error
 	require.Eventually(t, func() bool { err = os.Remove(dir); return err == nil }, 10*time.Second,
 		10*time.Millisecond, "%v", &err)
 }
 
-// kills returns how many processes have been killed in a group for lack of memory.
+// kills returns the number of processes of a group that were killed for lack of memory.
 func kills(t *testing.T, dir string) string {
 	for _, file := range []string{"memory.events", "memory.oom_control"} {
 		b, err := os.ReadFile(filepath.Join(dir, file))
@@ -135,7 +135,7 @@ func kills(t *testing.T, dir string) string {
 	return ""
 }
 
-// prepareIn is prepare for a job whose processes are in a control group.
+// prepareIn makes a run as prepare does, with its processes in a control group.
 func prepareIn(t *testing.T, group string, args ...string) *launch {
 	gompirun := filepath.Join(built(t), "bin/gompirun")
 	return prepareProgram(t, "/bin/sh",

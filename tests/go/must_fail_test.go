@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tests/c/must_fail.sh lets a program pass only if it ended by the error that was to end it.
+// TestMustFail checks that tests/c/must_fail.sh passes a program only if it ended with the expected error.
 func TestMustFail(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join(top, "tests/c/must_fail.sh"))
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name, end, text, command string
-		why                      string // of a refusal
+		why                      string // reason of a rejection
 	}{
 		{"as it must", "nonzero", "class 6 (rank)", "echo PASS; echo 'of class 6 (rank)' >&2; exit 6", ""},
 		{"any text", "nonzero", "", "exit 1", ""},

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// failing is a program whose rank 0 duplicates a communicator again and again, and has no memory for the k-th
-// allocation. The call returns MPI_ERR_NO_MEM then, unless it does without, and all else goes on.
+// failing is a program whose rank 0 duplicates a communicator repeatedly, with allocation number k failing. The call
+// then returns MPI_ERR_NO_MEM, unless it can continue without the memory, and everything else keeps working.
 const failing = `
 #include <errno.h>
 #include <mpi.h>
@@ -66,7 +66,8 @@ int main(void)
 }
 `
 
-// A communicator for which there is no memory is an error of the call that makes it.
+// TestNoMemoryForCommunicators checks that a failed allocation for a communicator is an error of the call that creates
+// it.
 func TestNoMemoryForCommunicators(t *testing.T) {
 	program := compile(t, failing)
 	status, out, err := gompirun(t, "-n", "2", program)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSanitizers: a program with AddressSanitizer, which looks for leaks at the end, or with ThreadSanitizer has no
-// reports because of the library, whatever it calls, and those that are its own.
+// TestSanitizers checks that a program with AddressSanitizer, which looks for leaks at the end, or with ThreadSanitizer
+// has no reports because of the library, whatever it calls, and that reports of its own errors appear.
 func TestSanitizers(t *testing.T) {
 	for _, sanitizer := range []string{"address", "thread"} {
 		t.Run(sanitizer, func(t *testing.T) {

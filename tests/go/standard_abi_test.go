@@ -16,13 +16,14 @@ import (
 	"gompirma/core/version"
 )
 
-// The standard ABI's library, and what is linked to it. Programs that others have linked to theirs are in abi_test.go.
+// Tests of the standard ABI's library and of programs linked to it. abi_test.go tests programs linked to another MPI's
+// library.
 
-// systems are libraries that any program may need.
+// systems lists libraries that any program may need.
 var systems = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1",
 	"libstdc++.so.6"}
 
-// dynamic returns the names that a program or library needs, and those of MPI that it does not define itself.
+// dynamic returns the libraries that a program or library needs, and the undefined MPI symbols.
 func dynamic(t *testing.T, path string) (libraries, undefined []string) {
 	t.Helper()
 	file, err := elf.Open(path)
@@ -42,13 +43,13 @@ func dynamic(t *testing.T, path string) (libraries, undefined []string) {
 	return libraries, undefined
 }
 
-// standard returns whether a name is that of a function of the ABI.
+// standard reports whether the ABI has a function of this name.
 func standard(name string) bool {
 	name, _ = strings.CutPrefix(name, "P")
 	return abi.FunctionByName(name) != nil
 }
 
-// scratch makes files and runs commands in a folder of its own.
+// scratch creates files and runs commands in a temporary directory.
 type scratch struct {
 	t   *testing.T
 	dir string
@@ -61,8 +62,8 @@ func (s scratch) write(name, text string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
 }
 
-// run runs a command of build/bin, or of the system, and returns what it printed. Words like NAME=VALUE before it are
-// environment.
+// run runs a command of build/bin, or of the system, and returns its output. Words of the form NAME=VALUE before it are
+// environment variables.
 func (s scratch) run(line string) string {
 	s.t.Helper()
 	words := strings.Fields(line)
@@ -113,8 +114,8 @@ func TestStandardABILibrary(t *testing.T) {
 	}
 }
 
-// A program is bound to libgompirma's own functions, so that a call costs what it costs where libgompirma was linked:
-// for every function, by address and by name.
+// TestStandardABIFunctions checks that a program is bound directly to libgompirma's functions, so that a call costs as
+// much as in a program linked to libgompirma: for every function, by address and by name.
 func TestStandardABIFunctions(t *testing.T) {
 	s := newScratch(t)
 	var source strings.Builder
@@ -161,8 +162,8 @@ int main(void)
 	}
 }
 
-// What the wrappers link needs the standard ABI's libraries and functions alone. It runs here, started by gompirun or
-// by nobody, and with another MPI that LD_LIBRARY_PATH names.
+// TestStandardABIPrograms checks that programs linked by the wrappers need only libraries and functions of the standard
+// ABI. They run here, with and without gompirun, and with another MPI that LD_LIBRARY_PATH names.
 func TestStandardABIPrograms(t *testing.T) {
 	s := newScratch(t)
 	usual := filepath.Join(built(t), "libexec/gompirma/bin")
@@ -216,7 +217,7 @@ end program
 		s.run(c.compiler + " -o p " + c.source)
 		libraries, undefined := dynamic(t, filepath.Join(s.dir, "p"))
 		require.Contains(t, libraries, c.library, c.compiler)
-		// of Fortran, some linkers drop what is needed by the other alone
+		// some linkers drop a Fortran library that only the other one needs
 		require.Subset(t, []string{c.library, "libmpi_abi.so.1"}, libraries, c.compiler)
 		said, alone := []string{"rank 0 of 2 got 1\n", "rank 1 of 2 got 0\n"}, "rank 0 of 1 got 0\n"
 		if fortran {
@@ -237,7 +238,7 @@ end program
 			continue
 		}
 		out = s.run("LD_LIBRARY_PATH=" + other + " mpiexec.mpich -n 2 ./p")
-		// what was put is MPICH's affair: on a busy machine it has been seen to miss
+		// the put's result depends on MPICH: on a busy machine it may be missing
 		for _, line := range said {
 			who, _, _ := strings.Cut(line, " got ")
 			require.Contains(t, out, who, c.compiler)
@@ -266,8 +267,8 @@ end program
 	}
 }
 
-// Whatever a process has linked, loaded or preloaded, in whichever order: there is one library, and everybody's calls
-// reach it.
+// TestStandardABIMixed checks that a process has a single library, reached by all calls, whatever it has linked, loaded
+// or preloaded, in any order.
 func TestStandardABIMixed(t *testing.T) {
 	s := newScratch(t)
 	s.write("part.c", `
@@ -275,7 +276,7 @@ func TestStandardABIMixed(t *testing.T) {
 void *part_put(void) { return (void *)MPI_Put; }
 int part_initialized(void) { int flag; MPI_Initialized(&flag); return flag; }
 `)
-	// checks are made by a program that got the two functions of the part, and MPI_Init, in some way.
+	// checks is run by a program that obtained the two functions of the part, and MPI_Init, in some way.
 	const checks = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -360,7 +361,7 @@ int main(int argc, char **argv)
 		s.run("gompicc " + kind + " -shared -fPIC -Wall -Werror -o libpart" + strings.TrimLeft(kind, "-") +
 			".so part.c")
 	}
-	// A part that finds its library by its name alone, as that of a binding in a package of its own.
+	// A part that finds its library by name alone, like a language binding in a separate package.
 	s.run("gcc -shared -fPIC" + include + " -o libpartbare.so part.c -L" + folder + " -lmpi_abi")
 	for _, program := range []string{"", "--abi"} {
 		for _, part := range []string{"part", "partabi"} {
@@ -389,8 +390,9 @@ int main(int argc, char **argv)
 	}
 }
 
-// A Fortran program and a library of it are linked to different ones of the two Fortran libraries. What one has made
-// the other can use, and both know the variables whose addresses have a meaning.
+// TestStandardABIMixedFortran links a Fortran program and its library to different ones of the two Fortran libraries.
+// Each can use objects that the other has created, and both recognize the variables whose addresses have a special
+// meaning.
 func TestStandardABIMixedFortran(t *testing.T) {
 	if !fileExists(filepath.Join(built(t), "include/mpif.h")) {
 		t.Skip("no Fortran here")
@@ -464,8 +466,8 @@ end program
 	}
 }
 
-// A profiling library defines MPI_X and calls PMPI_X, whichever library it is linked to itself, if any: preloaded, or
-// linked before MPI.
+// TestStandardABIProfiling checks that a profiling library that defines MPI_X and calls PMPI_X works, preloaded or
+// linked before MPI, whichever library it is linked to itself, if any.
 func TestStandardABIProfiling(t *testing.T) {
 	s := newScratch(t)
 	sources, err := filepath.Abs(filepath.Join(top, "tests/c/abi"))

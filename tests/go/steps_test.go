@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a call costs in instructions, counted by stepping (bench/icount.c): a number that does not change with the
-// machine's load.
+// Tests of the cost of a call in instructions, counted by single-stepping (bench/icount.c). The number does not depend
+// on the machine's load.
 
-// stepped marks two stretches of 3 and of 6 calls: "dynamic N": puts of 8 bytes into the middle one of N attached
-// regions; "accumulate G": accumulates of 200 doubles, with mpi_accumulate_granularity G.
+// stepped marks two intervals of 3 and of 6 calls. "dynamic N": puts of 8 bytes into the middle one of N attached
+// regions. "accumulate G": accumulates of 200 doubles, with mpi_accumulate_granularity G.
 const stepped = `
 #include <mpi.h>
 #include <signal.h>
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 }
 `
 
-// steps returns the instructions of a call of stepped.
+// steps returns the number of instructions of a call of stepped.
 func steps(t *testing.T, icount, program string, args ...string) float64 {
 	t.Helper()
 	command := append([]string{"-n", "2", icount, "3", program}, args...)
@@ -91,7 +91,7 @@ func steps(t *testing.T, icount, program string, args ...string) float64 {
 	return n
 }
 
-// buildStepper builds bench/icount; the test is skipped where it does not work.
+// buildStepper builds bench/icount. It skips the test if stepping does not work on this machine.
 func buildStepper(t *testing.T) string {
 	t.Helper()
 	icount := filepath.Join(t.TempDir(), "icount")
@@ -110,17 +110,18 @@ func stepper(t *testing.T) (icount, program string) {
 	return buildStepper(t), compile(t, stepped, "-O1")
 }
 
-// A region is found among n attached ones in O(log n) steps.
+// TestAttachedRegionIsFoundInLogSteps checks that a lookup among n attached regions takes O(log n) steps.
 func TestAttachedRegionIsFoundInLogSteps(t *testing.T) {
 	icount, program := stepper(t)
 	few, many := steps(t, icount, program, "dynamic", "8"), steps(t, icount, program, "dynamic", "8192")
 	require.Less(t, few, 1000.0, "a put to attached memory that is shared is direct")
-	// Ten halvings more.
+	// 1024 times as many regions: ten more halvings.
 	require.LessOrEqual(t, many-few, 10*20.0, "%g instructions with 8 regions, %g with 8192", few, many)
 }
 
-// mpi_accumulate_granularity is acted on: below 64 elements no lock is taken, so each element has its atomic
-// instruction; above, the lock is taken for each part, which costs some instructions for each.
+// TestAccumulateGranularity checks that mpi_accumulate_granularity has an effect. Below 64 elements no lock is
+// acquired, and each element needs its own atomic instruction. Above, the lock is acquired for each segment, which
+// costs some instructions each time.
 func TestAccumulateGranularity(t *testing.T) {
 	icount, program := stepper(t)
 	whole := steps(t, icount, program, "accumulate", "0")

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The last lines of scripts/test.sh say what took longest, what was left out, whoever left it out, and what failed. Its
-// commands are made up.
+// TestTestScript checks the last lines of scripts/test.sh: the longest tests, everything that any tool skipped, and the
+// failures. Fake commands replace its commands.
 func TestTestScript(t *testing.T) {
 	const (
 		cmake = `case $1 in -S) echo "-- left out: Fortran: no compiler" ;; esac`

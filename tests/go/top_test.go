@@ -1,5 +1,5 @@
-// Package gotest holds the tests that need the whole project: installation, launcher, many processes, and the rules
-// that the code keeps.
+// Package gotest holds the tests that need the whole project: installation, launcher, many processes, and the rules for
+// the source code.
 package gotest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// top is the project's folder, seen from this package.
+// top is the project's directory, relative to this package.
 const top = "../.."
 
 var buildOnce = sync.OnceValues(func() (string, error) {
@@ -25,8 +25,8 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	return build, cmd.Run()
 })
 
-// built brings build/ up to date, once for all tests, and returns its absolute path: bin/gompirun, bin/gompicc, lib,
-// include are in it.
+// built updates build/, once for all tests, and returns its absolute path. The directory contains bin/gompirun,
+// bin/gompicc, lib and include.
 func built(t *testing.T) string {
 	t.Helper()
 	build, err := buildOnce()
@@ -34,7 +34,7 @@ func built(t *testing.T) string {
 	return build
 }
 
-// compile makes a program from C source text with the wrapper in build/ and returns its path.
+// compile compiles a program from C source text with the wrapper in build/ and returns its path.
 func compile(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()

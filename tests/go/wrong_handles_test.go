@@ -15,12 +15,12 @@ import (
 	"gompirma/core/abi"
 )
 
-// Every function of the ABI is called with every one of its handles wrong in turn, all other arguments being right:
-// with 0, which an uninitialized variable holds, with a handle of another kind, and with a number that is none. Each
-// must be refused with the class of the handle's kind. The program is made here from the table in core/abi, so a new
-// function is tried as well.
+// This test calls every function of the ABI with one invalid handle argument at a time, all other arguments being
+// valid. It tries 0, which an uninitialized variable often holds, a handle of another kind, and a number that is not a
+// handle. Each call must return the error class of the handle's kind. The program is generated from the table in
+// core/abi, so the test covers new functions automatically.
 
-// handleClass is the class that a wrong handle of a kind has, and another kind's handle to be taken for one.
+// handleClass maps a kind of handle to the error class of an invalid one, and to a handle of another kind to try.
 var handleClass = map[string]struct{ class, other string }{
 	"COMMUNICATOR": {"MPI_ERR_COMM", "MPI_INT"},
 	"DATATYPE":     {"MPI_ERR_TYPE", "MPI_COMM_WORLD"},
@@ -35,10 +35,10 @@ var handleClass = map[string]struct{ class, other string }{
 	"WINDOW":       {"MPI_ERR_WIN", "MPI_COMM_WORLD"},
 }
 
-// notCalled end the program, or have no error class for what they are given.
+// notCalled lists functions that end the program, or that have no error class for these arguments.
 var notCalled = strings.Fields("MPI_Abort MPI_Finalize MPI_Init MPI_Init_thread MPI_Pcontrol")
 
-// rightValue gives a right argument, by the function it is for.
+// rightValue returns a valid argument for a parameter of f.
 func rightValue(f *abi.Function, p *abi.Param) string {
 	kind := p.Kind.Name
 	name := strings.TrimSuffix(f.Name, "_c")
@@ -64,7 +64,7 @@ func rightValue(f *abi.Function, p *abi.Param) string {
 		case strings.HasPrefix(name, "MPI_Dist_graph_n"), strings.Contains(name, "eighbor"):
 			comm = "dist"
 		}
-		if strings.Contains(name, "_create") { // what it makes has a topology, what it is made of need not
+		if strings.Contains(name, "_create") { // the argument needs no topology, only the result has one
 			comm = "MPI_COMM_SELF"
 		}
 		if p.Pointer() {
@@ -167,7 +167,7 @@ func rightValue(f *abi.Function, p *abi.Param) string {
 	return fmt.Sprintf("(%s)1", p.CType())
 }
 
-// wrongCalls returns the statements that try one function.
+// wrongCalls returns the statements that test one function.
 func wrongCalls(f *abi.Function) (list []string) {
 	params := f.CParams()
 	for i, p := range params {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Tests that need hosts or a browser are targets of their own (`make test-cluster`, `make test-browser`).
+// Tests that need hosts or a browser have their own targets (`make test-cluster`, `make test-browser`).
 var hasOwnTarget = regexp.MustCompile(`^(tests/cluster|cmd/internal/report/browser)$`)
 
 // packagesWith returns the folders, relative to the current one, whose Go tests have a name that matches.
@@ -46,7 +46,7 @@ func packagesWith(pattern string) ([]string, error) {
 	return sortedKeys(found), nil
 }
 
-// function is a test function and the lines that it takes in its file.
+// function is a test function and its range of lines.
 type function struct {
 	name        string
 	first, last int
@@ -97,7 +97,7 @@ func changedSince(commit string) (selection, error) {
 // changedTests returns the tests to which a diff without context lines belongs. functions returns those of a Go file.
 func changedTests(diff string, functions func(file string) ([]function, error)) (selection, error) {
 	var s selection
-	var tests []function // of the current file
+	var tests []function // tests of the current file
 	seen := map[string]bool{}
 	for _, line := range strings.Split(diff, "\n") {
 		if m := diffFile.FindStringSubmatch(line); m != nil {
@@ -121,7 +121,7 @@ func changedTests(diff string, functions func(file string) ([]function, error)) 
 		if m[2] != "" {
 			count, _ = strconv.Atoi(m[2])
 		}
-		// A hunk that only removes lines has no line of the new file: the line before it is taken.
+		// A hunk that only removes lines has no line in the new file: use the line before it.
 		last := first + max(count, 1) - 1
 		for _, t := range tests {
 			if t.first <= last && first <= t.last && !seen[t.name] {

@@ -23,12 +23,12 @@ import (
 
 // Environment of the fuzz:
 //
-//	GOMPIRMA_FUZZ_CALLS=1000000     so many calls, instead of a few
-//	GOMPIRMA_FUZZ_SEED=17           drawn from this seed, instead of a random one
+//	GOMPIRMA_FUZZ_CALLS=1000000     number of calls, instead of a few
+//	GOMPIRMA_FUZZ_SEED=17           this seed, instead of a random one
 //	GOMPIRMA_FUZZ_HANDLER=0         only with this error handler
-//	GOMPIRMA_FUZZ_JOB=3,17,4000,0   only the job of so many ranks, this seed, so many calls and this error handler;
-//	                                before,MPI_Put,17,20: of TestOutside, so many calls of a function in a phase
-//	GOMPIRMA_FUZZ_FUNCTIONS=Win_*   only these functions; !Win_*: only the others; several patterns are separated
+//	GOMPIRMA_FUZZ_JOB=3,17,4000,0   only the job with this number of ranks, seed, number of calls and error handler;
+//	                                before,MPI_Put,17,20: of TestOutside: phase, function, seed, number of calls
+//	GOMPIRMA_FUZZ_FUNCTIONS=Win_*   only these functions; !Win_*: all except these; several patterns are separated
 //	                                by |
 //	GOMPIRMA_FUZZ_TRACE=1           every call on standard output (of the programs)
 var (
@@ -40,7 +40,7 @@ var (
 
 const top = "../../.."
 
-// few is the number of calls without GOMPIRMA_FUZZ_CALLS, perJob that of a job.
+// few is the number of calls without GOMPIRMA_FUZZ_CALLS. perJob is the number of calls of a job.
 const few, perJob = 400000, 4000
 
 func runner(t *testing.T) *Runner {
@@ -55,7 +55,7 @@ func runner(t *testing.T) *Runner {
 		Patience: 60 * time.Second}
 }
 
-// seedOf returns the seed of all that is drawn: a fixed one where few calls are made.
+// seedOf returns the seed of all random choices: a fixed one if the number of calls is small.
 func seedOf(t *testing.T) uint64 {
 	if envSeed == "" && envCalls == "" {
 		return 1
@@ -68,7 +68,7 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// TestFuzz makes calls with wrong arguments in jobs of one and three ranks, with each kind of error handler.
+// TestFuzz makes calls with invalid arguments in jobs of one and three ranks, with each kind of error handler.
 func TestFuzz(t *testing.T) {
 	r := runner(t)
 	seed, calls := seedOf(t), few
@@ -108,7 +108,7 @@ func TestFuzz(t *testing.T) {
 	}
 }
 
-// collector gathers findings, each once.
+// collector collects findings without duplicates.
 type collector struct {
 	mu      sync.Mutex
 	seen    map[string]int
@@ -134,7 +134,7 @@ func (c *collector) report(t *testing.T) {
 	}
 }
 
-// each calls do for all items, as many at a time as there are cores.
+// each calls do for all items, with one concurrent call for each core.
 func each[T any](items []T, do func(T)) {
 	work := make(chan T)
 	var wait sync.WaitGroup
@@ -154,7 +154,7 @@ func each[T any](items []T, do func(T)) {
 	wait.Wait()
 }
 
-// runAll runs the jobs and reports what they find.
+// runAll runs the jobs and reports their findings.
 func runAll(t *testing.T, r *Runner, jobs []Job) *Result {
 	var found collector
 	total := newResult()
@@ -173,7 +173,7 @@ func runAll(t *testing.T, r *Runner, jobs []Job) *Result {
 	return total
 }
 
-// TestOutside calls functions before MPI_Init and after MPI_Finalize, and those that end MPI.
+// TestOutside calls functions before MPI_Init and after MPI_Finalize, and functions that end MPI.
 func TestOutside(t *testing.T) {
 	r := runner(t)
 	type one struct {
@@ -227,7 +227,7 @@ func count(made map[string]int) int {
 	return n
 }
 
-// never lists the functions that a count is 0 for.
+// never lists the functions whose count is 0.
 func never(r *Result, counts map[string]int) []string {
 	var names []string
 	for name, n := range counts {

@@ -1,5 +1,5 @@
-// Package fuzz starts jobs of tests/c/fuzz, which make calls with wrong arguments, and collects what they find, crashes
-// and hangs included.
+// Package fuzz starts jobs of tests/c/fuzz, which make calls with invalid arguments, and collects their findings,
+// including crashes and hangs.
 package fuzz
 
 import (
@@ -18,16 +18,16 @@ import (
 	"gompirma/core/abi"
 )
 
-// Handlers are the error handlers that jobs run with, by their number in tests/c/fuzz.
+// Handlers lists the error handlers of jobs, by their number in tests/c/fuzz.
 var Handlers = []string{"MPI_ERRORS_RETURN", "a user's error handler", "a user's error handler that sets MPI_SUCCESS"}
 
-// Job is a job of so many ranks that make so many calls drawn from a seed.
+// Job is a job: its number of ranks, and the number of calls that they make, chosen by a seed.
 type Job struct {
 	Ranks    int
 	Seed     uint64
 	Calls    int
 	Handler  int
-	Phase    string // of Outside: of calls of one function
+	Phase    string // of Outside: calls of one function only
 	Function string
 }
 
@@ -41,16 +41,16 @@ func (j Job) Command() string {
 		j.Ranks, j.Seed, j.Calls, j.Handler)
 }
 
-// Finding is something that a job should not have done.
+// Finding is an error of the library that a job has found.
 type Finding struct {
 	Job
 	Kind, Name, What string // Name of the function
-	Where, Text      string // rank and number of the call; the call with its arguments
+	Where, Text      string // Where: rank and number of the call; Text: the call with its arguments
 }
 
 var numbers = regexp.MustCompile(`0x[0-9a-f]+|-?\d+|communicator \w+`)
 
-// Key is the same for findings that are probably the same.
+// Key returns the same string for findings that probably have the same cause.
 func (f *Finding) Key() string {
 	return f.Kind + "|" + f.Name + "|" + numbers.ReplaceAllString(strings.SplitN(f.What, "\n", 2)[0], "N")
 }
@@ -60,10 +60,10 @@ func (f *Finding) String() string {
 		f.Ranks, Handlers[f.Handler], f.Command())
 }
 
-// Result is what a job has done.
+// Result holds the counts of a job.
 type Result struct {
 	Findings []*Finding
-	// calls by function: those made, those without error, and those that would rightly have waited
+	// calls by function: those made, those that succeeded, and those not made because a correct library would block
 	Made, Done, Held map[string]int
 	Total            int // calls made by rank 0
 }
@@ -72,7 +72,7 @@ func newResult() *Result {
 	return &Result{Made: map[string]int{}, Done: map[string]int{}, Held: map[string]int{}}
 }
 
-// Add adds what another job has done; findings are left out.
+// Add adds the counts of another job, without its findings.
 func (r *Result) Add(o *Result) {
 	r.Total += o.Total
 	for _, m := range []struct{ to, from map[string]int }{{r.Made, o.Made}, {r.Done, o.Done}, {r.Held, o.Held}} {
@@ -86,10 +86,10 @@ func (r *Result) Add(o *Result) {
 type Runner struct {
 	Launcher, Program string
 	Dir               string        // for temporary files
-	Patience          time.Duration // without any progress before a job counts as hanging
+	Patience          time.Duration // time without any progress after which a job counts as hung
 }
 
-// Build compiles tests/c/fuzz and returns the program.
+// Build compiles tests/c/fuzz and returns the path of the program.
 func Build(gompicc, source, dir string) (string, error) {
 	program := filepath.Join(dir, "fuzz")
 	files, err := filepath.Glob(filepath.Join(source, "*.c"))
@@ -105,7 +105,7 @@ func Build(gompicc, source, dir string) (string, error) {
 	return program, nil
 }
 
-// execution is what a command did.
+// execution is the outcome of a command.
 type execution struct {
 	members     []member
 	out, errors string
@@ -113,8 +113,8 @@ type execution struct {
 	hangs       bool
 }
 
-// execute runs a command whose arguments have a %s for the name of the file that is shared with it, and ends it when it
-// stands still.
+// execute runs a command whose arguments have a %s for the name of the file that it shares with this process. It kills
+// the command after a time without progress.
 func (r *Runner) execute(ranks int, command ...string) (*execution, error) {
 	file, err := os.CreateTemp(r.Dir, "shared-")
 	if err != nil {
@@ -204,7 +204,7 @@ func (r *Runner) Run(j Job) (*Result, error) {
 	return res, nil
 }
 
-// printed returns the findings that the ranks have printed.
+// printed returns the findings that the ranks printed.
 func printed(out string, j Job) (list []*Finding) {
 	s := bufio.NewScanner(strings.NewReader(out))
 	s.Buffer(nil, 1<<20)
@@ -218,7 +218,7 @@ func printed(out string, j Job) (list []*Finding) {
 
 var ofRank = regexp.MustCompile(`rank (\d+)`)
 
-// ending is the finding of a job that did not come to its end.
+// ending returns the finding for a job that crashed or hung.
 func (j Job) ending(kind string, e *execution) *Finding {
 	f := &Finding{Job: j, Kind: kind, Name: "?", What: fmt.Sprint(e.err)}
 	culprit, list := -1, e.members

@@ -8,14 +8,14 @@ import (
 	"gompirma/core/abi"
 )
 
-// The layout of what the ranks share, as tests/c/fuzz/together.c has it.
+// Layout of the memory that the ranks share, as in tests/c/fuzz/together.c.
 const (
 	textSize   = 4080
 	memberHead = 16
 	words      = 2 * 72
 )
 
-// The stages of a rank.
+// stages describes the stages of a rank.
 var stages = []string{"before its first call", "in a call", "between calls", "waiting for the other ranks",
 	"at its end"}
 

@@ -20,7 +20,7 @@ import (
 
 func init() { op.Kernel = kernels.Apply }
 
-// fillElement writes a random value of a type: often one of those that comparisons and carries go wrong with.
+// fillElement writes a random value of a type, often an edge case of comparisons and carries.
 func fillElement(r *rand.Rand, b *datatype.Basic, p []byte) {
 	switch {
 	case b.Class == datatype.Pair:
@@ -57,7 +57,7 @@ func fillElement(r *rand.Rand, b *datatype.Basic, p []byte) {
 	}
 }
 
-// isNaN says whether p holds a NaN of its size: which payload the sum of two of them has is up to the hardware.
+// isNaN reports whether p holds a NaN of its size. The hardware determines the payload of the sum of two NaNs.
 func isNaN(p []byte) bool {
 	switch len(p) {
 	case 2:
@@ -69,8 +69,8 @@ func isNaN(p []byte) bool {
 	}
 }
 
-// TestKernelsAgainstGo compares the table of kernels with what is written in Go: the same pairs of operation and type,
-// and the same results at any alignment.
+// TestKernelsAgainstGo compares the table of kernels with the implementation in Go: the same pairs of operation and
+// type, and the same results at any alignment.
 func TestKernelsAgainstGo(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	const n = 203
@@ -99,7 +99,7 @@ func TestKernelsAgainstGo(t *testing.T) {
 			}
 			want, got := append([]byte{}, target...), append([]byte{}, target...)
 			if !reference.Combine(h, b, origin, want, n) {
-				continue // no Go type; TestLongKernels
+				continue // no Go type; see TestLongKernels
 			}
 			require.NoError(t, o.Combine(b, origin, got, n))
 			part := int(b.Size)
@@ -124,7 +124,7 @@ func TestKernelsAgainstGo(t *testing.T) {
 	require.Greater(t, pairs, 400)
 }
 
-// x87 and quad write an integer as a number of that format.
+// x87 returns an integer as an x87 number. quad returns it in quadruple precision.
 func x87(x int) []byte {
 	p := make([]byte, 16)
 	if x != 0 {
@@ -152,7 +152,7 @@ func quad(x int) []byte {
 	return p
 }
 
-// TestLongKernels: the formats that Go does not have, on whole numbers.
+// TestLongKernels checks, on integral values, the formats that Go does not have.
 func TestLongKernels(t *testing.T) {
 	join := func(f func(int) []byte, x ...int) (out []byte) {
 		for _, v := range x {
@@ -200,7 +200,7 @@ func bytesOf[T any](v ...T) []byte {
 	return append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))...)
 }
 
-// TestReference: the loops and the reference do what is written here.
+// TestReference checks that the loops and the reference compute the results listed here.
 func TestReference(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	negZero := math.Copysign(0, -1)

@@ -1,6 +1,6 @@
-// Command matrix prints the matrix operation x synchronization x window kind x datatype class: it builds the programs
+// Command matrix prints the matrix operation x synchronization x window kind x datatype class. It builds the programs
 // of tests/c/matrix, runs each with every window kind that its line "args:" names, and makes a table of the cells that
-// they print. It ends with status 1 if a cell failed, or is empty and nobody said why. It knows nothing of MPI.
+// they print. It ends with status 1 if a cell failed, or is empty without a stated reason. It does not use MPI itself.
 //
 //	go run ./tests/go/matrix BUILD          BUILD has bin/gompicc and bin/gompirun
 //	go run ./tests/go/matrix -summary BUILD     only the last line
@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// program is one source file of tests/c/matrix with the lines of its first comment that say how to run it.
+// program is one source file of tests/c/matrix with the directives of its first comment.
 type program struct {
 	source, name     string
 	np               string
@@ -25,7 +25,7 @@ type program struct {
 	binary           string
 }
 
-// words returns what follows " * KEY: " in the first comment of a C test.
+// words returns the value of " * KEY: " in the first comment of a C test.
 func words(source, key string) []string {
 	line := regexp.MustCompile(`(?m)^ \* ` + key + `: *(.*)$`).FindStringSubmatch(source)
 	if line == nil {
@@ -34,7 +34,7 @@ func words(source, key string) []string {
 	return strings.Fields(line[1])
 }
 
-// kind is the name under which the program prints the cells of a variant.
+// kind returns the name under which the program prints the cells of a variant.
 func (p *program) kind(variant string) string {
 	if p.name == "matrix" {
 		return variant
@@ -61,8 +61,8 @@ func load(build, dir, source string) (*program, error) {
 	return p, cc.Run()
 }
 
-// run starts the program under gompirun and adds what it prints to t. That a run fails shows in its cells: they fail,
-// or are missing.
+// run starts the program under gompirun and adds its output to t. A failed run shows in its cells: they fail, or are
+// missing.
 func (p *program) run(build string, t *table, np string, args ...string) error {
 	cmd := exec.Command(filepath.Join(build, "bin/gompirun"),
 		append([]string{"--timeout", "120", "-n", np, p.binary}, args...)...)

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// cell is a place in the matrix.
+// cell is a position in the matrix.
 type cell struct{ kind, sync, op, typ string }
 
-// table is what the programs said: the four axes in their order, what each cell is (ok, FAIL or the letter of a
+// table holds the output of the programs: the four axes in order, the value of each cell (ok, FAIL or the letter of a
 // reason), and the reasons.
 type table struct {
 	kinds, syncs, ops, types []string
@@ -24,7 +24,7 @@ type reason struct{ letter, text string }
 
 func newTable() *table { return &table{cells: map[cell]string{}} }
 
-// addKind adds a window kind that is to have a table, unless it is there.
+// addKind adds a window kind that gets a table, if it is not yet present.
 func (t *table) addKind(kind string) { add(&t.kinds, kind) }
 
 func add(axis *[]string, name string) {
@@ -33,7 +33,7 @@ func add(axis *[]string, name string) {
 	}
 }
 
-// read takes what a program printed: lines that begin with axis, reason, note or cell; others are not for the matrix.
+// read parses the output of a program: lines that begin with axis, reason, note or cell. It ignores other lines.
 func (t *table) read(r io.Reader) error {
 	for s := bufio.NewScanner(r); s.Scan(); {
 		words := strings.Fields(s.Text())
@@ -61,7 +61,7 @@ func (t *table) read(r io.Reader) error {
 	return nil
 }
 
-// hole is what an empty cell shows, and one with a letter that no reason explains.
+// hole is the value of an empty cell, or of a cell with a letter without a reason.
 const hole = "?"
 
 func (t *table) show(c cell) string {
@@ -73,7 +73,7 @@ func (t *table) show(c cell) string {
 	return hole
 }
 
-// counts of all cells of the matrix; those that the axes do not know are strange.
+// counts holds the number of cells by outcome. A cell that is not on the axes is strange.
 type counts struct{ ok, failed, reasoned, holes, strange int }
 
 func (c counts) good() bool {
@@ -124,8 +124,8 @@ func (t *table) count() counts {
 	return n
 }
 
-// print writes a table for each window kind, rows operation x datatype, columns synchronization, then what the letters
-// mean.
+// print writes a table for each window kind, with rows operation x datatype and columns synchronization, and then the
+// reasons.
 func (t *table) print(w io.Writer) {
 	opWidth, typeWidth := longest(t.ops), longest(t.types)
 	for _, k := range t.kinds {

@@ -8,7 +8,7 @@ import (
 	"gompirma/core/request"
 )
 
-// quiet is a job of two processes without progress threads: what it costs is what the calls cost.
+// quiet returns a job of two processes without progress threads: the measured cost is that of the calls only.
 func quiet(b *testing.B) []*Engine {
 	es := jobWithout(b, 2)
 	b.ReportAllocs()
@@ -16,8 +16,8 @@ func quiet(b *testing.B) []*Engine {
 	return es
 }
 
-// BenchmarkSendRecv is a message from one process to another and its receive, by one thread: the instructions of both
-// without the transfer.
+// BenchmarkSendRecv measures a message from one process to another and its receive, by one thread: the instructions of
+// both without the transfer.
 func BenchmarkSendRecv(b *testing.B) {
 	for _, n := range []int{0, 8, 64, 1024, 4096, 65536} {
 		for _, late := range []bool{false, true} {

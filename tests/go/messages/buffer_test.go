@@ -18,13 +18,13 @@ func predefined(t *testing.T, h uintptr) *datatype.Type {
 	return x
 }
 
-// TestDerivedTypes sends every pair of layouts of the same data to each other, in records, by reading memory, and in
-// pieces.
+// TestDerivedTypes sends every pair of layouts of the same data to each other: in records, by reading memory, and in
+// segments.
 func TestDerivedTypes(t *testing.T) {
 	ints := predefined(t, abi.MPI_INT)
 	vector, err := datatype.Vector(datatype.Small, 4, 2, 5, ints) // 8 of 17 ints
 	require.NoError(t, err)
-	wide, err := datatype.Vector(datatype.Small, 2, 4, 3000, ints) // 8 ints far apart
+	wide, err := datatype.Vector(datatype.Small, 2, 4, 3000, ints) // 8 ints at large distances
 	require.NoError(t, err)
 	indexed, err := datatype.Indexed(datatype.Small, []int64{3, 1, 4}, []int64{9, 0, 2}, ints)
 	require.NoError(t, err)

@@ -88,7 +88,8 @@ func TestProbes(t *testing.T) {
 	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(pattern(20, 2)), 1, 4, p2p.Standard))
 	require.NoError(t, <-done)
 	require.Equal(t, request.Status{Source: 0, Tag: 4, Bytes: 20}, st)
-	// A probe with a wildcard finds the older message, and a matched one takes it from under the next receive.
+	// A probe with a wildcard finds the older message. A matched probe extracts it, so that the next receive does
+	// not match it.
 	require.True(t, b.Iprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
 	require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: 10}, st)
 	m, err := b.Mprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st)
@@ -131,14 +132,14 @@ func TestCancel(t *testing.T) {
 	var st request.Status
 	require.NoError(t, b.Wait(r, &st))
 	require.True(t, st.Cancelled)
-	// The message goes to the next receive, and a receive that is matched is not cancelled.
+	// The next receive matches the message, and a matched receive cannot be cancelled.
 	r, _ = b.Irecv(b.World, 0, p2p.Bytes(got), 0, 1)
 	require.NoError(t, a.Send(a.World, 0, p2p.Bytes([]byte{7, 8, 9}), 1, 1, p2p.Synchronous))
 	require.NoError(t, r.Op.Cancel())
 	require.NoError(t, b.Wait(r, &st))
 	require.False(t, st.Cancelled)
 	require.Equal(t, []byte{7, 8, 9}, got)
-	// Nor is a send for which there is a receive. (Without one it may be cancelled: TestCancelRaces.)
+	// Nor can a send with a matching receive. (Without one it may be cancelled: TestCancelRaces.)
 	r, _ = b.Irecv(b.World, 0, p2p.Bytes(got), 0, 1)
 	s, _ := a.Isend(a.World, 0, p2p.Bytes(make([]byte, 3)), 1, 1, p2p.Synchronous)
 	require.NoError(t, s.Op.Cancel())
@@ -157,10 +158,10 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 		out := pattern(n, i)
 		s, _ := a.Isend(a.World, 0, p2p.Bytes(out), 1, 1, p2p.Synchronous)
 		require.NoError(t, s.Free())
-		// A message in the other direction tells when it must have come.
+		// A message in the other direction shows that the first one must have arrived.
 		require.NoError(t, a.Send(a.World, 0, p2p.Bytes(nil), 1, 2, p2p.Standard))
 		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(nil), 0, 2, nil))
-		// The two requests may be others' by now. What the sender waits for is the end of the receive.
+		// The two requests may already belong to other operations. The sender waits for the end of the receive.
 		require.Eventually(t, func() bool {
 			a.Progress()
 			return a.under() == 0
@@ -222,7 +223,7 @@ func TestPersistent(t *testing.T) {
 	})
 }
 
-// TestRecordsOfNobody hands records with random fields to the engine: none may do harm.
+// TestRecordsOfNobody passes records with random fields to the engine: none may do harm.
 func TestRecordsOfNobody(t *testing.T) {
 	es := job(t, 2)
 	e := es[0]
@@ -240,11 +241,11 @@ func TestRecordsOfNobody(t *testing.T) {
 		if rnd.Intn(2) == 0 {
 			r.size = rnd.Uint64()
 		}
-		r.ctx |= 1<<60 | uint64(rnd.Intn(lanes))<<4 // no communicator's: what comes of these is dropped below
+		r.ctx |= 1<<60 | uint64(rnd.Intn(lanes))<<4 // no communicator's; dropped below
 		contexts[r.ctx] = true
 		k := kind(rnd.Intn(int(kindLast)))
 		if k == kindAck || k == kindCTS {
-			r.from = int32(rnd.Intn(2)) * 7 // a process that the send does not go to, or none
+			r.from = int32(rnd.Intn(2)) * 7 // not the destination, or no process
 		}
 		payload := make([]byte, rnd.Intn(3)*16+rnd.Intn(2))
 		rnd.Read(payload)
@@ -260,7 +261,8 @@ func TestRecordsOfNobody(t *testing.T) {
 	}
 }
 
-// TestManyThreads: threads of two processes exchange messages on one communicator, each pair with a tag of its own.
+// TestManyThreads checks that threads of two processes exchange messages on one communicator, each pair with its own
+// tag.
 func TestManyThreads(t *testing.T) {
 	es := job(t, 2)
 	const threads = 6
@@ -307,8 +309,8 @@ func TestDeathEndsAWait(t *testing.T) {
 	require.Zero(t, es[0].m.Stock().Posted, "the receive is taken back")
 }
 
-// TestOneCopyRefused: the system does not let a process read another one's memory, or reads somebody else's; the data
-// comes in pieces then.
+// TestOneCopyRefused checks that the data is sent in segments if the system does not let a process read another one's
+// memory, or reads another process's.
 func TestOneCopyRefused(t *testing.T) {
 	es := job(t, 2)
 	*u64(es[0].inbox(0), inboxToken)++
@@ -334,7 +336,7 @@ func TestOneCopyRefused(t *testing.T) {
 	require.Equal(t, int64(3), es[1].m.Stock().InPieces)
 }
 
-// TestBuffersThatAreNoMemory: both sides get an error, and go on.
+// TestBuffersThatAreNoMemory checks that both sides get an error, and continue to work.
 func TestBuffersThatAreNoMemory(t *testing.T) {
 	es := job(t, 2)
 	good := make([]byte, 100_000)
@@ -363,7 +365,7 @@ func TestBuffersThatAreNoMemory(t *testing.T) {
 	})
 }
 
-// TestDamagedRingEndsWaits: what cannot be a record ends every wait of the process with an error.
+// TestDamagedRingEndsWaits checks that an invalid record ends every wait of the process with an error.
 func TestDamagedRingEndsWaits(t *testing.T) {
 	es := jobWithout(t, 2)
 	b := es[1].inbox(es[1].worldLane())

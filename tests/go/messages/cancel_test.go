@@ -22,7 +22,7 @@ func cancelled(t *testing.T, e *Engine, r *request.Request) bool {
 	return st.Cancelled
 }
 
-// TestCancelWhatHasNotLeft takes back sends that found no room in the receiver's ring. Those before and behind them
+// TestCancelWhatHasNotLeft cancels sends that do not fit into the receiver's ring. The sends before and after them
 // arrive in order.
 func TestCancelWhatHasNotLeft(t *testing.T) {
 	es := jobWithout(t, 2)
@@ -91,8 +91,8 @@ func TestCancelForgotten(t *testing.T) {
 	}
 }
 
-// TestCancelProbed cancels sends whose messages a matched probe has taken out: they are done, and the messages can be
-// received.
+// TestCancelProbed cancels sends whose messages a matched probe has extracted: the sends complete, and the messages can
+// be received.
 func TestCancelProbed(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, size := range []int{0, 8, 100_000, 3 << 20} {
@@ -107,10 +107,10 @@ func TestCancelProbed(t *testing.T) {
 				m, err := e.Mprobe(e.World, 0, 0, 3, &st)
 				require.NoError(t, err)
 				require.NoError(t, r.Op.Cancel())
-				if size < 1<<20 { // the receive of the largest may come while its data does
+				if size < 1<<20 { // the receive of the largest message may arrive while its data does
 					require.NoError(t, es[0].Wait(r, &st))
 					require.False(t, st.Cancelled)
-					clear(out) // the application's again
+					clear(out) // the buffer belongs to the application again
 				}
 				got := make([]byte, size)
 				require.NoError(t, e.Mrecv(p2p.Bytes(got), m, &st))
@@ -125,8 +125,7 @@ func TestCancelProbed(t *testing.T) {
 	}
 }
 
-// TestCancelRaces cancels each message while the receiver may be about to receive it: both sides agree on what has
-// become of it.
+// TestCancelRaces cancels each message while the receiver may be about to receive it: both sides agree on the outcome.
 func TestCancelRaces(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		setCMA(t, noCMA)
@@ -188,8 +187,8 @@ func TestCancelRaces(t *testing.T) {
 	}
 }
 
-// TestForgedCancel gives the engine records that ask for, or speak of, messages that are not the sender's: nothing
-// happens.
+// TestForgedCancel passes the engine records that request, or refer to, messages that are not the sender's: they have
+// no effect.
 func TestForgedCancel(t *testing.T) {
 	es := jobWithout(t, 3)
 	a, b := es[0], es[1]
@@ -219,9 +218,9 @@ func TestForgedCancel(t *testing.T) {
 	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(small), 0, 4, nil))
 	require.NoError(t, a.Wait(rs[0], &st))
 	require.False(t, st.Cancelled)
-	// A send whose message is gone is cancelled at once, and these two are not known to be.
+	// The cancel of a send whose message is gone succeeds at once; the state of these two is unknown.
 	for i, gone := range []bool{false, true} {
-		if gone { // what the forged records have to be compared with
+		if gone { // the forged records are compared with this one
 			forge(a, kindGone, record{ctx: ctx, from: 1, id: id + 2})
 		}
 		require.NoError(t, rs[1+i].Op.Cancel())
@@ -233,11 +232,11 @@ func TestForgedCancel(t *testing.T) {
 		require.NoError(t, a.Wait(rs[1+i], &st))
 		require.True(t, st.Cancelled)
 	}
-	b.m.Forget(ctx, 1) // which has the last message still
+	b.m.Forget(ctx, 1) // process 1 still holds the last message
 }
 
-// TestCancelWithoutMemory: a message that a matched probe has found, of more bytes than there is memory for, stays with
-// its sender though that cancels it.
+// TestCancelWithoutMemory checks that a message found by a matched probe, with more bytes than memory is available,
+// stays with its sender although the sender cancels it.
 func TestCancelWithoutMemory(t *testing.T) {
 	for dest := range 2 {
 		es := jobWithout(t, 2)

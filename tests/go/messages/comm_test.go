@@ -15,9 +15,9 @@ import (
 	"gompirma/core/p2p"
 )
 
-// Communicators need messages, so they are tested here, with all that core/comm leaves to its host.
+// Communicators need messages; therefore their tests are here, with everything that core/comm leaves to its host.
 
-// exchange sends the rank around the communicator and back, and checks the control block by leaving marks in it.
+// exchange sends the rank around the communicator and back, and checks the control block by writing marks to it.
 func exchange(e *Engine, c *comm.Comm) error {
 	n, me := c.Size(), c.Rank()
 	got := make([]byte, 8)
@@ -90,14 +90,14 @@ func TestDupAndFree(t *testing.T) {
 	for id, n := range ids {
 		require.Equal(t, 5, n, "%#x", id)
 	}
-	// All blocks come back to the processes that have taken them, though those make no call.
+	// All blocks return to the processes that allocated them, although those make no call.
 	for i, e := range es {
 		require.LessOrEqual(t, e.m.Stock().Queues, int64(2))
 		require.Zero(t, e.nd.BlocksInUse(), "process %d", i)
 	}
 }
 
-// TestMessagesOverACommunicatorsEnd: the queue of a freed communicator stays until its receives are matched.
+// TestMessagesOverACommunicatorsEnd checks that the queue of a freed communicator stays until its receives are matched.
 func TestMessagesOverACommunicatorsEnd(t *testing.T) {
 	es := job(t, 2)
 	got := make([]byte, 3)
@@ -227,7 +227,7 @@ func TestCreateAndCreateGroup(t *testing.T) {
 		if err := exchange(e, c); err != nil {
 			return err
 		}
-		// Two threads make two communicators of the same group at once, told apart by their tags.
+		// Two threads concurrently create two communicators of the same group, distinguished by their tags.
 		errs := make(chan error, 2)
 		var made [2]*comm.Comm
 		for tag := int32(0); tag < 2; tag++ {
@@ -260,7 +260,7 @@ func TestCreateAndCreateGroup(t *testing.T) {
 	require.Equal(t, int32(abi.MPI_ERR_GROUP), class(err))
 }
 
-// TestIdups has several duplications under way at once, beside other messages.
+// TestIdups runs several duplications at once, together with other messages.
 func TestIdups(t *testing.T) {
 	es := job(t, 3)
 	all(t, es, func(e *Engine) error {
@@ -289,7 +289,7 @@ func TestIdups(t *testing.T) {
 	})
 }
 
-// TestBlockThatCannotBeMade: no member gets a communicator, and all get an error.
+// TestBlockThatCannotBeMade checks that no member gets a communicator, and all get an error.
 func TestBlockThatCannotBeMade(t *testing.T) {
 	es := job(t, 3)
 	old := comm.CollSize

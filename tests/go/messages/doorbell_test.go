@@ -11,14 +11,14 @@ import (
 	"gompirma/core/shm"
 )
 
-// rung says whether something has woken the progress thread of e, which has been asleep since the last time.
+// rung reports whether something has woken e's progress thread, which has been asleep since the last call.
 func rung(e *Engine) bool {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	return atomic.SwapUint32(u32(cell, shm.CellThread), 1) == 0
 }
 
-// TestDoorbells: progress threads are woken for messages that somebody has waited for in vain, not for those that the
-// application comes for itself, nor for what only a waiting thread wants to know.
+// TestDoorbells checks that progress threads are woken for messages for which a thread waited unsuccessfully. They are
+// not woken for messages that the application polls for itself, nor for those that only a waiting thread needs.
 func TestDoorbells(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		setCMA(t, noCMA)

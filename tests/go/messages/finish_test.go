@@ -10,8 +10,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestFlushedTakesBack: MPI_Finalize takes back very many messages that nobody has received and whose receiver is there
-// too, whether that has them still or has freed the communicator that they came on. Until then they stay.
+// TestFlushedTakesBack checks that MPI_Finalize withdraws very many unreceived messages whose receiver has also arrived
+// there, whether the receiver still holds them or has freed their communicator. Until then they stay.
 func TestFlushedTakesBack(t *testing.T) {
 	for _, freed := range []bool{false, true} {
 		es := jobWithout(t, 2)

@@ -43,7 +43,7 @@ func bridge(e *Engine, c *comm.Comm) error {
 	return waitAll(e, rs...)
 }
 
-// halves makes the intercommunicator of the processes of even and odd rank; 3 leads the odd ones.
+// halves creates the intercommunicator of the processes of even and odd rank; process 3 leads the odd ones.
 func halves(e *Engine) (*comm.Comm, error) {
 	half, err := e.World.Split(int32(e.world%2), 0)
 	if err != nil {

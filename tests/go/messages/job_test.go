@@ -1,4 +1,4 @@
-// Package messages tests core/p2p on the messages in C: several processes of one node inside this one.
+// Package messages tests core/p2p with the messages in C: several processes of one node inside this process.
 package messages
 
 import (
@@ -26,7 +26,7 @@ import (
 
 func init() { datatype.Pack, datatype.Unpack = kernels.Pack, kernels.Unpack }
 
-// Engine is the messages of a process, as core/p2p and C have them.
+// Engine holds the messages of a process, for core/p2p and C.
 type Engine struct {
 	*p2p.Engine
 	m     *engine.Messages
@@ -34,7 +34,7 @@ type Engine struct {
 	world int
 }
 
-// job is n processes of one node inside this one, each with an engine and a progress thread.
+// job returns n processes of one node inside this process, each with an engine and a progress thread.
 func job(t testing.TB, n int) []*Engine {
 	es := jobWithout(t, n)
 	stop := make(chan struct{})
@@ -53,7 +53,7 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// waitAll waits for and finishes all requests, and returns the first error.
+// waitAll waits for all requests, releases them, and returns the first error.
 func waitAll(e *Engine, rs ...*request.Request) error {
 	var first error
 	for _, r := range rs {
@@ -64,7 +64,7 @@ func waitAll(e *Engine, rs ...*request.Request) error {
 	return first
 }
 
-// jobWithout is job without progress threads.
+// jobWithout returns n processes as job does, without progress threads.
 func jobWithout(t testing.TB, n int) []*Engine {
 	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
@@ -110,8 +110,8 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// progress thread does what a process' progress thread does: it sleeps until its doorbell rings, and looks at the ring
-// only until it goes to sleep again (capi/base/wait.c). Instead of a futex it looks at the doorbell from time to time.
+// agent stands for a process's progress thread: it sleeps until its doorbell is notified, and then polls the ring until
+// it sleeps again (capi/base/wait.c). It polls the doorbell periodically instead of waiting on a futex.
 func agent(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellThread), u32(cell, shm.CellDoorbell)
@@ -140,7 +140,7 @@ func agent(e *Engine, stop chan struct{}) {
 	}
 }
 
-// all runs f in every process at once.
+// all runs f concurrently in every process.
 func all(t testing.TB, es []*Engine, f func(e *Engine) error) {
 	t.Helper()
 	errs := make(chan error, len(es))

@@ -7,7 +7,7 @@ import (
 )
 
 // strided is a layout for tests: each element has blocks blocks of block bytes, stride bytes apart, and the next
-// element follows after the last stride. Pack and Unpack are the reference for what the engine does with a datatype.
+// element follows after the last stride. Pack and Unpack are the reference for the engine's datatype processing.
 type strided struct{ blocks, block, stride int64 }
 
 func (s strided) Size() int64 { return s.blocks * s.block }
@@ -46,7 +46,7 @@ func (s strided) at(addr uintptr, count int64) p2p.Buffer {
 	return b
 }
 
-// each calls f for the runs that hold bytes [skip, skip+n) of the data.
+// each calls f for the contiguous ranges that hold bytes [skip, skip+n) of the data.
 func (s strided) each(addr uintptr, skip, n int64, f func(addr uintptr, n int64)) {
 	for n > 0 {
 		i, in := skip/s.block, skip%s.block

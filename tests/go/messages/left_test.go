@@ -12,8 +12,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestReminderMeetsStart: a reminder that comes together with its message, to a call that starts the receive, is not
-// lost: the progress thread finds an empty ring.
+// TestReminderMeetsStart checks that a reminder is not lost if it arrives together with its message during a call that
+// starts the receive: the progress thread then finds an empty ring.
 func TestReminderMeetsStart(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		es := jobWithout(t, 2)
@@ -35,8 +35,8 @@ func TestReminderMeetsStart(t *testing.T) {
 	}
 }
 
-// TestCancelMeetsStart: the same for the cancel of a message that a matched probe has found: its data is fetched, so
-// that the sender is done.
+// TestCancelMeetsStart checks the same race for the cancel of a message that a matched probe has found: the receiver
+// fetches its data, so that the sender completes.
 func TestCancelMeetsStart(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -46,7 +46,7 @@ func TestCancelMeetsStart(t *testing.T) {
 	m, err := b.Mprobe(b.World, 0, 0, 0, &request.Status{})
 	require.NoError(t, err)
 	require.NoError(t, s.Op.Cancel())
-	// Of more than few bytes, else it leaves the inbox alone.
+	// Large enough that the call reads the inbox.
 	other, err := b.Irecv(b.World, 0, p2p.Bytes(make([]byte, 2000)), 0, 1)
 	require.NoError(t, err)
 	a.Progress()
@@ -58,8 +58,8 @@ func TestCancelMeetsStart(t *testing.T) {
 	require.NoError(t, b.Wait(other, nil))
 }
 
-// TestStartWakesWhoWaits: what a thread's call starts and leaves to who waits for it wakes another thread of the
-// process that does.
+// TestStartWakesWhoWaits checks that work that a thread's call starts and leaves to a waiting thread wakes another
+// thread of the process that waits.
 func TestStartWakesWhoWaits(t *testing.T) {
 	for _, sends := range []bool{false, true} {
 		es := jobWithout(t, 1)
@@ -104,8 +104,8 @@ func asleep(t *testing.T, e *Engine) {
 	}, 20*time.Second, time.Millisecond)
 }
 
-// TestReminderMakesRoom: a reminder flushes what has waited for room, so sends begin and end while they are gone
-// through.
+// TestReminderMakesRoom checks that sends may begin and end while a reminder iterates over the sends, because it also
+// flushes the sends that waited for room.
 func TestReminderMakesRoom(t *testing.T) {
 	setCMA(t, true)
 	es := jobWithout(t, 2)

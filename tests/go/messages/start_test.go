@@ -10,8 +10,8 @@ import (
 	"gompirma/core/request"
 )
 
-// TestStartsDoNotCopy: calls that only start something leave the copying of large messages to who waits, unless the
-// sender waits already.
+// TestStartsDoNotCopy checks that calls that only start an operation leave the copying of large messages to the thread
+// that waits for it, unless the sender waits already.
 func TestStartsDoNotCopy(t *testing.T) {
 	for dest := range 2 { // to this process, to another one
 		es := jobWithout(t, 2)
@@ -67,8 +67,8 @@ func TestStartsDoNotCopy(t *testing.T) {
 	}
 }
 
-// TestWaitingSenderIsServed: who waits for a send, or tests for it again and again, reaches a receiver whose threads do
-// nothing, whichever was first.
+// TestWaitingSenderIsServed checks that a sender that waits for a send, or tests it repeatedly, completes although the
+// receiver's threads are idle, whichever side was first.
 func TestWaitingSenderIsServed(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		for _, tests := range []bool{true, false} {

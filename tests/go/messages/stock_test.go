@@ -14,14 +14,15 @@ import (
 	"gompirma/core/shm"
 )
 
-// What tests know of the engine in C: sizes, its inboxes in shared memory (capi/message/inbox.h), its records
-// (capi/message/record.h), and probes that leave the message where it is, which the library has in C only.
+// Definitions of the engine in C that the tests need: sizes, its inboxes in shared memory (capi/message/inbox.h) and
+// its records (capi/message/record.h). Also probes that leave the message in place, which the library implements only
+// in C.
 
 const (
-	eagerMax      = 16 << 10 // bytes of data that come along with a message
+	eagerMax      = 16 << 10 // bytes of data sent eagerly with a message
 	congestedFrom = 32 << 20 // bytes of unexpected messages of a lane
-	entryCost     = 256      // what an unexpected message counts besides its data
-	manyNumbers   = 4096     // numbers of sends that are given back when none is in use
+	entryCost     = 256      // bytes charged for an unexpected message besides its data
+	manyNumbers   = 4096     // send numbers that are freed when none is in use
 	lanes         = 4
 	inboxSize     = shm.MessageRingSize / lanes
 
@@ -48,10 +49,10 @@ func (e *Engine) worldLane() int { return int(e.World.Context(0) >> 4 & (lanes -
 func u32(b []byte, at int) *uint32 { return (*uint32)(unsafe.Pointer(&b[at])) }
 func u64(b []byte, at int) *uint64 { return (*uint64)(unsafe.Pointer(&b[at])) }
 
-// come returns how many bytes have ever been put into the inbox of MPI_COMM_WORLD.
+// come returns the total number of bytes ever written to the inbox of MPI_COMM_WORLD.
 func (e *Engine) come() uint64 { return atomic.LoadUint64(u64(e.inbox(e.worldLane()), inboxTail)) }
 
-// untaken returns whether there is something in an inbox.
+// untaken reports whether an inbox is not empty.
 func (e *Engine) untaken() bool {
 	for i := range lanes {
 		b := e.inbox(i)
@@ -62,12 +63,12 @@ func (e *Engine) untaken() bool {
 	return false
 }
 
-// ask has the others send along, or keep, messages of MPI_COMM_WORLD.
+// ask tells the other processes to send eagerly, or to hold back, messages of MPI_COMM_WORLD.
 func (e *Engine) ask(flow uint32) { atomic.StoreUint32(u32(e.inbox(e.worldLane()), inboxFlow), flow) }
 
 const (
 	recordSize = 56
-	recordLine = 64 // where more than 8 bytes of data begin
+	recordLine = 64 // offset of the data if it has more than 8 bytes
 )
 
 type kind uint8
@@ -86,7 +87,7 @@ const (
 	kindLast
 )
 
-// record is the fixed part of a record without its seal and the word that says what it is.
+// record is the fixed part of a record, without its valid flag and its kind.
 type record struct {
 	ctx                   uint64
 	src, tag, from, class int32
@@ -97,7 +98,7 @@ func recordWord(k kind, flags uint8, n int) uint64 {
 	return uint64(flags)<<40 | uint64(k)<<32 | uint64(n)
 }
 
-// bytes returns the record as it lies in an inbox.
+// bytes returns the record in the format of an inbox.
 func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
 	size := recordSize
 	if len(payload) > recordLine-recordSize {
@@ -113,10 +114,11 @@ func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
 	return append(b[:size:size], payload...)
 }
 
-// firstNumber is the number of the first send of a lane that waits for an answer; those of the next ones follow.
+// firstNumber is the number of the first send of a lane that waits for an answer; the next sends have consecutive
+// numbers.
 const firstNumber = 1 << 32
 
-// Iprobe is MPI_Iprobe.
+// Iprobe implements MPI_Iprobe.
 func (e *Engine) Iprobe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
 	e.Progress()
 	return e.look(c, x, source, tag, st)
@@ -131,7 +133,7 @@ func (e *Engine) look(c *comm.Comm, x comm.Context, source int, tag int32, st *r
 	return true
 }
 
-// Probe is MPI_Probe.
+// Probe implements MPI_Probe.
 func (e *Engine) Probe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) error {
 	found := false
 	peer := int32(shm.PeersAny)
@@ -144,15 +146,15 @@ func (e *Engine) Probe(c *comm.Comm, x comm.Context, source int, tag int32, st *
 	}, shm.Waiting{Peer: peer, Object: uint64(c.Handle)})
 }
 
-// under returns the sends that wait for another process.
+// under returns the number of sends that wait for another process.
 func (e *Engine) under() int { return int(e.m.Stock().Sends) }
 
-// pack copies the data of count elements at addr.
+// pack copies the data of count elements at addr to to.
 func pack(to []byte, addr uintptr, count int64, t *datatype.Type) {
 	reference.Pack(to, addr, count, t.Program(), 0)
 }
 
-// unpack copies data to count elements at addr.
+// unpack copies from to count elements at addr.
 func unpack(addr uintptr, count int64, t *datatype.Type, from []byte) {
 	reference.Unpack(addr, count, t.Program(), 0, from)
 }
@@ -160,10 +162,10 @@ func unpack(addr uintptr, count int64, t *datatype.Type, from []byte) {
 // view returns n bytes at an address as a slice.
 func view(addr uintptr, n int64) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
 
-// addressOf returns the address of b, which the caller keeps alive.
+// addressOf returns the address of b. The caller keeps b alive.
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// setCMA opens the engines of the jobs that follow with, or without, reading the memory of other processes.
+// setCMA makes the engines of subsequent jobs read the memory of other processes, or not.
 func setCMA(t *testing.T, no bool) {
 	value := "0"
 	if no {
@@ -172,7 +174,7 @@ func setCMA(t *testing.T, no bool) {
 	t.Setenv("GOMPIRMA_NO_CMA", value)
 }
 
-// Sendrecv is MPI_Sendrecv.
+// Sendrecv implements MPI_Sendrecv.
 func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out p2p.Buffer, dest int, sendTag int32,
 	in p2p.Buffer, source int, recvTag int32, st *request.Status) error {
 	r, err := e.Irecv(c, x, in, source, recvTag)

@@ -17,7 +17,7 @@ import (
 	"gompirma/core/request"
 )
 
-// plan is the messages of a random job: who sends what to whom, known to all processes.
+// plan is the list of messages of a random job, known to all processes.
 type plan struct {
 	n    int
 	from [][]planned // by sender
@@ -28,7 +28,7 @@ type planned struct {
 	tag  int32
 	size int
 	mode p2p.Mode
-	seq  int // among the messages of the same sender, destination and tag
+	seq  int // index among the messages of the same sender, destination and tag
 }
 
 const planTags = 3
@@ -65,9 +65,9 @@ func content(src int, m planned) []byte {
 	return pattern(m.size, src*1_000_003+int(m.tag)*10_007+m.seq)
 }
 
-// TestRandomTraffic runs random jobs. Each process sends its messages in order, in all modes, and receives those for it
-// in an order of its own, by posted receives of an exact pattern and by matched probes with wildcards, out of and into
-// contiguous and strided memory.
+// TestRandomTraffic runs random jobs. Each process sends its messages in order, in all modes. It receives its messages
+// in another order, by posted receives of an exact pattern and by matched probes with wildcards, between contiguous and
+// strided memory.
 func TestRandomTraffic(t *testing.T) {
 	for seed := int64(1); seed <= 6; seed++ {
 		for _, noCMA := range []bool{false, true} {
@@ -86,7 +86,7 @@ func TestRandomTraffic(t *testing.T) {
 
 func play(e *Engine, p *plan, rnd *rand.Rand) error {
 	me := e.world
-	// expected[src][tag] holds what is still to be received.
+	// expected[src][tag] holds the messages not yet received.
 	expected := make([][planTags][]planned, p.n)
 	left := 0
 	for s, ms := range p.from {
@@ -168,8 +168,8 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 		case len(posted) > 0:
 			i := rnd.Intn(len(posted))
 			x := posted[i]
-			// Only a message that its sender has sent already may be waited for; others would deadlock by
-			// the plan, not by the engine.
+			// Wait only for a message that its sender has already sent; otherwise the plan, not the engine,
+			// would deadlock.
 			if len(toSend) > 0 && !x.r.IsComplete() {
 				e.Progress()
 				continue
@@ -236,13 +236,13 @@ func (m *memory) data() []byte {
 	return out
 }
 
-// clean returns whether no byte beside the buffer has been written.
+// clean reports whether all bytes outside the buffer are unchanged.
 func (m *memory) clean() bool {
 	m.fill(bytes.Repeat([]byte{0xAA}, int(m.size)))
 	return bytes.Equal(m.all, bytes.Repeat([]byte{0xAA}, len(m.all)))
 }
 
-// TestFloods has all processes send far more than a ring holds to each other before they receive anything.
+// TestFloods makes all processes send far more than a ring holds to each other before they receive anything.
 func TestFloods(t *testing.T) {
 	const each = 250
 	for _, size := range []int{8, 4000, 40_000} {
@@ -279,8 +279,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestBlockingFlood: standard sends of small messages do not wait for receives as long as they fit into the receiver's
-// memory for unexpected messages.
+// TestBlockingFlood checks that standard sends of small messages do not wait for receives while they fit into the
+// receiver's memory for unexpected messages.
 func TestBlockingFlood(t *testing.T) {
 	es := job(t, 2)
 	all(t, es, func(e *Engine) error {
@@ -303,8 +303,8 @@ func TestBlockingFlood(t *testing.T) {
 	})
 }
 
-// TestUnexpectedMessagesAreBounded: a process that receives nothing holds no more than the limit, and all arrives in
-// the end.
+// TestUnexpectedMessagesAreBounded checks that a process that receives nothing holds no more than the limit, and that
+// all messages arrive in the end.
 func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	es := job(t, 2)
 	const size, count = 4000, 20_000
@@ -341,7 +341,7 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	require.Greater(t, most, int64(congestedFrom/2))
 }
 
-// TestProgressWhileTheTargetComputes: a receive that is posted gets its data, and its sender goes on, though the
+// TestProgressWhileTheTargetComputes checks that a posted receive gets its data, and its sender completes, although the
 // receiver makes no call.
 func TestProgressWhileTheTargetComputes(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {

@@ -1,4 +1,4 @@
-// Package output keeps what a command says while a test looks at it.
+// Package output collects the output of a command while a test reads it.
 package output
 
 import (

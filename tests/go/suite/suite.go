@@ -1,5 +1,5 @@
-// Package suite reads the programs of tests/c/check: what a checker must find in each of them, and where. The form is
-// described in tests/c/check/README.md. It knows nothing of how a checker is built or run.
+// Package suite reads the programs of tests/c/check: what a checker must find in each of them, and where.
+// tests/c/check/README.md describes the format. The package does not depend on how a checker is built or run.
 package suite
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Kinds lists what may be found, with the keys that each finding of the kind must have besides lines.
+// Kinds lists the kinds of findings, with the keys that each finding of the kind must have besides lines.
 var Kinds = map[string][]string{
 	"race":       {"window", "target", "needs"},
 	"buffer":     {"rank", "needs"},
@@ -33,52 +33,53 @@ var optional = []string{"lines", "needs", "rank", "target"}
 
 // Program is one source file.
 type Program struct {
-	Path  string // as it was loaded
-	Name  string // without its folder and the end of its name: lock_put_put_race
-	Pair  string // the beginning of its name, which its counterpart has too
-	Ranks int    // it runs with so many
-	// Reference is what an MPI that is no checker does with it: "mpich", or "none (why)".
+	Path  string // path from which it was loaded
+	Name  string // file name without directory and extension: lock_put_put_race
+	Pair  string // beginning of the name, shared with the counterpart
+	Ranks int    // number of ranks
+	// Reference says how another MPI, which does not check, runs the program: "mpich", or "none (why)".
 	Reference string
 	Hangs     bool      // it may hang without a checker
-	Findings  []Finding // none: the program is clean
-	// Needs says of a clean program what a checker must see to know that it is: Calls, or Accesses as well.
+	Findings  []Finding // empty: the program is clean
+	// Needs says what a checker must see to know that a clean program is clean: Calls, or Accesses as well.
 	Needs Needs
 }
 
 // Needs is what a checker must see of a program.
 type Needs string
 
-// What the library sees of any program, and what needs that the program is recompiled.
+// Calls: what the library sees of any program. Accesses: what is visible only if the program is recompiled.
 const (
 	Calls    Needs = "calls"
 	Accesses Needs = "accesses"
 )
 
-// Finding is what must be reported once; a report of the same lines for further ranks or bytes is the same.
+// Finding is an error that a checker must report once. A report of the same lines for further ranks or bytes counts as
+// the same finding.
 type Finding struct {
 	Kind    string
 	Needs   Needs
-	Marks   []string // the names by which the lines are marked
-	Lines   []int    // of both accesses, in any order; of one, if the other is no line of the program
-	Windows []string // names: any of them is right
-	Targets []int    // any of them is right; none: not told
-	Rank    int      // whose memory or object it is; -1: any
+	Marks   []string // names that mark the lines
+	Lines   []int    // of both accesses, in any order; of one, if the other is not in the program's source
+	Windows []string // names; any of them is correct
+	Targets []int    // any of them is correct; empty: not reported
+	Rank    int      // owner of the memory or object; -1: any
 	Object  string   // of leak and freed: datatype, communicator, group, info, op, window, request; message
 	Name    string   // of an assertion or hint
-	// Argument is what members of a collective call differ in: root, op, length, name.
+	// Argument is the argument that differs between members of a collective call: root, op, length, name.
 	Argument string
 }
 
 var (
 	headLine = regexp.MustCompile(`^(?: \*|!) (np|ref|plain|find): *(.*)$`)
-	// reference matches a reason why another MPI is not one.
+	// reference matches a reason why no other MPI serves as reference.
 	reference = regexp.MustCompile(`^none \(.+\)$`)
 
 	mark   = regexp.MustCompile(`(?:/\* @(\w+) \*/|! @(\w+)$)`)
 	ending = regexp.MustCompile(`^(\w+)_(race|error|clean)$`)
 )
 
-// Load reads all programs of a folder, in the order of their names.
+// Load reads all programs of a directory, in the order of their names.
 func Load(folder string) ([]*Program, error) {
 	var all []*Program
 	for _, end := range []string{".c", ".cc", ".f90"} {
@@ -102,7 +103,7 @@ func Load(folder string) ([]*Program, error) {
 	return all, nil
 }
 
-// Parse reads one program. The error names the file.
+// Parse parses one program. The error names the file.
 func Parse(path, text string) (*Program, error) {
 	base := filepath.Base(path)
 	p := &Program{Path: path, Name: strings.TrimSuffix(base, filepath.Ext(base)), Needs: Calls}
@@ -162,7 +163,7 @@ func (p *Program) parse(text string) error {
 	return p.agrees(end[2], marks)
 }
 
-// marksOf returns the number of the line that has each mark.
+// marksOf returns the line number of each mark.
 func marksOf(lines []string) (map[string]int, error) {
 	marks := map[string]int{}
 	for i, line := range lines {
@@ -227,7 +228,7 @@ func (p *Program) finding(words []string, marks map[string]int) (*Finding, error
 	return f, nil
 }
 
-// set takes one word key=value of a finding.
+// set parses one word key=value of a finding.
 func (f *Finding) set(key, value string, ranks int, marks map[string]int) error {
 	list := strings.Split(value, ",")
 	switch key {
@@ -269,7 +270,7 @@ func (f *Finding) set(key, value string, ranks int, marks map[string]int) error 
 	return nil
 }
 
-// agrees returns an error if the end of the name says other than the findings, or a mark is that of none.
+// agrees returns an error if the suffix of the program's name contradicts its findings, or if no finding uses a mark.
 func (p *Program) agrees(end string, marks map[string]int) error {
 	is := "clean"
 	if len(p.Findings) > 0 {

@@ -15,11 +15,12 @@ const folder = "../../c/check"
 var (
 	call   = regexp.MustCompile(`(?i)\bP?MPI_\w+\(`)
 	access = regexp.MustCompile(`=|\+\+|\bprintf\(|\bmem(set|cpy)\(|\bprint \*,`)
-	who    = regexp.MustCompile(`if \(rank [=<]=? \d\)`) // which rank it is says nothing of an access
+	who    = regexp.MustCompile(`if \(rank [=<]=? \d\)`) // the rank does not distinguish accesses
 	frees  = regexp.MustCompile(`\b(free|munmap|MPI_Free_mem)\(|\bdelete\b|MPI_Win_detach\(`)
 )
 
-// Every program says what must be found in it, on lines that have a call or an access, and has its counterpart.
+// TestPrograms checks that every program lists its findings, on lines that have a call or an access, and has a
+// counterpart.
 func TestPrograms(t *testing.T) {
 	all, err := Load(folder)
 	require.NoError(t, err)
@@ -67,7 +68,7 @@ func TestPrograms(t *testing.T) {
 	t.Logf("%d programs: %v", len(all), languages)
 }
 
-// A header that says something else than the form knows is refused, not passed over.
+// TestParseRefuses checks that Parse rejects a header with unknown contents instead of ignoring them.
 func TestParseRefuses(t *testing.T) {
 	const good = "/* A.\n *\n * np: 3\n * ref: mpich\n" +
 		" * find: race window=q target=2 lines=a,b needs=calls\n */\nx; /* @a */\ny; /* @b */\n"
